@@ -32,7 +32,7 @@ from schemas.ports.decision_context import (
     Scored,
     Strategy,
 )
-from schemas.state.recency import NEVER, Recent
+from schemas.state.evidence import NEVER, Recent
 from schemas.values.reasons import Origin, Path, ResponseType, Silence
 
 __all__ = [

@@ -14,11 +14,10 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, TextCall, new_app
 from echoic.client import heuristics, known_agents
 from echoic.client.connection import Connection
-from echoic.client.heuristics import Learnt
+from echoic.client.heuristics import LEVEL, Learnt, Measures, measures
 from echoic.client.names import resolve
 from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
-from echoic.explain.measures import Measures, lines, measures
 from echoic.terminal.output import note
 from echoic.terminal.screen import bar, number, pairs, short, table, words
 from projections.store import queries
@@ -204,7 +203,7 @@ def _screen(
         "condition": found.condition,
         "when": found.when or "-",
         "says": found.text,
-        **lines(found, measured),
+        **_lines(found, measured),
         "life": found.lifecycle,
     }
     yield pairs(page, 0)
@@ -219,3 +218,23 @@ def _step(change: ConfidenceChange) -> tuple[object, ...]:
     at = f"{change.at:%Y-%m-%d %H:%M:%S}"
     trust = f"{before}{change.after:.2f}"
     return change.sequence, at, change.why, change.detail, trust
+
+
+def _lines(found: Learnt, measured: Measures) -> dict[str, str]:
+    """Return the measures for a person to read."""
+    match = "never fired"
+    if measured.similarity is not None:
+        match = (
+            f"{measured.similarity:.2f} on average when it fired (n={measured.matches})"
+        )
+    success = "no fire was judged"
+    if measured.rate is not None:
+        success = f"{measured.rate:.0%} of {measured.judged} judged fires"
+    return {
+        "match": match,
+        "trust": (
+            f"{found.confidence:.3f}, {LEVEL:.0%} between {measured.low:.2f} and"
+            f" {measured.high:.2f} (declared {found.declared:.2f})"
+        ),
+        "success": f"{success}; fired {found.fires}",
+    }

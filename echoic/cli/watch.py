@@ -20,7 +20,7 @@ from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
 from echoic.explain.explain import Explanation
-from echoic.terminal import decisions, lessons
+from echoic.terminal import decisions
 from echoic.terminal.output import note, print_json, show, terminal
 from echoic.terminal.screen import rendered, text
 from replay.recording.decisions import DecisionRecord, DecisionRecords
@@ -155,7 +155,7 @@ def _show_lessons(outputs: Sequence[Output], names: Names) -> Names:
         message = output.message
         if isinstance(message, HeuristicFormed):
             names = {**names, message.heuristic_id: message.name}
-        line = lessons.lesson(message, names)
+        line = decisions.lesson(message, names)
         if line is not None:
             show(text((f"{output.at.astimezone():%H:%M:%S} {line}", "dim")))
     return names

@@ -8,13 +8,18 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from echoic.client.state import AgentSnapshot
+from handlers.mind.strategies import thompson
 from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
-from projections.store.queries import Heuristic
+from projections.store.queries import Fired, Heuristic
 from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
 from schemas.state.agent import Taught
+from schemas.values.exact_math import round6
 from schemas.values.settings import UNSTARTED
 from streams.log import ReadableLog
+
+LEVEL = 0.95
+"""The mass of the credible interval of a confidence."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -106,4 +111,44 @@ def _as_it_stands(
         lifecycle=beliefs.lifecycle(belief, by_hand, learning),
         content_hash=each.content_hash,
         last_fired=belief.last_fired,
+    )
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Measures:
+    """How well a heuristic matches, how far it is trusted, and how often it succeeds.
+
+    None replaces another: a condition may match well while its advice is wrong; a
+    confidence may be declared, or learned from two fires; a rate means little without the
+    number of cases.
+    """
+
+    matches: int
+    """Fires that were shown and have a recorded similarity."""
+    similarity: float | None
+    """The mean similarity of those events to its condition."""
+    low: float
+    """The credible interval of its Beta-distributed confidence."""
+    high: float
+    judged: int | None
+    """Fires with a known outcome or vote; None without the read models."""
+    succeeded: int | None
+    rate: float | None
+    """The share of judged fires that succeeded."""
+
+
+def measures(found: Learnt, fired: Fired | None) -> Measures:
+    """Return a heuristic's measures; without the read models, its fires are not counted."""
+    # Equal tails of the Beta distribution that Thompson sampling draws from.
+    low, high = thompson.interval(found.alpha, found.beta, LEVEL)
+    similarity = fired.similarity if fired else None
+    rate = fired.succeeded / fired.judged if fired and fired.judged else None
+    return Measures(
+        matches=fired.fires if fired else 0,
+        similarity=None if similarity is None else round6(similarity),
+        low=low,
+        high=high,
+        judged=fired.judged if fired else None,
+        succeeded=fired.succeeded if fired else None,
+        rate=None if rate is None else round6(rate),
     )

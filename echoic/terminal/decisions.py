@@ -28,7 +28,15 @@ from echoic.terminal.screen import (
     words,
 )
 from replay.recording.decisions import DecisionRecord
+from schemas.codec.catalogue import OutputMessage
 from schemas.messages.decisions import Decided, Gate
+from schemas.messages.learning import (
+    CandidateRefused,
+    Endorsed,
+    HeuristicFormed,
+    HeuristicReinforced,
+    SilenceWeighed,
+)
 from schemas.state.proposals import Proposal
 from schemas.values.ids import trace_id
 
@@ -246,3 +254,22 @@ def _candidate(each: Weighed) -> tuple[str, ...]:
 def _proposal(each: Proposal) -> str:
     changes = ", ".join(f"{c.name} {c.before} → {c.after}" for c in each.changes)
     return f"{each.status}: {changes}{each.evidence if each.repertoire else ''}"
+
+
+def lesson(message: OutputMessage, names: Names) -> str | None:
+    """Return what a message tells of learning from models; None if nothing."""
+    match message:
+        case HeuristicFormed():
+            return f"formed {message.name}, trusted {message.confidence:.2f}"
+        case HeuristicReinforced(heuristic_id=id_, confidence=confidence):
+            return f"reinforced {named(id_, names)}, now trusted {confidence:.2f}"
+        case CandidateRefused(reason=reason, detail=detail):
+            return f"formed nothing: {reason}{f', {detail}' if detail else ''}"
+        case SilenceWeighed(heuristic_id=id_, value=value) if value is not None:
+            side = "for" if value > 0.0 else "against"
+            return f"one more occasion {side} silence: {named(id_, names)}"
+        case Endorsed(heuristic_id=id_, similarity=similarity):
+            said = f"the model said the same by itself, like {similarity:.2f}"
+            return f"endorsed {named(id_, names)}: {said}"
+        case _:
+            return None

@@ -9,8 +9,8 @@ from dataclasses import replace
 from typing import Any, TypeVar
 
 from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
-from evaluation.compare.calibration import calibrated
-from evaluation.compare.charts import CurvePart, TradeoffPoint
+from evaluation.compare.charts import TradeoffPoint
+from evaluation.compare.charts_of import calibrated, curves, lanes
 from evaluation.compare.closed_loop import ClosedLoopSummary
 from evaluation.compare.document import CassettePart, Comparison, Drift, Fact, Flip
 from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
@@ -26,7 +26,6 @@ from evaluation.compare.success import (
     weights,
     without_each,
 )
-from evaluation.compare.timeline import lanes
 from evaluation.ope.gates import Gate
 from evaluation.ope.results import Estimate
 from evaluation.ope.settings import SelfReplay
@@ -84,7 +83,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
         sensitivity=tried if has_values else (),
         would_change=would_change(verdict, tried, left_out),
         calibration=calibrated(whole.results),
-        curves=_curves(whole, index),
+        curves=curves(whole.results, index),
         timeline=tuple(lanes(each, index) for each in whole.results),
         breakdown=breakdown(evidence, withheld=difference.withheld),
         weights=weights(rows),
@@ -255,23 +254,6 @@ def _tradeoff(
             kind="estimated",
         )
         for part, acts, success in sides
-    )
-
-
-def _curves(whole: Whole, index: int) -> tuple[CurvePart, ...]:
-    """Return confidence over time, in the recording and in the challenger's run."""
-    return tuple(
-        CurvePart(
-            heuristic=heuristic,
-            name=result.names.get(heuristic, heuristic),
-            session=", ".join(result.recording.sessions),
-            baseline=result.curves.get(heuristic, ()),
-            challenger=result.closed_loops[index - 1].curves.get(heuristic, ()),
-        )
-        for result in whole.results
-        for heuristic in sorted(
-            result.curves.keys() | result.closed_loops[index - 1].curves.keys()
-        )
     )
 
 

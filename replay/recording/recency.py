@@ -7,7 +7,6 @@ strategy that ranks by recency can be asked about any recording, whatever its ow
 from collections.abc import Mapping
 from datetime import datetime
 
-from projections.folds.learning import recency
 from projections.folds.learning.counting import DIRECT_VOTE
 from projections.folds.learning.votes import STRANDS
 from schemas.codec.envelope import Input, Output
@@ -15,8 +14,7 @@ from schemas.messages.controls import HeuristicEdited
 from schemas.messages.decisions import HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.state.agent import AgentState
-from schemas.state.evidence import Belief, belief_key
-from schemas.state.recency import NEVER, Recent
+from schemas.state.evidence import NEVER, Belief, Recent, belief_key
 
 RECENCY_TOKENS = frozenset(
     message.token for message in (HeuristicFired, OutcomeObserved, FeedbackApplied)
@@ -48,7 +46,7 @@ class Recalling:
             # A suggestion that only a model saw earns no credit, so it is no fire here.
             case HeuristicFired(mode="shown") as fired:
                 key = belief_key(fired.heuristic_id, fired.content_hash)
-                self._recent[key] = recency.fired(self.of(key), output.at)
+                self._recent[key] = (self.of(key) or NEVER).after_fire(output.at)
             case OutcomeObserved(outcome=("success" | "fail") as outcome) as seen:
                 key = belief_key(seen.heuristic_id, seen.content_hash)
                 self._ended(key, seen.fire_id, outcome == "success", output.at)
@@ -73,7 +71,7 @@ class Recalling:
                 self._recent[belief_key(new.id, new.content_hash)] = self._recent[key]
 
     def _ended(self, key: str, fire_id: str, is_success: bool, at: datetime) -> None:
-        recent = recency.outcome_seen(self.of(key), fire_id, is_success, at)
+        recent = (self.of(key) or NEVER).after_outcome(fire_id, is_success, at)
         self._recent[key] = recent
 
 

@@ -10,7 +10,7 @@ from pydantic import JsonValue
 
 from schemas.messages.arms import Action, heuristic_arm
 from schemas.messages.decisions import Excluded, Exploration, Factors, Gate
-from schemas.state.recency import NEVER, Recent
+from schemas.state.evidence import NEVER, Recent
 from schemas.values.reasons import Origin, Path, ResponseType, Silence
 
 

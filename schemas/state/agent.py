@@ -16,10 +16,9 @@ from schemas.messages.experiments import Experiment, Variant
 from schemas.messages.feedback import Strand
 from schemas.messages.sleep import Moment, Sleeping
 from schemas.state import limits
-from schemas.state.evidence import Belief, Prior
+from schemas.state.evidence import Belief, Prior, Rater
 from schemas.state.lessons import Forming, Lesson, Reinforced
 from schemas.state.proposals import Proposal
-from schemas.state.raters import Rater
 from schemas.state.taught import Shelf as Shelf
 from schemas.state.taught import Taught as Taught
 from schemas.values.bounded_map import EMPTY, Bounded

@@ -4,14 +4,59 @@ Confidence is Beta-Bernoulli: a prior worth `kappa` observations around the decl
 confidence, to which each signal adds its weight as success or failure.
 """
 
-from datetime import datetime
+from datetime import datetime, timedelta
 from typing import Literal, TypeAlias
 
 from immutables import Map
-from msgspec import Struct
+from msgspec import Struct, field
+from msgspec.structs import replace
 
-from schemas.state.recency import Recent
-from schemas.values.bounded_map import EMPTY
+from schemas.state import limits
+from schemas.values.bounded_map import EMPTY, Bounded
+
+
+class Recent(Struct, frozen=True, kw_only=True):
+    """When a heuristic last fired, and when it last succeeded."""
+
+    fires: tuple[datetime, ...] = ()
+    """When its action was last shown, oldest first."""
+    succeeded_at: datetime | None = None
+    """When an outcome or a vote last counted as its success."""
+    succeeded_by: str = ""
+    """The fire that succeeded."""
+
+    def after_fire(self, at: datetime) -> "Recent":
+        """Return the recency after a fire at `at`."""
+        # The latest only, so that a busy heuristic's state does not grow with its fires.
+        return replace(self, fires=(*self.fires, at)[-limits.RECENT_FIRES :])
+
+    def after_outcome(self, fire_id: str, is_success: bool, at: datetime) -> "Recent":
+        """Return the recency after an outcome or a vote on a fire; the newest holds.
+
+        A failure revokes the success of the same fire; successes before it are not kept, so
+        there is none then.
+        """
+        if is_success:
+            return replace(self, succeeded_at=at, succeeded_by=fire_id)
+        if self.succeeded_by != fire_id:
+            return self
+        return replace(self, succeeded_at=None, succeeded_by="")
+
+    def fires_within(self, seconds: float, now: datetime) -> int:
+        """Return how many of the remembered fires are at most so many seconds old."""
+        # An event clock may go back: fires that lie ahead of `now` do not count.
+        span = timedelta(seconds=seconds)
+        return sum(1 for at in self.fires if timedelta() <= now - at <= span)
+
+    def succeeded_within(self, seconds: float, now: datetime) -> bool:
+        """Tell whether the last success is at most so many seconds old."""
+        at = self.succeeded_at
+        return at is not None and timedelta() <= now - at <= timedelta(seconds=seconds)
+
+
+NEVER = Recent()
+"""Of a heuristic that has not fired."""
+
 
 SignalKind: TypeAlias = Literal["implicit", "explicit", "endorsement", "ignored"]
 
@@ -84,3 +129,16 @@ class Prior(Struct, frozen=True, kw_only=True):
 def belief_key(heuristic_id: str, content_hash: str) -> str:
     """Return the key of the belief about this content of a heuristic."""
     return f"{heuristic_id}@{content_hash}"
+
+
+class Rater(Struct, frozen=True, kw_only=True):
+    """One person's habit of judging; `total / count` is the average vote."""
+
+    count: int = 0
+    """On how many decisions and heuristics."""
+    total: float = 0.0
+    """The sum of the latest vote on each, from -1 to 1."""
+    votes: Bounded[str, float] = field(
+        default_factory=lambda: Bounded(limits.VOTES_OF_PERSON)
+    )
+    """By what they are about, so that a changed vote replaces it."""

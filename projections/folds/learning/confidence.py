@@ -14,9 +14,8 @@ from functools import lru_cache
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds.learning import counting, recency
-from schemas.state.evidence import Belief, Signal, SignalKind
-from schemas.state.recency import NEVER
+from projections.folds.learning import counting
+from schemas.state.evidence import NEVER, Belief, Signal, SignalKind
 from schemas.values.exact_math import round6, total
 from schemas.values.settings import LearningSettings
 
@@ -73,7 +72,7 @@ def fired(belief: Belief, at: datetime) -> Belief:
         belief,
         fire_count=belief.fire_count + 1,
         last_fired=at,
-        recent=recency.fired(belief.recent, at),
+        recent=(belief.recent or NEVER).after_fire(at),
     )
 
 
@@ -82,7 +81,7 @@ def outcome_seen(
 ) -> Belief:
     """Return the belief with the time of the latest evidence on how a fire went."""
     return replace(
-        belief, recent=recency.outcome_seen(belief.recent, fire_id, is_success, at)
+        belief, recent=(belief.recent or NEVER).after_outcome(fire_id, is_success, at)
     )
 
 

@@ -7,7 +7,7 @@ to [0.25, 1]: one that goes against the base counts whole, and none counts for m
 
 from msgspec.structs import replace
 
-from schemas.state.raters import Rater
+from schemas.state.evidence import Rater
 from schemas.values.bounded_map import Bounded
 from schemas.values.exact_math import clamp, round6
 

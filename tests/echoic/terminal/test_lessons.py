@@ -2,7 +2,7 @@
 
 import pytest
 
-from echoic.terminal.lessons import lesson
+from echoic.terminal.decisions import lesson
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.learning import (
     CandidateRefused,

@@ -10,7 +10,7 @@ from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import Endorsed
 from schemas.state.agent import STRANGER, Rapport
-from schemas.state.raters import Rater
+from schemas.state.evidence import Rater
 from schemas.values.bounded_map import Bounded
 from schemas.values.learning_settings import (
     SEED_LEARNING,

@@ -16,7 +16,7 @@ from handlers.mind.strategies.urgency import FirstUrgency, Urgency
 from schemas.messages.decisions import Factors
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.state import limits
-from schemas.state.recency import Recent
+from schemas.state.evidence import Recent
 from schemas.values.settings import StrategySpec
 from tests.factories import NOON, candidate, mind_started
 

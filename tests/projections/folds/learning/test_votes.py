@@ -10,8 +10,7 @@ from schemas.messages.learning import AdviceIgnored, FeedbackApplied
 from schemas.messages.results import ClockTicked
 from schemas.state import limits
 from schemas.state.agent import STRANGER, Remembered
-from schemas.state.evidence import Belief
-from schemas.state.raters import Rater
+from schemas.state.evidence import Belief, Rater
 from schemas.values.bounded_map import Bounded
 from schemas.values.settings import LearningSettings
 from tests import factories
