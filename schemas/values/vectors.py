@@ -8,8 +8,7 @@ follows (square root, product, quotient) is elementwise and correctly rounded by
 
 from collections.abc import Sequence
 from dataclasses import dataclass
-from itertools import pairwise
-from math import sqrt
+from math import inf, sqrt
 from operator import truediv
 from typing import Any, Protocol
 
@@ -30,9 +29,6 @@ _INT8 = np.dtype(np.int8)
 _FAR_MARGIN = 1e-5
 """More than rounding to 6 decimals (5e-7) and single precision (some 1e-7) can add to a
 cosine, so that the coarse test drops nothing that the exact one would keep."""
-
-_ROWS_AT_ONCE = 64
-"""Vectors that are multiplied with a matrix together: with 10,000 rows that is 5 MB."""
 
 _ROUNDING_MARGIN = 1e-6
 """Twice the 5e-7 that rounding can add: of two cosines one may rise and one may fall."""
@@ -114,7 +110,7 @@ def stack(vectors: Sequence[Vector]) -> Matrix:
     rows = _as_floats(values, dimension)
     # The matrix is shared by all agents that load the pack.
     rows.setflags(write=False)
-    roots = _roots(squares)
+    roots: NDArray[np.float64] = np.where(squares > 0.0, np.sqrt(squares), np.inf)
     return Matrix(rows, squares, roots, roots.astype(np.float32))
 
 
@@ -154,7 +150,7 @@ def highest(near: Sequence[Vector], vector: Vector) -> float:
 
 def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
     """Return the cosine of each of a few vectors to one, in their order."""
-    length = _lengths_of((vector,))[0]
+    (length,) = _lengths_of((vector,))
     return [round6(part / length) for part in _parts(near, vector)] if near else []
 
 
@@ -176,25 +172,39 @@ class Batch:
         """Take vectors of one dimension."""
         self._vectors = tuple(vectors)
         self._places = {vector: place for place, vector in enumerate(vectors)}
-        self._made: list[tuple[Matrix, float, list[_Near]]] = []
+        self._made: list[tuple[Matrix, NDArray[np.floating[Any]]]] = []
         if len({len(vector) for vector in vectors}) == 1:
             rows = _as_rows(vectors, len(vectors[0]))
             _measure(vectors, rows)
             _rows_of_batch.clear()
             _rows_of_batch.update(zip(vectors, rows, strict=True))
 
-    def near(self, matrix: Matrix, vector: Vector, at_least: float) -> "_Near | None":
-        """Return which rows may be at or over `at_least`; None if it has no such vector."""
+    def products(
+        self, matrix: Matrix, vector: Vector
+    ) -> NDArray[np.floating[Any]] | None:
+        """Return the products of a vector of the batch with each row of `matrix`.
+
+        None if they are no cheaper than one by one, or cannot be made.
+        """
         place = self._places.get(vector)
-        if place is None or matrix.rows.shape[1] != len(vector):
+        if place is None or len(self._places) < 2 or not _fits(matrix, vector):
             return None
+        products: NDArray[np.floating[Any]] = self._all_products(matrix)[place]
+        return products
+
+    def _all_products(self, matrix: Matrix) -> NDArray[np.floating[Any]]:
         # A list, since a batch meets only the few matrices of the packs in force.
-        for known, limit, made in self._made:
-            if known is matrix and limit == at_least:
-                return made[place]
-        made = _near(matrix, self._vectors, at_least)
-        self._made.append((matrix, at_least, made))
-        return made[place]
+        for known, made in self._made:
+            if known is matrix:
+                return made
+        rows = _as_rows(self._vectors, matrix.rows.shape[1])
+        products: NDArray[np.floating[Any]] = rows @ matrix.rows.T
+        self._made.append((matrix, products))
+        return products
+
+
+def _fits(matrix: Matrix, vector: Vector) -> bool:
+    return len(matrix) > 0 and matrix.rows.shape[1] == len(vector)
 
 
 def top(
@@ -202,65 +212,47 @@ def top(
     vector: Vector,
     k: int,
     at_least: float,
-    batch: Batch | None = None,
+    products: NDArray[np.floating[Any]] | None = None,
 ) -> list[tuple[int, float]]:
     """Return up to `k` (row, cosine) at or over `at_least`, nearest first, then lowest row.
 
     Cosines are rounded before they are compared, with the limit and with each other.
-    `batch` may hold the vector among others, and multiplies all of them at once.
+    `products` are those of `vector` with the rows, if a batch has made them.
 
     Raises:
         ValueError: the vector is not of the matrix's dimension.
     """
     if not len(matrix):
         return []
-    if len(vector) != matrix.rows.shape[1]:
-        raise ValueError(
-            f"a vector of {len(vector)} dimensions meets a matrix of "
-            f"{matrix.rows.shape[1]}: compile the pack with the embedder in force"
-        )
-    near = batch.near(matrix, vector, at_least) if batch else None
-    near = near or _near(matrix, (vector,), at_least)[0]
-    length = _lengths_of((vector,))[0]
-    exact = [
-        (row, product / (its * length)) for row, product, its in zip(*near, strict=True)
-    ]
-    if len(exact) > k:
+    products = _products(matrix, vector, products)
+    (length,) = _lengths_of((vector,))
+    # Products are compared with limit times lengths, which spares a division a row.
+    # Single precision rules out most rows in a third of the time.
+    near = products >= matrix.about * np.float32((at_least - _FAR_MARGIN) * length)
+    (rows,) = near.nonzero()
+    if len(rows) > k:
         # Whatever is further below the k-th largest cannot be among the first k even after
         # rounding; what is left is sorted by exact rules below.
-        least = sorted(cosine for _, cosine in exact)[-k] - _ROUNDING_MARGIN
-        exact = [pair for pair in exact if pair[1] > least]
-    pairs = [(row, round6(cosine)) for row, cosine in exact]
+        exact = products[rows].astype(np.float64) / (matrix.lengths[rows] * length)
+        rows = rows[exact > np.partition(exact, -k)[-k] - _ROUNDING_MARGIN]
+    pairs = [
+        (row, round6(products.item(row) / (matrix.lengths.item(row) * length)))
+        for row in rows.tolist()
+    ]
     reached = [pair for pair in pairs if pair[1] >= at_least]
     # Equal cosines go by row, so that the order depends on the pack and not on numpy.
     return sorted(reached, key=lambda pair: (-pair[1], pair[0]))[:k]
 
 
-_Near = tuple[list[int], list[float], list[float]]
-"""Rows, their products with a vector, and their lengths."""
-
-
-def _near(matrix: Matrix, vectors: Sequence[Vector], at_least: float) -> list[_Near]:
-    """Return for each vector the rows that may be at or over `at_least`."""
-    found: list[_Near] = []
-    count = len(matrix)
-    for start in range(0, len(vectors), _ROWS_AT_ONCE):
-        few = vectors[start : start + _ROWS_AT_ONCE]
-        products = _as_rows(few, matrix.rows.shape[1]) @ matrix.rows.T
-        # Products are compared with limit times lengths, which spares a division a row.
-        # Single precision rules out most rows in a third of the time.
-        least = [length * (at_least - _FAR_MARGIN) for length in _lengths_of(few)]
-        limits = np.multiply.outer(np.array(least, np.float32), matrix.about)
-        over = np.flatnonzero(products >= limits)
-        rows = over % count
-        kept, lengths = products.ravel()[over].tolist(), matrix.lengths[rows].tolist()
-        ends = over.searchsorted(range(0, len(few) * count + 1, count)).tolist()
-        near = rows.tolist()
-        found += [
-            (near[begin:end], kept[begin:end], lengths[begin:end])
-            for begin, end in pairwise(ends)
-        ]
-    return found
+def _products(
+    matrix: Matrix, vector: Vector, known: NDArray[np.floating[Any]] | None
+) -> NDArray[np.floating[Any]]:
+    if len(vector) != matrix.rows.shape[1]:
+        raise ValueError(
+            f"a vector of {len(vector)} dimensions meets a matrix of "
+            f"{matrix.rows.shape[1]}: compile the pack with the embedder in force"
+        )
+    return matrix.rows.dot(_floats(vector)) if known is None else known
 
 
 # The vectors of recent events and habits come back with every event, those of a batch
@@ -274,10 +266,10 @@ _LENGTHS_KEPT = 8192
 def _lengths_of(vectors: Sequence[Vector]) -> list[float]:
     """Return vectors' lengths; infinite for a zero vector, so that its cosines are zero."""
     try:
-        return [_lengths[vector] for vector in vectors]
+        return list(map(_lengths.__getitem__, vectors))
     except KeyError:
         _measure(vectors, _as_rows(vectors, len(vectors[0])))
-    return [_lengths[vector] for vector in vectors]
+    return list(map(_lengths.__getitem__, vectors))
 
 
 def _measure(vectors: Sequence[Vector], rows: NDArray[np.floating[Any]]) -> None:
@@ -285,7 +277,8 @@ def _measure(vectors: Sequence[Vector], rows: NDArray[np.floating[Any]]) -> None
     squares = np.einsum("ij,ij->i", rows, rows, dtype=np.float64)
     if len(_lengths) > _LENGTHS_KEPT:
         _lengths.clear()
-    _lengths.update(zip(vectors, _roots(squares).tolist(), strict=True))
+    lengths = [sqrt(square) or inf for square in squares.tolist()]
+    _lengths.update(zip(vectors, lengths, strict=True))
 
 
 def _floats(vector: Vector) -> NDArray[np.floating[Any]]:
@@ -297,12 +290,6 @@ def _floats(vector: Vector) -> NDArray[np.floating[Any]]:
 def _as_rows(vectors: Sequence[Vector], dimension: int) -> NDArray[np.floating[Any]]:
     values = np.frombuffer(b"".join(vectors), _INT8)
     return _as_floats(values, dimension).reshape(len(vectors), dimension)
-
-
-def _roots(squares: NDArray[np.float64]) -> NDArray[np.float64]:
-    """Return lengths, of zero vectors infinite."""
-    roots: NDArray[np.float64] = np.where(squares > 0.0, np.sqrt(squares), np.inf)
-    return roots
 
 
 def _as_floats(values: NDArray[np.int8], dimension: int) -> NDArray[np.floating[Any]]:

@@ -165,6 +165,7 @@ def _of_pack(
         return []
     # int8 vectors with exact products: the same similarity on every machine (ADR 0004).
     matrix = pack.conditions
+    products = batch.products(matrix, vector) if batch else None
     return [
         _Near(
             pack.ids[row],
@@ -173,7 +174,9 @@ def _of_pack(
             pack.whens[row],
             pack.pack.heuristics[row],
         )
-        for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least, batch)
+        for row, similarity in vectors.top(
+            matrix, vector, SCAN_LIMIT, at_least, products
+        )
     ]
 
 
