@@ -103,12 +103,12 @@ async def test_nothing_that_acts_is_in_reach():
     bringer = AidProvider(made, PackLibrary(recording.log, made))
     life = ClosedLoopRun(recording, ALWAYS, bringer, answers=Answers(mode="cassette"))
     async with (
-        aclosing(life.decisions()) as living,
-        aclosing(ask_open_loop(recording, [None, ALWAYS])) as meeting,
+        aclosing(life.decisions()) as running,
+        aclosing(ask_open_loop(recording, [None, ALWAYS])) as asking,
     ):
-        await anext(living)
-        await anext(meeting)
-        found = list(reachable(life, living, meeting, recording, bringer))
+        await anext(running)
+        await anext(asking)
+        found = list(reachable(life, running, asking, recording, bringer))
 
     assert len(found) > 1_000
     assert [each for each in found if isinstance(each, ACTORS)] == []
@@ -141,7 +141,7 @@ async def test_a_replay_of_a_live_log_leaves_it_as_it_is():
             bringer = AidProvider(made, PackLibrary(log, made))
             met = [each async for each in ask_open_loop(recording, [None, ALWAYS])]
             life = ClosedLoopRun(recording, ALWAYS, bringer)
-            lived = [each async for each in life.decisions()]
+            run = [each async for each in life.decisions()]
             await verify(log, Span(PARTITION), bringer)
             for subject in ("ev.0.in.ada.sensor.a.b", "out.ada.say", "in.ada.a.b"):
                 with pytest.raises(LogRefused):
@@ -150,7 +150,7 @@ async def test_a_replay_of_a_live_log_leaves_it_as_it_is():
                     await client.jetstream().publish(subject, b"{}")
         after = await _ends(broker)
 
-    assert len(met) == len(lived) >= 40
+    assert len(met) == len(run) >= 40
     assert after == before
 
 

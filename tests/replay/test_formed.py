@@ -22,7 +22,7 @@ from schemas.values.settings import LearningSettings
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.life import Life, said
-from tests.replay.closed_loop.test_run import lived
+from tests.replay.closed_loop.test_run import run_over
 from tests.replay.lives import WordsEmbedder, recording_of_life
 from tests.replay.open_loop.test_asked import (
     check_contexts,
@@ -120,11 +120,11 @@ async def test_each_context_is_met_again() -> None:
     check_own_odds(found)
 
 
-async def test_it_is_lived_again_by_its_own_strategy() -> None:
+async def test_its_own_strategy_repeats_it() -> None:
     """The cassette answers what asks for rules, and the same is learnt of it."""
     recording = recorded(taught())
 
-    found, ending = await lived(
+    found, ending = await run_over(
         recording, None, answers=Answers(mode="strict"), embedder=WordsEmbedder()
     )
 

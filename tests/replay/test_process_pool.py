@@ -39,24 +39,28 @@ def endless(job: int, progress: Progress) -> int:
 
 def test_results_come_in_the_order_of_the_jobs():
     """Each job runs in another process, and progress is the sum of all."""
-    told: list[tuple[int, int]] = []
-    found = run(squared, range(5), lambda *progress: told.append(progress), processes=2)
+    reports: list[tuple[int, int]] = []
+    found = run(
+        squared, range(5), lambda *progress: reports.append(progress), processes=2
+    )
 
     assert [result for result, _ in found] == [0, 1, 4, 9, 16]
     assert os.getpid() not in {process for _, process in found}
-    assert told[-1] == (1_500, 1_500)
-    assert told == sorted(told)
+    assert reports[-1] == (1_500, 1_500)
+    assert reports == sorted(reports)
     assert multiprocessing.active_children() == []
 
 
 def test_one_process_is_this_one():
     """Without others to share with, nothing is started."""
-    told: list[tuple[int, int]] = []
-    found = run(squared, [3, 4], lambda *progress: told.append(progress), processes=1)
+    reports: list[tuple[int, int]] = []
+    found = run(
+        squared, [3, 4], lambda *progress: reports.append(progress), processes=1
+    )
 
     assert found == [(9, os.getpid()), (16, os.getpid())]
-    assert told[0] == (1, 600)
-    assert told[-1] == (600, 600)
+    assert reports[0] == (1, 600)
+    assert reports[-1] == (600, 600)
 
 
 @pytest.mark.parametrize("jobs", [(1, 2, 3, 4), (4, 1, 2, 2)])

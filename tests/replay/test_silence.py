@@ -71,12 +71,12 @@ async def test_its_confidences_are_proved_and_its_credit_is_sound() -> None:
     recording = recorded(lived())
     (evidence,) = await gather(recording)
     found = await audit(recording)
-    told = reporting.report([await reporting.read(recording)])
+    report = reporting.report([await reporting.read(recording)])
     kinds = {move.cause.kind for move in (await learning_history(recording)).moves}
 
     assert evidence.facts
     assert (found.faults, found.credits > 10) == ((), True)
-    assert (told.formed, told.silences, told.kept > 3) == (0, 1, True)
+    assert (report.formed, report.silences, report.kept > 3) == (0, 1, True)
     assert {"silence", "kept", "formed"} <= kinds
 
 

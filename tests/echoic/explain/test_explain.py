@@ -34,8 +34,8 @@ from tests.echoic.samples import (
 def record(message: Decided) -> DecisionRecord:
     """The record of one decision."""
     taken = sensed()
-    (told,) = DecisionRecords().take(taken, group(taken, [message]))
-    return told
+    (made,) = DecisionRecords().take(taken, group(taken, [message]))
+    return made
 
 
 def test_speech_names_the_heuristic_and_its_margin() -> None:
@@ -260,9 +260,9 @@ def test_a_tried_model_is_not_said_to_be_the_last_resort() -> None:
         predicted_success=0.5,
         prediction_confidence=0.5,
     )
-    told = replace(record(asked), ending=answered)
+    made = replace(record(asked), ending=answered)
 
-    assert explain(told, NAMES).verdict.startswith("Spoke by the model m. Tried out")
+    assert explain(made, NAMES).verdict.startswith("Spoke by the model m. Tried out")
 
 
 def test_a_supposition_about_nothing_recorded_is_refused() -> None:
@@ -275,24 +275,24 @@ def test_a_supposition_about_nothing_recorded_is_refused() -> None:
 
 
 def test_every_reason_has_words() -> None:
-    """Each reason of the closed lists can be told to a person."""
+    """Each reason of the closed lists can be explained to a person."""
     assert set(get_args(Silence)) | set(get_args(Drop)) <= set(REASONS)
 
 
 def test_a_page_shows_gates_salience_candidates_and_the_next_command() -> None:
     """The page of a silence reads as a whole."""
-    told = record(rejected())
+    made = record(rejected())
 
-    page = rendered(explained(told, explain(told, NAMES))).split("\n")
+    page = rendered(explained(made, explain(made, NAMES))).split("\n")
     squeezed = [" ".join(line.split()) for line in page]
 
-    assert page[0].startswith(f"{told.id[:8]}  SILENT  llm_unavailable")
+    assert page[0].startswith(f"{made.id[:8]}  SILENT  llm_unavailable")
     assert "✗ confidence 0.62 < 0.70 -0.08" in squeezed
     assert "threat ▇▇▇▇▇▄▁▁ .70" in squeezed
     candidate = "creeper-warn like 0.90 trust 0.62 confidence 0.62 < 0.70"
     assert candidate in squeezed
     assert (
-        page[-2] == f"Try: {program()} explain {told.id[:8]} --what-if threshold=0.62"
+        page[-2] == f"Try: {program()} explain {made.id[:8]} --what-if threshold=0.62"
     )
     assert re.fullmatch("trace [0-9a-f]{32}", page[-1])
 
@@ -300,11 +300,11 @@ def test_a_page_shows_gates_salience_candidates_and_the_next_command() -> None:
 def race(by: Literal["heuristic", "llm"] | None) -> DecisionRecord:
     """The record of a race, as it was won or still goes on."""
     ledger, taken = DecisionRecords(), sensed()
-    (told,) = ledger.take(taken, group(taken, [racing()]))
+    (made,) = ledger.take(taken, group(taken, [racing()]))
     if by is not None:
-        end = group(sensed(sequence=10), [race_won(by, told.id)], late_s=0.411)
-        (told,) = ledger.take(taken, end)
-    return told
+        end = group(sensed(sequence=10), [race_won(by, made.id)], late_s=0.411)
+        (made,) = ledger.take(taken, end)
+    return made
 
 
 def test_a_race_says_who_won_it_and_how() -> None:
@@ -328,9 +328,9 @@ def test_a_race_says_who_won_it_and_how() -> None:
 
 def test_suppositions_on_a_race() -> None:
     """A lower threshold lets the same two race; a higher one leaves the model alone."""
-    told = race("heuristic")
+    made = race("heuristic")
 
-    assert [explain(told, NAMES, {"threshold": at}).supposed for at in (0.5, 0.9)] == [
+    assert [explain(made, NAMES, {"threshold": at}).supposed for at in (0.5, 0.9)] == [
         "nothing changes: the race would be run all the same",
         "would have asked the model",
     ]

@@ -33,7 +33,7 @@ def result(
     return asyncio.run(compared(recording, bringer, plan, lambda done, whole: None))
 
 
-def told(
+def document_of(
     results: list[SessionResult], *challengers: str, voice: str | None = None
 ) -> Document:
     """The document over some results."""
@@ -60,7 +60,7 @@ def evening() -> Recording:
 @pytest.fixture(scope="module")
 def daring(evening: Recording) -> Document:
     """The shipped session against a lower threshold."""
-    return told([result(evening, DARING)], DARING)
+    return document_of([result(evening, DARING)], DARING)
 
 
 def test_without_exploration_nothing_is_told_of_what_was_not_played(
@@ -104,7 +104,7 @@ def test_every_flip_says_what_was_logged_and_why(daring: Document) -> None:
 
 def test_the_same_strategy_differs_by_exactly_nothing(evening: Recording) -> None:
     """A against A: no flip, a difference of 0 in [0, 0], EQUIVALENT."""
-    found = told([result(evening, OWN)], OWN).comparisons[0]
+    found = document_of([result(evening, OWN)], OWN).comparisons[0]
 
     assert found.flips == ()
     assert found.estimate.difference.dr == 0.0
@@ -122,8 +122,8 @@ def test_the_order_of_recordings_changes_no_byte(evening: Recording) -> None:
     one, two = result(evening, DARING), result(game, DARING)
     again = result(game, DARING)
 
-    first = orjson.dumps(told([one, two], DARING).as_json())
-    second = orjson.dumps(told([again, one], DARING).as_json())
+    first = orjson.dumps(document_of([one, two], DARING).as_json())
+    second = orjson.dumps(document_of([again, one], DARING).as_json())
 
     assert first == second
 
@@ -143,7 +143,9 @@ def test_sessions_stand_in_the_order_of_time(evening: Recording) -> None:
 def test_a_personality_gets_facts_and_no_value(evening: Recording) -> None:
     """Another voice is another arm, and the reason says so."""
     voice = "You are a grumpy butler."
-    found = told([result(evening, OWN, voice=voice)], OWN, voice=voice).comparisons[0]
+    found = document_of(
+        [result(evening, OWN, voice=voice)], OWN, voice=voice
+    ).comparisons[0]
 
     assert found.verdict == "NOT_ENOUGH_OVERLAP"
     assert [each.code for each in found.reasons] == ["voice_is_another_arm"]
@@ -153,7 +155,7 @@ def test_a_personality_gets_facts_and_no_value(evening: Recording) -> None:
 
 def test_what_no_exploration_would_try_is_not_asked_for(evening: Recording) -> None:
     """Where the two differ at critical occasions, more recordings tell nothing."""
-    found = told([result(evening, "silent")], "silent").comparisons[0]
+    found = document_of([result(evening, "silent")], "silent").comparisons[0]
 
     refused, live = found.next
     assert refused.startswith("no recording decides it: 14.0% of what silent would do")
@@ -162,14 +164,14 @@ def test_what_no_exploration_would_try_is_not_asked_for(evening: Recording) -> N
 
 def test_a_strategy_beside_itself_is_told_so(evening: Recording) -> None:
     """No experiment is proposed that could show nothing."""
-    (step,) = told([result(evening, OWN)], OWN).comparisons[0].next
+    (step,) = document_of([result(evening, OWN)], OWN).comparisons[0].next
 
     assert step == "these are one and the same: name another to compare with"
 
 
 def test_several_challengers_are_counted(evening: Recording) -> None:
     """Each has a comparison of its own, in the order they were named."""
-    found = told([result(evening, DARING, "silent")], DARING, "silent")
+    found = document_of([result(evening, DARING, "silent")], DARING, "silent")
 
     labels = [each.challenger.label for each in found.comparisons]
     assert labels == [DARING, "silent"]

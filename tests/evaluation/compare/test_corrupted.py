@@ -11,7 +11,7 @@ from evaluation.compare.document import Document
 from replay.recording.source import of_file
 from schemas.values.record import Record
 from streams.session_files.file import SessionFile, read_session
-from tests.evaluation.compare.test_compare import DARING, EVENING, result, told
+from tests.evaluation.compare.test_compare import DARING, EVENING, document_of, result
 
 Records = tuple[Record, ...]
 
@@ -86,4 +86,4 @@ def test_tampering_shows(corrupt: Callable[[Records], Records]) -> None:
 def _document(corrupt: Callable[[Records], Records]) -> Document:
     file: SessionFile = read_session(EVENING / "evening.echoic")
     file = replace(file, records=corrupt(tuple(file.records)))
-    return told([result(of_file(file, "corrupted"), DARING)], DARING)
+    return document_of([result(of_file(file, "corrupted"), DARING)], DARING)

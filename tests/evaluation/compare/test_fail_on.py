@@ -5,14 +5,14 @@ import pytest
 from evaluation.compare.document import Comparison
 from evaluation.compare.fail_on import FailOnError, parse, tripped
 from replay.recording.source import from_file
-from tests.evaluation.compare.test_compare import DARING, EVENING, result, told
+from tests.evaluation.compare.test_compare import DARING, EVENING, document_of, result
 
 
 @pytest.fixture(scope="module")
 def daring() -> Comparison:
     """The shipped session against a lower threshold."""
     evening = from_file(EVENING / "evening.echoic")
-    return told([result(evening, DARING)], DARING).comparisons[0]
+    return document_of([result(evening, DARING)], DARING).comparisons[0]
 
 
 def test_what_trips_says_of_which_challenger(daring: Comparison) -> None:

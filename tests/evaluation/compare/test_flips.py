@@ -6,14 +6,14 @@ from echoic.terminal import comparison
 from echoic.terminal.screen import rendered
 from evaluation.compare.document import Comparison, Document, Fact
 from replay.recording.source import from_file
-from tests.evaluation.compare.test_compare import EVENING, result, told
+from tests.evaluation.compare.test_compare import EVENING, document_of, result
 
 
 @pytest.fixture(scope="module")
 def drawing() -> Document:
     """The explored session against a strategy that draws among its arms."""
     explored = from_file(EVENING / "explored.echoic")
-    return told([result(explored, "thompson")], "thompson")
+    return document_of([result(explored, "thompson")], "thompson")
 
 
 @pytest.fixture(scope="module")
@@ -71,7 +71,7 @@ def test_a_range_beside_a_difference_is_that_of_the_difference() -> None:
 
 
 def test_counts_say_of_what_they_are(found: Comparison) -> None:
-    """Answers of all decisions, gated ones included; explored ones are told apart."""
+    """Answers of all decisions, gated ones included; explored ones are counted apart."""
     notes = {fact.name: fact.note for fact in found.facts}
 
     assert notes["spoke"] == "in 309 decisions"

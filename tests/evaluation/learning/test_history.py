@@ -20,7 +20,7 @@ from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
 
 
-async def told(life: Life) -> LearningHistory:
+async def history_of(life: Life) -> LearningHistory:
     """The history of a life."""
     return await learning_history(recorded(life))
 
@@ -36,7 +36,7 @@ def steps(moves: Sequence[Move]) -> list[tuple[str, float | None, float]]:
 
 async def test_every_move_has_its_cause() -> None:
     """Lessons, votes, fires, outcomes and edits, with what was believed around them."""
-    found = await told(lived())
+    found = await history_of(lived())
 
     assert steps(found.of("h")) == [
         ("taught", None, 0.5),
@@ -55,7 +55,7 @@ async def test_every_move_has_its_cause() -> None:
 async def test_a_cause_names_who_and_which_message() -> None:
     """A vote its person and comment, an outcome its event, both the decision."""
     life = lived()
-    found = (await told(life)).of("h")
+    found = (await history_of(life)).of("h")
     by_kind = {move.cause.kind: move.cause for move in found}
 
     vote, outcome = by_kind["vote"], by_kind["outcome"]
@@ -68,7 +68,7 @@ async def test_a_cause_names_who_and_which_message() -> None:
 
 async def test_a_move_knows_its_session() -> None:
     """So that it can be looked up where it happened."""
-    found = await told(lived())
+    found = await history_of(lived())
 
     sessions = [move.session for move in found.of("h") if move.cause.kind == "outcome"]
     assert sessions == ["first", "second"]
@@ -77,7 +77,7 @@ async def test_a_move_knows_its_session() -> None:
 async def test_it_begins_and_ends_with_what_is_known() -> None:
     """Before the lesson nothing; after it what the mind itself believes."""
     life = lived()
-    found = await told(life)
+    found = await history_of(life)
 
     assert found.begins == {}
     (known,) = found.ends.values()
@@ -94,7 +94,7 @@ async def test_the_ends_are_what_the_mind_believes(seed: int) -> None:
     life.agent = "ana"
     life.decide("health low")
 
-    found = await told(life)
+    found = await history_of(life)
 
     for known in found.ends.values():
         held = life.mind.beliefs.get(belief_key(known.id, known.content_hash))
@@ -127,7 +127,7 @@ async def test_other_settings_are_a_cause() -> None:
     life.control(started, agent=SHARED_AGENT)
     fire(life, "succeeded")
 
-    found = (await told(life)).of("h")
+    found = (await history_of(life)).of("h")
 
     outcomes = [move for move in found if move.cause.kind == "outcome"]
     gains = [move.after - (move.before or 0.0) for move in outcomes]
@@ -144,7 +144,7 @@ async def test_a_pack_brings_and_edits() -> None:
     life.blobs[other.digest] = other
     life.control(pack_loaded(other), agent=SHARED_AGENT)
 
-    found = (await told(life)).of(garden.ids[0])
+    found = (await history_of(life)).of(garden.ids[0])
 
     assert steps(found) == [
         ("pack", None, 0.8),
@@ -190,7 +190,7 @@ async def test_a_prior_moves_what_nothing_was_learnt_of() -> None:
     life.control(PriorUpdated(origin="skill_pack", mean=0.4))
     life.decide("health low")
 
-    (_, move) = (await told(life)).of(garden.ids[0])
+    (_, move) = (await history_of(life)).of(garden.ids[0])
 
     assert (move.cause.kind, move.before, move.after) == ("settings", 0.8, 0.4)
     assert move.cause.what == "another prior of its origin"
@@ -203,7 +203,7 @@ async def test_a_new_trial_begins_where_it_was_declared() -> None:
     fire(life, "failed")
     life.control(HeuristicFrozen(heuristic_id="h", frozen=False))
 
-    moves = (await told(life)).of("h")
+    moves = (await history_of(life)).of("h")
 
     released = next(move for move in moves if move.cause.kind == "released")
     assert released.before is not None

@@ -33,11 +33,11 @@ def life_of(*confidences: float, **settings: Any) -> Life:
 
 async def test_each_threshold_lets_answer_what_reaches_it() -> None:
     """At .5 what is believed by .5 or more, and so on, a column each."""
-    told = await found(life_of(0.5, 0.65, 0.7, 0.9))
+    missed = await found(life_of(0.5, 0.65, 0.7, 0.9))
 
-    assert told.by_threshold == (4, 3, 2, 1, 1)
-    assert (told.decisions, told.answered, told.threshold) == (4, 2, 0.7)
-    by_confidence = {each.confidence[0]: each for each in told.counts}
+    assert missed.by_threshold == (4, 3, 2, 1, 1)
+    assert (missed.decisions, missed.answered, missed.threshold) == (4, 2, 0.7)
+    by_confidence = {each.confidence[0]: each for each in missed.counts}
     assert {key: each.by_threshold for key, each in by_confidence.items()} == {
         0.9: (1, 1, 1, 1, 1),
         0.7: (1, 1, 1, 0, 0),
@@ -49,11 +49,11 @@ async def test_each_threshold_lets_answer_what_reaches_it() -> None:
 
 async def test_the_nearest_miss_comes_first() -> None:
     """With its event, how alike and how trusted it was, and what happened instead."""
-    told = await found(life_of(0.5, 0.65, 0.9))
+    missed = await found(life_of(0.5, 0.65, 0.9))
 
     assert [
         (each.text, each.similarity, each.confidence, each.needed, each.happened)
-        for each in told.misses
+        for each in missed.misses
     ] == [
         ("case two", 1.0, 0.65, 0.6, "llm_unavailable"),
         ("case one", 1.0, 0.5, 0.5, "llm_unavailable"),
@@ -62,37 +62,37 @@ async def test_the_nearest_miss_comes_first() -> None:
 
 async def test_the_threshold_in_force_counts_what_answered() -> None:
     """In the shipped recording the column .7 is what happened."""
-    told = await near_misses(of_file(evening(), "evening"))
+    missed = await near_misses(of_file(evening(), "evening"))
 
-    assert told.by_threshold[THRESHOLDS.index(0.7)] == told.answered == 70
-    assert list(told.by_threshold) == sorted(told.by_threshold, reverse=True)
-    assert told.gated + told.without_candidate <= told.decisions
-    assert told.match_limit == 0.55
+    assert missed.by_threshold[THRESHOLDS.index(0.7)] == missed.answered == 70
+    assert list(missed.by_threshold) == sorted(missed.by_threshold, reverse=True)
+    assert missed.gated + missed.without_candidate <= missed.decisions
+    assert missed.match_limit == 0.55
 
 
 async def test_a_strategy_without_a_threshold_is_stood_in_for() -> None:
     """And the finding says so."""
-    told = await found(life_of(0.65, model=MODEL, strategy={"name": "always_llm"}))
+    missed = await found(life_of(0.65, model=MODEL, strategy={"name": "always_llm"}))
 
-    assert (told.strategy, told.is_own) == ("heuristic_first", False)
-    assert told.by_threshold == (1, 1, 0, 0, 0)
-    assert told.misses[0].happened == "llm"
+    assert (missed.strategy, missed.is_own) == ("heuristic_first", False)
+    assert missed.by_threshold == (1, 1, 0, 0, 0)
+    assert missed.misses[0].happened == "llm"
 
 
 async def test_a_strategy_keeps_its_other_parameters() -> None:
     """And its own threshold is the one in force, whatever the settings say."""
     own = {"name": "urgency", "parameters": {"threshold": 0.55}}
-    told = await found(life_of(0.65, strategy=own))
+    missed = await found(life_of(0.65, strategy=own))
 
-    assert (told.strategy, told.is_own, told.threshold) == ("urgency", True, 0.55)
+    assert (missed.strategy, missed.is_own, missed.threshold) == ("urgency", True, 0.55)
 
 
 async def test_the_personality_is_named() -> None:
     """Its bias goes on top of every threshold."""
-    told = await found(life_of(0.65, biases={"confidence_threshold": 0.1}))
+    missed = await found(life_of(0.65, biases={"confidence_threshold": 0.1}))
 
-    assert told.bias == pytest.approx(0.1)
-    assert told.by_threshold == (1, 0, 0, 0, 0)
+    assert missed.bias == pytest.approx(0.1)
+    assert missed.by_threshold == (1, 0, 0, 0, 0)
 
 
 async def test_a_closed_gate_is_counted_apart() -> None:
@@ -100,6 +100,6 @@ async def test_a_closed_gate_is_counted_apart() -> None:
     life = life_of(0.9)
     life.wait(700).sense("case one", intent="informational")
 
-    told = await found(life)
+    missed = await found(life)
 
-    assert (told.decisions, told.gated) == (2, 1)
+    assert (missed.decisions, missed.gated) == (2, 1)

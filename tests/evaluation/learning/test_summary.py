@@ -104,9 +104,9 @@ def test_voices_stand_side_by_side() -> None:
 async def test_answers_tell_who_spoke_and_what_came_of_it() -> None:
     """By the recording alone."""
     recording = recorded(lived())
-    told = await learning_history(recording)
+    history = await learning_history(recording)
 
-    found = await answers(recording, told.evidence[0].happened)
+    found = await answers(recording, history.evidence[0].happened)
 
     spoke = [each for each in found if each.spoke]
     assert [each.spoke for each in spoke] == ["heuristic", "heuristic"]

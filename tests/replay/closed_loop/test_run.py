@@ -1,4 +1,4 @@
-"""Own state: a strategy lives through a recording with its own consequences."""
+"""Closed loop: a strategy runs over a recording with its own consequences."""
 
 from typing import Any
 
@@ -39,7 +39,7 @@ SHY = StrategySpec(parameters={"threshold": 0.9})
 MODEL = ModelSettings(name="test/model")
 
 
-async def lived(
+async def run_over(
     recording: Recording,
     strategy: StrategySpec | None,
     *,
@@ -49,27 +49,27 @@ async def lived(
 ) -> tuple[list[ClosedLoopDecision], Ending]:
     made = embedder or the_embedder()
     bringer = AidProvider(made, PackLibrary(recording.log, made))
-    life = ClosedLoopRun(recording, strategy, bringer, answers=answers, since=since)
-    return [each async for each in life.decisions()], life.ending
+    run = ClosedLoopRun(recording, strategy, bringer, answers=answers, since=since)
+    return [each async for each in run.decisions()], run.ending
 
 
-async def lived_again(
+async def run_again(
     life: Life, strategy: StrategySpec | None, **how: Any
 ) -> tuple[list[ClosedLoopDecision], Ending]:
-    """What a strategy makes of a life that a test told."""
+    """Run a strategy over a life that a test made."""
     recording = recording_of_life(life, GARDEN)
-    return await lived(recording, strategy, embedder=WordsEmbedder(), **how)
+    return await run_over(recording, strategy, embedder=WordsEmbedder(), **how)
 
 
 @pytest.mark.parametrize("name", ["everything", "evening"])
-async def test_the_own_strategy_lives_the_recorded_life(name):
-    """A life by the recorded strategy takes every arm and says every word again."""
+async def test_the_own_strategy_repeats_the_recording(name):
+    """A run by the recorded strategy takes every arm and says every word again."""
     recording = (
         recording_of(everything())
         if name == "everything"
         else of_file(evening(), "evening")
     )
-    found, ending = await lived(recording, None, answers=STRICT)
+    found, ending = await run_over(recording, None, answers=STRICT)
     recorded = await replayed(recording)
 
     for own, logged in zip(found, recorded, strict=True):
@@ -98,8 +98,8 @@ async def test_votes_count_where_the_arm_is_the_same():
     life.feedback(advised, "negative")
     believed = life.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
 
-    same, ending = await lived_again(life, EAGER)
-    other, without = await lived_again(life, SHY)
+    same, ending = await run_again(life, EAGER)
+    other, without = await run_again(life, SHY)
 
     assert [each.is_recorded_arm for each in same] == [True]
     assert curve(ending, 0) == [believed]
@@ -119,8 +119,8 @@ async def test_reports_count_where_the_arm_is_the_same():
     life.sense("zombie hits", salience=THREAT, id_="zombie-1")
     life.sense("gone", in_reply_to=event, outcome="succeeded")
 
-    eager, ending = await lived_again(life, EAGER)
-    _, shy = await lived_again(life, SHY)
+    eager, ending = await run_again(life, EAGER)
+    _, shy = await run_again(life, SHY)
 
     assert [each.record.path for each in eager[::2]] == ["heuristic", "heuristic"]
     assert curve(ending, 0) == [
@@ -137,7 +137,7 @@ async def test_patterns_count_where_the_arm_is_the_same():
     life.sense("zombie hits", salience=THREAT)
     life.sense("zombie gone")
 
-    _, ending = await lived_again(life, EAGER)
+    _, ending = await run_again(life, EAGER)
 
     assert len(curve(ending, 0)) == 1
     assert curve(ending, 1) == []
@@ -151,8 +151,8 @@ async def test_own_consequences_come_back():
         life.feedback(advised, "negative")
         life.wait(300)
 
-    recorded, _ = await lived_again(life, None)
-    eager, ending = await lived_again(life, EAGER)
+    recorded, _ = await run_again(life, None)
+    eager, ending = await run_again(life, EAGER)
 
     silent_from = [each.record.path for each in recorded].index("rejected")
     assert [each.record.path for each in eager][: silent_from + 1] == ["heuristic"] * (
@@ -162,7 +162,7 @@ async def test_own_consequences_come_back():
     assert len(curve(ending, 0)) == silent_from
 
 
-async def test_a_life_may_begin_later():
+async def test_a_run_may_begin_later():
     """Before the fork all is as it was recorded, and what was said then still counts."""
     life = Life(GARDEN)
     first = life.sense("health low", salience=THREAT)
@@ -171,7 +171,7 @@ async def test_a_life_may_begin_later():
     life.feedback(first, "negative")
     life.feedback(second, "negative")
 
-    found, ending = await lived_again(life, SHY, since=second.input.sequence)
+    found, ending = await run_again(life, SHY, since=second.input.sequence)
 
     assert [each.record.sequence for each in found] == [second.input.sequence]
     assert found[0].record.path == "rejected"
@@ -188,7 +188,7 @@ async def test_a_missing_answer_fails_where_none_may_be_missing():
     always = StrategySpec(name="always_llm")
 
     with pytest.raises(ModelMiss, match=r"(?s)health low.*nearest.*something new"):
-        await lived_again(life, always, answers=STRICT)
+        await run_again(life, always, answers=STRICT)
 
 
 async def test_a_missing_answer_is_unknown():
@@ -201,7 +201,7 @@ async def test_a_missing_answer_is_unknown():
     life.sense("health low", salience=THREAT)
     always = StrategySpec(name="always_llm")
 
-    found, ending = await lived_again(life, always)
+    found, ending = await run_again(life, always)
 
     assert [each.said for each in found] == ["Look around."] * 3 + [None]
     assert [each.is_unknown for each in found] == [False] * 3 + [True]
@@ -215,12 +215,12 @@ async def test_a_missing_answer_is_unknown():
 
 
 async def test_a_stub_leaves_a_watermark():
-    """Words that nobody said are told apart from all others."""
+    """Words that nobody said are marked from all others."""
     life = Life(GARDEN, model=MODEL)
     life.sense("something new", salience=THREAT)
     stub = Answers(mode="stub", stub="So it is.")
 
-    found, ending = await lived_again(life, None, answers=stub)
+    found, ending = await run_again(life, None, answers=stub)
 
     assert [each.said for each in found] == ["So it is."]
     assert ending.watermark == "stub: models say 'So it is.'"
@@ -233,7 +233,7 @@ async def test_a_failure_is_a_failure_again():
     life.wait(0.5).fail_model(failed, "declined")
     life.sense("something else", salience=THREAT)
 
-    found, ending = await lived_again(life, None, answers=STRICT)
+    found, ending = await run_again(life, None, answers=STRICT)
 
     assert [each.record.silence for each in found] == ["llm_declined", None]
     assert [each.said for each in found] == [None, None]
@@ -249,8 +249,8 @@ async def test_timers_run_by_the_recorded_clock():
     life.wait(300).sense("health low", salience=chance)
     hasty = StrategySpec(name="hybrid", parameters={"deadline_ms": 100})
 
-    same, _ = await lived_again(life, None, answers=STRICT)
-    other, _ = await lived_again(life, hasty)
+    same, _ = await run_again(life, None, answers=STRICT)
+    other, _ = await run_again(life, hasty)
 
     assert same[0].said == "Drink some water."
     assert same[0].record.winner is not None

@@ -1,4 +1,4 @@
-"""Logged state: every decision is put together again as the mind met it."""
+"""Open loop: the context of every decision is rebuilt as the mind had it."""
 
 from collections.abc import Iterator
 from contextlib import contextmanager

@@ -38,7 +38,7 @@ def declared(*outcomes: dict[str, Any]) -> CompiledPack:
     )
 
 
-def told(
+def outcomes_of(
     *events: tuple[float, str, dict[str, Any]], of: CompiledPack | None = None
 ) -> dict[str, SessionSummary]:
     """What one session of these events comes to, by measure."""
@@ -52,7 +52,7 @@ def told(
 
 def test_each_measure_counts_its_events() -> None:
     """Time until an end, how many came, and the last number said."""
-    found = told(
+    found = outcomes_of(
         (0, "step", {}),
         (10, "coin", {}),
         (20, "coin", {}),
@@ -71,8 +71,10 @@ def test_each_measure_counts_its_events() -> None:
 
 def test_a_life_that_goes_on_is_a_lower_bound() -> None:
     """With several lives the unended one counts as time lived, too."""
-    alive = told((0, "step", {}), (90, "step", {}))["life"]
-    twice = told((0, "step", {}), (20, "died", {}), (50, "died", {}), (90, "step", {}))
+    alive = outcomes_of((0, "step", {}), (90, "step", {}))["life"]
+    twice = outcomes_of(
+        (0, "step", {}), (20, "died", {}), (50, "died", {}), (90, "step", {})
+    )
 
     assert (alive.mean, alive.censored) == (90.0, 1)
     assert (twice["life"].mean, twice["life"].censored) == (45.0, 0)
@@ -81,7 +83,7 @@ def test_a_life_that_goes_on_is_a_lower_bound() -> None:
 @pytest.mark.parametrize("stars", ["four", True, None])
 def test_what_is_no_number_is_not_known(stars: object) -> None:
     """A session without a number has no value, and no mean is made of it."""
-    found = told((0, "rated", {"stars": stars}))["stars"]
+    found = outcomes_of((0, "rated", {"stars": stars}))["stars"]
 
     assert (found.sessions, found.mean, found.se) == (0, None, None)
 
@@ -178,7 +180,7 @@ def test_looking_at_all_times_is_seldom_wrong() -> None:
 
 
 def test_few_sessions_have_no_interval_and_equal_ones_no_verdict() -> None:
-    """What cannot be told is not."""
+    """What cannot be measured is not shown."""
     (few,) = judge(trials(5, 0.0, seed=1))
     (one,) = judge(trials(1, 0.0, seed=1))
     same = [trials(1, 0.0, seed=1)[0]] * 3

@@ -28,7 +28,7 @@ from tests.replay.evening import EVENING, evening, place, with_record
 from tests.replay.lives import WordsEmbedder, file_of_turns
 
 
-def told() -> Life:
+def two_sessions() -> Life:
     """A life of two sessions, a minute apart."""
     life = Life()
     life.control(SessionStarted(session_id="morning"))
@@ -70,7 +70,7 @@ async def test_a_file_is_a_recording():
 
 async def test_a_session_of_the_log_is_a_recording():
     """It begins in the state that the log had before it."""
-    log = log_of(told())
+    log = log_of(two_sessions())
     found = await from_session(log, "ana", "even", bringer_of(log))
 
     assert await texts(found) == ["thing 3", "thing 4", "thing 5"]
@@ -81,7 +81,7 @@ async def test_a_session_of_the_log_is_a_recording():
 
 async def test_a_range_is_cut_by_sequence_or_time():
     """What lies outside is only what came before."""
-    life = told()
+    life = two_sessions()
     log = log_of(life)
     second = life.turns[3].input.sequence
     minute = timedelta(seconds=60)
@@ -103,8 +103,8 @@ async def test_a_range_is_cut_by_sequence_or_time():
 
 
 async def test_an_unknown_session_is_named():
-    """Who asks for a session that is not there is told so."""
-    log = log_of(told())
+    """Who asks for a session that is not there gets an error."""
+    log = log_of(two_sessions())
 
     with pytest.raises(RecordingError, match="no session 'night'"):
         await from_session(log, "ana", "night", bringer_of(log))
@@ -112,7 +112,7 @@ async def test_an_unknown_session_is_named():
 
 async def test_a_range_without_a_decision_is_none():
     """There must be something to decide again."""
-    log = log_of(told())
+    log = log_of(two_sessions())
 
     with pytest.raises(RecordingError, match="made no decision from sequence 900"):
         await from_range(log, "ana", bringer_of(log), first=900)
@@ -153,7 +153,7 @@ def test_a_state_of_another_format_is_named(tmp_path):
 
 @pytest.mark.parametrize("ending", ["decision.decided", "fire.heuristic_fired"])
 async def test_a_newer_message_is_named_by_its_sequence(ending):
-    """A session of a newer program is told by the first message that is too new."""
+    """A session of a newer program is refused by the first message that is too new."""
     index = place(evening(), ending, 7)
     record = evening().records[index]
     newer = structs.replace(record, headers={**record.headers, "ce-schemaversion": "2"})
