@@ -61,7 +61,16 @@ def compare_all(
 
 def compare_one(job: Job, progress: process_pool.Progress) -> SessionResult:
     """Open one recording and compare it."""
-    return asyncio.run(_compared(job, progress))
+    found: list[SessionResult] = []
+
+    async def compare() -> None:
+        # Not returned by the task: to restore the handler of Ctrl-C, `asyncio.run` of
+        # Python 3.11 spells out the task and all its result, a third of a millisecond a
+        # decision.
+        found.append(await _compared(job, progress))
+
+    asyncio.run(compare())
+    return found[0]
 
 
 async def _compared(job: Job, progress: process_pool.Progress) -> SessionResult:
