@@ -87,9 +87,7 @@ def exploration_of(settings: "Settings") -> ExplorationSettings | None:
             next_step="name a strategy as exploration.challenger",
         )
     return ExplorationSettings(
-        scheme="challenger",
-        rate=settings["exploration.rate"],
-        challengers=challengers,
+        scheme="challenger", rate=settings["exploration.rate"], challengers=challengers
     )
 
 

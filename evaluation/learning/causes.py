@@ -210,11 +210,7 @@ def _of_control(group: RecordedGroup, output: Output) -> Iterator[Cause]:
 
 
 def _controlled(
-    group: RecordedGroup,
-    output: Output,
-    heuristic_id: str,
-    kind: CauseKind,
-    what: str,
+    group: RecordedGroup, output: Output, heuristic_id: str, kind: CauseKind, what: str
 ) -> Cause:
     return Cause(
         sequence=group.sequence,

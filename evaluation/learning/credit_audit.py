@@ -155,10 +155,7 @@ class _Looking:
                 return
 
     def _credit(
-        self,
-        group: RecordedGroup,
-        output: Output,
-        faults: Iterator[tuple[Rule, str]],
+        self, group: RecordedGroup, output: Output, faults: Iterator[tuple[Rule, str]]
     ) -> None:
         self.credits += not isinstance(output.message, HeuristicFormed)
         heuristic_id = str(getattr(output.message, "heuristic_id", ""))

@@ -118,10 +118,7 @@ async def learning_history(recording: Recording) -> LearningHistory:
         begins=begins,
         ends=ends,
         refused=dict(sorted(reader.refused.items())),
-        names={
-            **first.names,
-            **{each.id: each.name for each in ends.values()},
-        },
+        names={**first.names, **{each.id: each.name for each in ends.values()}},
         threshold=threshold(in_force),
     )
 

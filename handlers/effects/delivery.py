@@ -30,12 +30,7 @@ class Outlet(Flushing, Protocol):
 
 
 async def deliver(
-    outlet: Outlet,
-    ask_id: str,
-    agent: str,
-    asked: DeliveryAsked,
-    *,
-    within_s: float,
+    outlet: Outlet, ask_id: str, agent: str, asked: DeliveryAsked, *, within_s: float
 ) -> Delivered | DeliveryFailed:
     """Publish a response on its channel, if it is still in time and the broker takes it.
 

@@ -75,9 +75,5 @@ class Performer:
                 )
             case DeliveryAsked() as asked:
                 return await deliver(
-                    self.outlet,
-                    output.id,
-                    output.agent,
-                    asked,
-                    within_s=left_s,
+                    self.outlet, output.id, output.agent, asked, within_s=left_s
                 )

@@ -47,10 +47,7 @@ def within(own: Constraints, wider: Constraints) -> Constraints:
     """
     if wider == UNCONSTRAINED:
         return own
-    said = {
-        **wider.model_dump(exclude_none=True),
-        **own.model_dump(exclude_none=True),
-    }
+    said = {**wider.model_dump(exclude_none=True), **own.model_dump(exclude_none=True)}
     if said.get("floor", 0.0) > said.get("ceiling", 1.0):
         said.pop("floor" if own.floor is None else "ceiling")
     return Constraints.model_validate(said)

@@ -113,12 +113,7 @@ MessageType: TypeAlias = type[Message] | type[StructMessage]
 T = TypeVar("T")
 
 
-def added(
-    default: T,
-    *,
-    ge: float | None = None,
-    le: float | None = None,
-) -> T:
+def added(default: T, *, ge: float | None = None, le: float | None = None) -> T:
     """Return a field that older logs do not have: at its default it is left out.
 
     So the bytes of a message from before it stay as they were; `ge` and `le` are its bounds.

@@ -8,9 +8,7 @@ Ts = TypeVarTuple("Ts")
 T = TypeVar("T")
 
 
-def by_identity(
-    limit: int,
-) -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]]:
+def by_identity(limit: int) -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]]:
     """Remember the last `limit` answers of a function.
 
     For frozen arguments such as settings, packs and persistent maps: to hash or compare

@@ -147,9 +147,7 @@ class MindSettings(Part):
     ] = added(0.0, ge=0.0, le=1_000_000.0)
     """The half-life of an event's likeness to earlier ones, in units of the domain's tau
     (game 60 s, work 180, home 300, else 120); 0: infinite."""
-    goals: Annotated[
-        tuple[str, ...], Setting("goals", also=("EXECUTIVE_GOALS",))
-    ] = ()
+    goals: Annotated[tuple[str, ...], Setting("goals", also=("EXECUTIVE_GOALS",))] = ()
     """What the companion is to help with."""
     goals_choose: Annotated[int, Setting("goals.choose")] = added(0, ge=0, le=32)
     """How many goals count for an event, those that it is most about; 0: all. In a file the

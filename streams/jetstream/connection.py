@@ -145,10 +145,7 @@ def translated(what: str) -> Iterator[None]:
 
 
 async def request(
-    client: Client,
-    subject: str,
-    body: bytes,
-    headers: Mapping[str, str] | None = None,
+    client: Client, subject: str, body: bytes, headers: Mapping[str, str] | None = None
 ) -> Msg:
     """Send a request and wait for the one answer; `LogUnavailable` if none comes."""
     with translated(repr(subject)):

@@ -43,9 +43,7 @@ async def prepare_consumers(client: Client) -> None:
     for spec in CONSUMERS:
         subject = f"$JS.API.CONSUMER.CREATE.{LOG.name}.{spec.durable}.{spec.subjects}"
         await insist(
-            client,
-            subject,
-            {"stream_name": LOG.name, "config": configuration(spec)},
+            client, subject, {"stream_name": LOG.name, "config": configuration(spec)}
         )
 
 

@@ -94,11 +94,7 @@ def wire(plan: Plan, event: Sensed, at: datetime, index: int) -> Wire:
     body = event.model_copy(update={"occurred_at": at})
     return Wire(
         subject=sensor_subject(plan.agent, SOURCE, event.type),
-        headers={
-            "ce-specversion": "1.0",
-            "ce-id": id_,
-            "ce-time": rfc3339(at),
-        },
+        headers={"ce-specversion": "1.0", "ce-id": id_, "ce-time": rfc3339(at)},
         body=body.model_dump_json(
             exclude_defaults=True, exclude={"source", "type"}
         ).encode(),

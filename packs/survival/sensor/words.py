@@ -184,10 +184,7 @@ _APPEARED = {
         "A zombie comes into view {where}.",
         "You see a zombie {where}.",
     ),
-    "skeleton": (
-        "A skeleton is {where}.",
-        "You see a skeleton with a bow {where}.",
-    ),
+    "skeleton": ("A skeleton is {where}.", "You see a skeleton with a bow {where}."),
     "arrow": ("An arrow flies at you from {where}.",),
     "cow": (
         "A cow is grazing {where}.",
