@@ -5,7 +5,6 @@ input and the raw outputs in order.
 """
 
 from collections.abc import Sequence
-from functools import lru_cache
 
 from immutables import Map
 from msgspec.structs import replace
@@ -23,7 +22,6 @@ from schemas.ports.aids import Aids, MissingAidsError
 from schemas.state.agent import STRANGER, AgentState, PartitionState, SharedState
 from schemas.values import ids
 from schemas.values.record import Record
-from schemas.values.settings import MindSettings
 from schemas.values.subjects import SHARED_AGENT
 
 
@@ -89,21 +87,12 @@ def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedStat
     match message:
         case MindStarted(settings=settings):
             known = goals_and_biases.goal_vectors_of(settings, aids)
-            kept = _settings(settings.model_dump_json())
-            return replace(shared, settings=kept, goal_vectors=known)
+            return replace(shared, settings=settings, goal_vectors=known)
         case PackLoaded():
             ref = controls.pack_ref(message)
             return replace(shared, packs=shared.packs.set(ref.name, ref))
         case _:
             return shared
-
-
-# Each partition is started with settings of its own, nearly always equal ones. What is
-# remembered by their identity (priors, strategies) is so remembered once for all.
-@lru_cache(maxsize=64)
-def _settings(recorded: str) -> MindSettings:
-    """Return settings from their JSON: the same object for equal ones."""
-    return MindSettings.model_validate_json(recorded)
 
 
 def linked(chain: str, input_: Input, outputs: Sequence[Output]) -> str:

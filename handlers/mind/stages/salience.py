@@ -10,6 +10,7 @@ tau is 60 s in games, 180 s at work, 300 s at home, 120 s elsewhere, and 30 s in
 
 from collections.abc import Mapping, Sequence
 from datetime import datetime
+from operator import itemgetter
 from typing import get_args
 
 from msgspec import Struct
@@ -113,7 +114,7 @@ def novelty(
         most = vectors.highest(memory.recent, vector)
     else:
         alike = vectors.likenesses(memory.recent, vector)
-        most = max(_faded(alike, memory.recent_at, now, half_life_s))
+        most = _highest_left(alike, memory.recent_at, now, half_life_s)
     return round6(clamp(1.0 - most, 0.0, 1.0))
 
 
@@ -144,20 +145,23 @@ def urgency(
     )
 
 
-def _faded(
-    likenesses: Sequence[float],
+def _highest_left(
+    cosines: Sequence[float],
     times: Sequence[datetime],
     now: datetime,
     half_life_s: float,
-) -> list[float]:
-    """Return cosines faded by age; the oldest, whose times are not known, stay."""
+) -> float:
+    """Return the highest cosine after each faded by age; those without times stay."""
     # States of before times were kept hold vectors without them, which are the oldest.
-    undated = len(likenesses) - len(times)
-    dated = zip(likenesses[undated:], times, strict=True)
-    return [
-        *likenesses[:undated],
-        *(each * _left_of(at, now, half_life_s) for each, at in dated),
-    ]
+    undated = len(cosines) - len(times)
+    highest = max(cosines[:undated], default=-1.0)
+    dated = zip(cosines[undated:], times, strict=True)
+    for cosine, at in sorted(dated, key=itemgetter(0), reverse=True):
+        # None fades to more than it was, and a power takes 4 µs: one or two are enough.
+        if highest >= max(cosine, 0.0):
+            break
+        highest = max(highest, cosine * _left_of(at, now, half_life_s))
+    return highest
 
 
 def _left_of(at: datetime, now: datetime, half_life_s: float) -> float:

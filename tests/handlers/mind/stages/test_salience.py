@@ -4,6 +4,8 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 from msgspec.structs import replace
 from pydantic import JsonValue
 
@@ -12,6 +14,8 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.controls import HeuristicSeeded
 from schemas.messages.decisions import Decided, Gate
 from schemas.state.agent import SourceMemory
+from schemas.values.exact_math import clamp, power, round6
+from schemas.values.vectors import likenesses
 from tests import factories
 from tests.factories import NOON, embed
 from tests.life import Life, one
@@ -288,6 +292,27 @@ def test_the_oven_is_answered_again_the_next_morning() -> None:
     assert (minute.text, minute.silence) == (None, "below_relevance")
     assert later.salience.dimensions["novelty"] == pytest.approx(0.5, abs=0.02)
     assert morning.salience.dimensions["novelty"] > 0.99
+
+
+SEEN = st.tuples(st.binary(min_size=4, max_size=4), st.integers(-50, 5_000))
+
+
+@given(st.lists(SEEN, min_size=1, max_size=10), st.integers(0, 10), SEEN)
+def test_the_highest_cosine_left_is_that_of_all(
+    seen: list[tuple[bytes, int]], undated: int, event: tuple[bytes, int]
+) -> None:
+    """Weights that are not worked out could not have won; some times lie ahead."""
+    vectors = tuple(vector for vector, _ in seen)
+    ages = [age for _, age in seen[undated:]]
+    times = tuple(NOON - timedelta(seconds=age) for age in ages)
+    memory = SourceMemory(recent=vectors, recent_at=times)
+    weights = [power(0.5, age / 600.0) if age >= 0 else 0.0 for age in ages]
+    cosines = likenesses(vectors, event[0])
+    left = zip(cosines, [1.0] * (len(seen) - len(ages)) + weights, strict=True)
+
+    assert salience.novelty(memory, event[0], NOON, 600.0) == round6(
+        clamp(1.0 - max(each * weight for each, weight in left), 0.0, 1.0)
+    )
 
 
 def test_without_a_half_life_nothing_is_forgotten() -> None:
