@@ -71,6 +71,9 @@ def _read(block: bytes, name_of: Callable[[str], str]) -> dict[str, str]:
 
 
 _VERSION = b"NATS/1.0"
+BARE_BLOCK = _VERSION + b"\r\n\r\n"
+"""The wire form of no headers, to which some can be added."""
+
 # What `bytes.strip` takes for white space; `str.strip` would take Unicode's as well.
 _SPACE = " \t\n\r\x0b\x0c"
 

@@ -35,6 +35,8 @@ class Lanes:
         self._log = log
         self._limit = limit
         self._lanes = [_Lane() for _ in after]
+        self._full: list[_Lane] = []
+        """Those whose readers wait for room."""
         self._news: asyncio.Future[None] | None = None
         self._fault: BaseException | None = None
         self._readers = [
@@ -105,6 +107,7 @@ class Lanes:
                 lane.waiting.extend(records)
                 self._wake()
                 if len(lane.waiting) >= READ_AT_ONCE:
+                    self._full.append(lane)
                     lane.has_room.clear()
                     await lane.has_room.wait()
 
@@ -118,9 +121,9 @@ class Lanes:
         if self._fault is not None:
             raise self._fault
         taken = served(self._lanes, self._limit)
-        for lane in self._lanes:
-            if len(lane.waiting) < READ_AT_ONCE:
-                lane.has_room.set()
+        for lane in [each for each in self._full if len(each.waiting) < READ_AT_ONCE]:
+            self._full.remove(lane)
+            lane.has_room.set()
         # Whoever came first gives way next time, where the limit leaves some out.
         self._lanes.append(self._lanes.pop(0))
         return tuple(taken)
@@ -137,6 +140,8 @@ class _Lane:
 def served(lanes: Sequence[_Lane], limit: int) -> list[Record]:
     """Remove and return up to `limit` records, one of each lane in turn."""
     taken: list[Record] = []
-    while busy := [lane for lane in lanes if lane.waiting][: limit - len(taken)]:
-        taken += [lane.waiting.popleft() for lane in busy]
+    busy = [lane for lane in lanes if lane.waiting]
+    while busy and len(taken) < limit:
+        taken += [lane.waiting.popleft() for lane in busy[: limit - len(taken)]]
+        busy = [lane for lane in busy if lane.waiting]
     return taken

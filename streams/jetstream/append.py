@@ -14,16 +14,16 @@ from nats.js.errors import NotFoundError
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import outputs_of
 from streams.errors import Fenced, LogRefused, LogUnavailable
-from streams.headers import block_of
+from streams.headers import BARE_BLOCK, block_of
 from streams.jetstream.connection import (
+    ATTEMPT_S,
     ApiError,
     answer,
     attempts,
-    publish,
     request,
     translated,
 )
-from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.hardened_client import BrokerClient, Framed
 from streams.jetstream.read import stored
 from streams.log import GroupWrite, check_input, check_writes, same_messages
 from streams.topology import BLOB_BUCKET
@@ -50,7 +50,7 @@ class JetStreamWriter:
         # The broker drops a repeat within its duplicate window (0.1 s) alone; a later one
         # is stored, and refused by the state that folds the log.
         headers = {**wire.headers, "Nats-Msg-Id": message_id}
-        self._check_size(wire, headers)
+        self._block(wire, headers)
         async for last in attempts():
             try:
                 message = await request(self._client, wire.subject, wire.body, headers)
@@ -67,9 +67,10 @@ class JetStreamWriter:
         stored leads to another round.
         """
         check_writes(writes)
-        messages = _fenced(writes)
-        for wire in messages:
-            self._check_size(wire, wire.headers)
+        messages = [
+            (wire.subject, self._block(wire, wire.headers) or BARE_BLOCK, wire.body)
+            for wire in _fenced(writes)
+        ]
         async for last in attempts():
             try:
                 return _ends(writes, await self._send(messages))
@@ -96,25 +97,16 @@ class JetStreamWriter:
                 await store.put(digest, data)
         return digest
 
-    async def _send(self, messages: Sequence[Wire]) -> int:
+    async def _send(self, messages: Sequence[Framed]) -> int:
         """Publish the messages, several as one atomic batch; return the last one's sequence."""
         # A batch costs the server several synced files, a plain message one write, and a
-        # single message is atomic without it.
-        if len(messages) == 1:
-            return await self._publish(messages[0], messages[0].headers)
-        batch = uuid4().hex
-        for place, wire in enumerate(messages[:-1], start=1):
-            headers = {**wire.headers, **_batch_headers(batch, place)}
-            # Only the closing message is acknowledged; a gap before it makes the server
-            # refuse the whole batch.
-            await publish(self._client, wire.subject, wire.body, headers)
-        closing = messages[-1]
-        headers = {**closing.headers, **_batch_headers(batch, len(messages))}
-        return await self._publish(closing, headers | {"Nats-Batch-Commit": "1"})
-
-    async def _publish(self, wire: Wire, headers: Mapping[str, str]) -> int:
-        message = await request(self._client, wire.subject, wire.body, headers)
-        return int(answer(wire.subject, message)["seq"])
+        # single message is atomic without it. Only the closing message is acknowledged; a
+        # gap before it makes the server refuse the whole batch.
+        batch = messages if len(messages) == 1 else _batched(messages, uuid4().hex)
+        subject = messages[-1][0]
+        with translated(repr(subject)):
+            message = await self._client.ask(batch, ATTEMPT_S)
+        return int(answer(subject, message)["seq"])
 
     async def _read_back(self, writes: Sequence[GroupWrite]) -> dict[int, int] | None:
         """Return each partition's last output if our messages are stored, None if not.
@@ -151,16 +143,17 @@ class JetStreamWriter:
             position = record.sequence
         return found
 
-    def _check_size(self, wire: Wire, headers: Mapping[str, str]) -> None:
-        """Refuse a message for which the server would close the connection.
+    def _block(self, wire: Wire, headers: Mapping[str, str]) -> bytes:
+        """Return the headers as bytes, if the server will not close the connection for them.
 
         Raises:
-            LogRefused: headers of several lines, or too many bytes.
+            LogRefused: a blank subject, headers of several lines, or too many bytes.
         """
         block = block_of(headers)
-        if block is None:
+        # A blank in the subject would begin another word of the protocol's line.
+        if block is None or wire.subject.split() != [wire.subject]:
             raise LogRefused(
-                f"{wire.subject!r} has headers of more than a line: {headers}"
+                f"{wire.subject!r} has a blank, or headers of more than a line: {headers}"
             )
         size = len(block)
         if size > HEADER_BYTES - _HEADER_ROOM or (
@@ -171,6 +164,7 @@ class JetStreamWriter:
                 f" are too many, the broker takes {self._client.max_payload} together:"
                 " put what is large into a blob and name its digest"
             )
+        return block
 
 
 _HEADER_ROOM = 512
@@ -194,8 +188,22 @@ def _fenced(writes: Sequence[GroupWrite]) -> list[Wire]:
     return messages
 
 
-def _batch_headers(batch: str, place: int) -> dict[str, str]:
-    return {"Nats-Batch-Id": batch, "Nats-Batch-Sequence": str(place)}
+def _batched(messages: Sequence[Framed], batch: str) -> list[Framed]:
+    """Return the messages as an atomic batch, with the headers that make them one."""
+    last = len(messages)
+    return [
+        (
+            subject,
+            b"%bNats-Batch-Id: %b\r\nNats-Batch-Sequence: %d\r\n%b\r\n"
+            # The blank line that ends a block of headers goes behind those of the batch.
+            % (block[:-2], batch.encode(), place, _COMMIT if place == last else b""),
+            body,
+        )
+        for place, (subject, block, body) in enumerate(messages, start=1)
+    ]
+
+
+_COMMIT = b"Nats-Batch-Commit: 1\r\n"
 
 
 def _ends(writes: Sequence[GroupWrite], last: int) -> dict[int, int]:

@@ -154,14 +154,6 @@ async def request(
         )
 
 
-async def publish(
-    client: Client, subject: str, body: bytes, headers: Mapping[str, str]
-) -> None:
-    """Send without waiting for an answer; `LogUnavailable` if nothing can be sent."""
-    with translated(repr(subject)):
-        await client.publish(subject, body, headers=dict(headers))
-
-
 def answer(subject: str, message: Msg) -> dict[str, Any]:
     """Return the reply's JSON, or raise what its error means.
 

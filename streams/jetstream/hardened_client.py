@@ -6,14 +6,19 @@ library that moves them fails there.
 
 import asyncio
 import logging
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
-from nats.errors import ProtocolError, TimeoutError
+from nats.errors import (
+    ConnectionClosedError,
+    NoRespondersError,
+    ProtocolError,
+    TimeoutError,
+)
 from nats.protocol.parser import Parser
 
 from streams.errors import LogRefused
@@ -39,6 +44,9 @@ _log = logging.getLogger(__name__)
 
 Receiver = Callable[[bytes, bytes, bytes, bytes], None]
 """Called with a message: subject, reply, header block (empty for none), body."""
+
+Framed = tuple[str, bytes, bytes]
+"""A message to be sent: subject, header block (never empty), body."""
 
 
 class MessageParser(Parser):
@@ -152,6 +160,39 @@ class BrokerClient(Client):
         Raises:
             TimeoutError: nats.errors', no reply came within `timeout` seconds.
         """
+
+        async def send(reply: str) -> None:
+            await self.publish(subject, payload, reply=reply, headers=headers)
+
+        return await self._replied(send, timeout)
+
+    async def ask(self, messages: Sequence[Framed], timeout_s: float) -> Msg:
+        """Send messages with one write, and return the reply to the last of them.
+
+        Raises:
+            TimeoutError: nats.errors', no reply came in time.
+            NoRespondersError: nobody listens to the last one's subject.
+        """
+
+        async def send(reply: str) -> None:
+            *others, last = messages
+            commands = [_command(each, "") for each in others]
+            command = b"".join([*commands, _command(last, reply)])
+            if self.is_closed:
+                raise ConnectionClosedError
+            self.stats["out_msgs"] += len(messages)
+            self.stats["out_bytes"] += sum(len(body) for *_, body in messages)
+            await self._dispatch(command)
+
+        answer = await self._replied(send, timeout_s)
+        if answer.headers and answer.headers.get("Status") == "503":
+            raise NoRespondersError
+        return answer
+
+    async def _replied(
+        self, send: Callable[[str], Awaitable[None]], timeout_s: float
+    ) -> Msg:
+        """Call `send` with a subject to reply to, and return the reply."""
         # One wildcard subscription serves all requests of the connection.
         if not self._answers_to:
             self._answers_to = self.new_inbox() + "."
@@ -159,10 +200,9 @@ class BrokerClient(Client):
         loop, token = asyncio.get_running_loop(), str(next(self._tokens))
         answer: asyncio.Future[Msg] = loop.create_future()
         self._asked[token.encode()] = answer
-        timer = loop.call_later(timeout, _expire, answer)
+        timer = loop.call_later(timeout_s, _expire, answer)
         try:
-            reply = self._answers_to + token
-            await self.publish(subject, payload, reply=reply, headers=headers)
+            await send(self._answers_to + token)
             return await answer
         finally:
             timer.cancel()
@@ -224,19 +264,35 @@ class BrokerClient(Client):
             given = None if headers is None else dict(headers)
             await super()._send_publish(subject, reply, payload, payload_size, given)
             return
-        sizes = f"{len(block)} {len(block) + len(payload)}"
-        line = f"HPUB {subject} {reply} {sizes}\r\n".encode()
         self.stats["out_msgs"] += 1
         self.stats["out_bytes"] += payload_size
-        command = b"".join((line, block, payload, b"\r\n"))
-        if reply and self.is_connected and not self._pending:
-            # A request waits for its reply and has nothing to be sent with it, so it is
-            # written at once: the library's flusher task would send it a turn later.
+        command = _command((subject, block, payload), reply)
+        if reply:
+            await self._dispatch(command)
+        else:
+            await self._queue(command)
+
+    async def _dispatch(self, command: bytes) -> None:
+        """Send what somebody waits for the reply to."""
+        if self.is_connected and not self._pending:
+            # It has nothing to be sent with it, so it is written at once: the library's
+            # flusher task would send it a turn later.
             self._transport.write(command)  # type: ignore[union-attr]
             return
+        await self._queue(command)
+
+    async def _queue(self, command: bytes) -> None:
         await self._send_command(command)
         if self._flush_queue is not None and self._flush_queue.empty():
             await self._flush_pending()
+
+
+def _command(message: Framed, reply: str) -> bytes:
+    """Return the protocol's line, headers and body of a message."""
+    subject, block, body = message
+    sizes = f"{len(block)} {len(block) + len(body)}"
+    line = f"HPUB {subject} {reply} {sizes}\r\n".encode()
+    return b"".join((line, block, body, b"\r\n"))
 
 
 def _expire(answer: asyncio.Future[Msg]) -> None:
@@ -249,6 +305,12 @@ class ReadingClient(BrokerClient):
 
     A replay is given one, so that no code it runs can write.
     """
+
+    async def ask(self, messages: Sequence[Framed], timeout_s: float) -> Msg:
+        """Refuse: only writers send what they made ready."""
+        raise LogRefused(
+            f"this connection reads, and does not send {messages[-1][0]!r}"
+        )
 
     async def _send_publish(
         self,

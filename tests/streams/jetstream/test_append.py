@@ -11,6 +11,7 @@ from msgspec import structs
 from schemas.values.subjects import outputs_of
 from streams.audit import Audit, audit
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
+from streams.headers import block_of
 from streams.jetstream import append, connection
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.hardened_client import BrokerClient
@@ -34,8 +35,8 @@ class LosesAnswers(JetStreamWriter):
         super().__init__(client)
         self._to_lose = count
 
-    async def _publish(self, wire, headers):
-        sequence = await super()._publish(wire, headers)
+    async def _send(self, messages):
+        sequence = await super()._send(messages)
         if self._to_lose:
             self._to_lose -= 1
             raise LogUnavailable("the answer was lost")
@@ -220,10 +221,10 @@ async def test_what_is_too_large_is_refused_and_the_connection_lives(
 
 async def test_room_is_left_for_what_the_fence_adds() -> None:
     """The headers of fence and batch fit in what the size check keeps free."""
-    (fenced,) = append._fenced([GroupWrite(15, 10**18, (an_output(1),))])
-    added = {**fenced.headers, **append._batch_headers("x" * 32, 1000)}
-    extra = sum(len(key) + len(added[key]) + 4 for key in added) - sum(
-        len(key) + len(value) + 4 for key, value in an_output(1).headers.items()
-    )
+    wire = an_output(1)
+    (fenced,) = append._fenced([GroupWrite(15, 10**18, (wire,))])
+    messages = [(wire.subject, block_of(fenced.headers) or b"", wire.body)] * 1000
+    *_, (_, largest, _) = append._batched(messages, "x" * 32)
 
-    assert extra + len("Nats-Batch-Commit: 1\r\n") < append._HEADER_ROOM
+    assert largest.endswith(b"Sequence: 1000\r\nNats-Batch-Commit: 1\r\n\r\n")
+    assert len(largest) - len(block_of(wire.headers) or b"") < append._HEADER_ROOM

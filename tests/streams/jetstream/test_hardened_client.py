@@ -103,6 +103,32 @@ async def test_each_answer_finds_who_asked(broker: Broker) -> None:
 
 
 @pytest.mark.services
+async def test_messages_made_ready_arrive_in_order_and_the_last_is_answered(
+    broker: Broker,
+) -> None:
+    """With their headers and bodies; where nobody listens, that is said."""
+    arrived: list[Msg] = []
+
+    async def hear(message: Msg) -> None:
+        arrived.append(message)
+        if message.reply:
+            await message.respond(b"done")
+
+    block = b"NATS/1.0\r\na: b\r\n\r\n"
+    async with opened(broker.server) as other:
+        await other.client.subscribe("svc._.*", cb=hear)
+        await other.client.flush()
+        sent = [(f"svc._.s{place}", block, b"%d" % place) for place in range(3)]
+        answer = await broker.client.ask(sent, 5)
+
+    assert answer.data == b"done"
+    assert [each.data for each in arrived] == [b"0", b"1", b"2"]
+    assert all(each.headers == {"a": "b"} for each in arrived)
+    with pytest.raises(NoRespondersError):
+        await broker.client.ask(sent, 5)
+
+
+@pytest.mark.services
 async def test_nobody_there_and_no_answer_are_told_apart(broker: Broker) -> None:
     """As by the library: at once where nobody listens, else when time is up."""
     with pytest.raises(NoRespondersError):
