@@ -67,13 +67,14 @@ def a_worker(
     partitions: Sequence[int] = ALL_PARTITIONS,
     checkpoints: Checkpoints | None = None,
     is_limited: bool = False,
+    provider: AidProvider | None = None,
 ) -> Worker:
     """Create a worker of some partitions."""
     made_by = embedder("wordllama")
     return Worker(
         log,
         writer,
-        AidProvider(made_by, PackLibrary(log, made_by)),
+        provider or AidProvider(made_by, PackLibrary(log, made_by)),
         started(is_limited=is_limited),
         partitions=partitions,
         checkpoints=checkpoints,

@@ -1,9 +1,11 @@
 """CPU time of the worker besides its mind, part by part: `python -m bench.worker_parts`.
 
 Over a real server, in batches: `receive` reads inputs that wait, in turn by partition;
-`write` sends groups that a worker made as it sends them; `worker` is a whole worker, of
-which `rest` is what the mind in memory (`python -m bench.mind`) does not take. A figure is
-microseconds of CPU an event: the 20th percentile of batches, for `receive` the mean.
+`write` sends groups that a worker made as it sends them; `worker` is a whole worker; `rest`
+is one whose mind takes no time, since it repeats what the whole one answered, less the
+decoding that `mind` (`python -m bench.mind`) has as a part. Not the difference of the two:
+the mind takes half as much again beside a busy processor. A figure is microseconds of CPU
+an event: the 20th percentile of batches, for `receive` the mean.
 """
 
 import argparse
@@ -11,8 +13,12 @@ import asyncio
 import json
 import os
 import statistics
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from time import process_time_ns
+from unittest.mock import patch
+from uuid import UUID
+
+from msgspec.structs import replace
 
 # Before numpy is loaded: a second thread of it counts as the worker's.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
@@ -20,13 +26,20 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 from bench import live, mind, world
 from bench.rig import PARTITIONS, Rig, rig, store
 from bench.worker import a_worker
+from echoic.embedders import embedder
 from echoic.run.process import prepare
+from handlers.aids import AidProvider, PackLibrary
+from handlers.mind import turn as turns
+from handlers.mind.turn import Turn
 from handlers.worker.lanes import Lanes
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.loop import INPUTS_AT_ONCE
+from schemas.codec.envelope import Input
+from schemas.ports.aids import Aids
+from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
 from streams.groups import Group, groups
-from streams.log import GroupWrite
+from streams.log import GroupWrite, ReadableLog
 
 EVENTS = 6_144
 # Three batches: decided and written work overlap, so one alone would show only a part.
@@ -37,27 +50,68 @@ Figures = dict[str, float]
 
 async def measured(events: int = EVENTS) -> Figures:
     """Measure microseconds of CPU per event, by part."""
+    made: dict[str, Turn] = {}
+    wires = [event.wire for event in world.events(events)]
     async with live.with_packs(1_000) as running:
         after = await running.log.last_sequence(">")
-        last = await store(running, [event.wire for event in world.events(events)])
-        whole = await _working(running, last)
+        whole = await _working(running, wires, made)
         receive = await _receiving(running, after, events)
         answered = [group async for group in _answered(running, after)]
     async with rig() as running:
+        with patch.object(turns, "answer", _repeating(made)):
+            carried = await _working(running, wires, {}, _NoAids(running.log))
+    async with rig() as running:
         await store(running, [event.wire for event in world.events(1)])
         write = await _writing(running, answered)
-    in_memory = (await mind.measured(events))["sum"]
+    in_memory = await mind.measured(events)
     return {
         "receive": round(receive, 1),
         "write": round(write, 1),
-        "mind": in_memory,
+        "mind": in_memory["sum"],
         "worker": round(whole, 1),
-        "rest": round(whole - in_memory, 1),
+        "rest": round(carried - in_memory["read_input"], 1),
     }
 
 
-async def _working(running: Rig, last: int) -> float:
-    """Let a worker in this process answer what waits; return microseconds per event."""
+class _NoAids(AidProvider):
+    """Makes nothing: a repeated answer needs no vectors."""
+
+    def __init__(self, log: ReadableLog) -> None:
+        made_by = embedder("wordllama")
+        super().__init__(made_by, PackLibrary(log, made_by))
+
+    async def for_inputs(
+        self, inputs: Sequence[Input], shed: Sequence[bool] = ()
+    ) -> list[Aids]:
+        """Return empty aids."""
+        return [Aids()] * len(inputs)
+
+
+def _repeating(made: Mapping[str, Turn]) -> Callable[..., Turn]:
+    """Return `turn.answer` for a mind that has answered all events before."""
+    answer = turns.answer
+
+    def repeated(state: PartitionState, input_: Input, aids: Aids, epoch: UUID) -> Turn:
+        known = made.get(input_.id)
+        if known is None:
+            return answer(state, input_, aids, epoch)
+        after = replace(state, position=input_.sequence)
+        return Turn(input_, known.outputs, after)
+
+    return repeated
+
+
+async def _working(
+    running: Rig,
+    wires: Sequence[Wire],
+    made: dict[str, Turn],
+    provider: AidProvider | None = None,
+) -> float:
+    """Let a worker in this process answer what waits; return microseconds per event.
+
+    What it answered is put into `made`, by the id of the event.
+    """
+    last = await store(running, wires)
     spent: list[float] = []
     begun, count = process_time_ns(), 0
     done = asyncio.Event()
@@ -65,6 +119,7 @@ async def _working(running: Rig, last: int) -> float:
     def answered(timed: Sequence[Timed]) -> None:
         nonlocal begun, count
         count += len(timed)
+        made.update((turn.input.id, turn) for turn, _ in timed)
         # While one batch is written the next is decided on: single ones tell nothing.
         if count >= WINDOW:
             spent.append((process_time_ns() - begun) / count / 1000)
@@ -72,7 +127,9 @@ async def _working(running: Rig, last: int) -> float:
         if any(turn.input.sequence == last for turn, _ in timed):
             done.set()
 
-    worker = a_worker(running.log, running.writer, Listeners(answered))
+    worker = a_worker(
+        running.log, running.writer, Listeners(answered), provider=provider
+    )
     running_on = asyncio.create_task(worker.run())
     await done.wait()
     running_on.cancel()
