@@ -177,7 +177,7 @@ def _translations() -> Iterator[
     from replay.recording.sessions import UnknownSessionError
     from replay.recording.source import RecordingError
     from schemas.codec.decode import UnreadableOutputError
-    from schemas.ports.aids import MissingPackError, MissingStrategyError
+    from schemas.ports.faults import MissingPackError, MissingStrategyError
     from schemas.values.settings_by_name import TuningError
     from schemas.values.subjects import SubjectError
     from streams.errors import LogUnavailable, ServerFailed, StreamsError

@@ -13,12 +13,9 @@ from echoic.terminal import retuning
 from echoic.terminal.output import print_json, show
 from evaluation.evidence.rapport import PREFIX, as_fields, pace_of
 from evaluation.tuning.scoring import Retuning, retuned
+from schemas.values.base import Scalar
 from schemas.values.learning_settings import SEED_LEARNING
-from schemas.values.settings_by_name import (
-    LEARNING,
-    Scalar,
-    learning_value,
-)
+from schemas.values.settings_by_name import LEARNING, learning_value
 
 _PRESET: Mapping[str, Scalar] = {
     name: learning_value(SEED_LEARNING, name)

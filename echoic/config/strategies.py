@@ -18,7 +18,7 @@ from handlers.mind.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
 )
-from schemas.ports.aids import MissingStrategyError
+from schemas.ports.faults import MissingStrategyError
 from schemas.values.settings import (
     EDITION,
     UNSTARTED,

@@ -18,7 +18,7 @@ from projections.errors import ProjectionError
 from projections.projector.projector import Projector
 from projections.store.store import Store
 from schemas.codec.decode import UnreadableOutputError
-from schemas.ports.aids import MissingPackError
+from schemas.ports.faults import MissingPackError
 from schemas.state.agent import PartitionState
 from streams.errors import LogDamaged, StreamsError
 from streams.jetstream.accounts import Credentials

@@ -28,7 +28,7 @@ from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import Worker
 from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.controls import MindStarted
-from schemas.ports.aids import MissingPackError
+from schemas.ports.faults import MissingPackError
 from schemas.values.subjects import PARTITIONS
 from schemas.values.vectors import Embedder
 from streams.errors import LogDamaged, StreamsError

@@ -15,7 +15,7 @@ from evaluation.evidence.refold import Curve
 from evaluation.ope.calibration import Calibration
 from evaluation.tuning.scoring import Curves, Retuning, Score
 from projections.folds.learning.rapport import Pace
-from schemas.values.settings_by_name import Scalar
+from schemas.values.base import Scalar
 
 LEVELS = "▁▂▃▄▅▆▇█"
 _CELLS = 14

@@ -14,7 +14,8 @@ from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
 from schemas.messages.learning import FeedbackApplied
 from schemas.state.agent import STRANGER, AgentState
-from schemas.values.settings_by_name import Scalar, TuningError
+from schemas.values.base import Scalar
+from schemas.values.settings_by_name import TuningError
 
 PREFIX = "rapport."
 """The prefix of the names of the pace's parameters."""

@@ -10,7 +10,8 @@ from dataclasses import asdict, dataclass
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.refold import Curve, Prediction, curves, predictions
 from evaluation.ope.calibration import Calibration, calibration, prequential
-from schemas.values.settings_by_name import Scalar, learning_value
+from schemas.values.base import Scalar
+from schemas.values.settings_by_name import learning_value
 
 _SEED = "reliability"
 """The key of the draws behind a null band."""

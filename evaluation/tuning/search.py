@@ -9,7 +9,7 @@ from dataclasses import dataclass, replace
 from typing import Protocol, TypeAlias, TypeGuard
 
 from evaluation.ope.significance import holm
-from schemas.values.settings_by_name import Scalar
+from schemas.values.base import Scalar
 
 SEARCH_SHARE = 0.6
 """The share of sessions, in order of time, that the search uses; the rest is held out."""

@@ -10,7 +10,7 @@ from itertools import product
 from typing import Any
 
 from evaluation.tuning.search import Values
-from schemas.values.settings_by_name import Scalar
+from schemas.values.base import Scalar
 
 GRID_LIMIT = 3
 """Parameters up to which a grid is searched: at five points each, 125 choices."""

@@ -18,7 +18,8 @@ from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.messages.notes import ControlApplied, Quarantined
 from schemas.ports import aids as aiding
-from schemas.ports.aids import Aids, MissingAidsError
+from schemas.ports.aids import Aids
+from schemas.ports.faults import MissingAidsError
 from schemas.state.agent import STRANGER, AgentState, PartitionState, SharedState
 from schemas.values import ids
 from schemas.values.record import Record

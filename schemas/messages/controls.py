@@ -7,10 +7,9 @@ from pydantic import Field
 from schemas.messages.arms import Action
 from schemas.messages.experiments import UnitKind, Variant
 from schemas.messages.sensing import Fields
-from schemas.values.base import Kind, Message, Moment, Name, Unit
+from schemas.values.base import Kind, Message, Moment, Name, Scalar, Unit
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
-from schemas.values.settings_by_name import Scalar
 
 Sequence: TypeAlias = Annotated[int, Field(ge=1)]
 

@@ -11,13 +11,13 @@ from schemas.values.base import (
     Message,
     Name,
     Part,
+    Scalar,
     Signed,
     StructMessage,
     Unit,
     added,
 )
 from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
-from schemas.values.settings_by_name import Scalar
 
 
 class OutcomeOfFire(StructMessage, frozen=True, kw_only=True):

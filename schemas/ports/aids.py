@@ -9,6 +9,7 @@ from immutables import Map
 from msgspec import Struct, field
 
 from schemas.packs.manifest import CompiledPack
+from schemas.ports.faults import MissingPackError
 from schemas.state.agent import AgentState, PackRef, SharedState
 from schemas.values.by_identity import by_identity
 from schemas.values.unicode_text import quoted
@@ -46,18 +47,6 @@ def embedded(text: str) -> str:
     It is also the key of its vector in `Aids.vectors`.
     """
     return " ".join(text[:EMBEDDED_LIMIT].split())
-
-
-class MissingAidsError(LookupError):
-    """The aids of a recorded input cannot be computed here and now."""
-
-
-class MissingStrategyError(LookupError):
-    """The log names a strategy of a module that this program may not import."""
-
-
-class MissingPackError(LookupError):
-    """A pack that the log refers to is missing: the fold cannot go on without it."""
 
 
 def in_force(

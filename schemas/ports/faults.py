@@ -7,7 +7,18 @@ error's type and the function of ours that it came from.
 from collections.abc import Iterator, Sequence
 from types import FrameType, TracebackType
 
-from schemas.ports.aids import MissingAidsError, MissingPackError, MissingStrategyError
+
+class MissingAidsError(LookupError):
+    """The aids of a recorded input cannot be computed here and now."""
+
+
+class MissingStrategyError(LookupError):
+    """The log names a strategy of a module that this program may not import."""
+
+
+class MissingPackError(LookupError):
+    """A pack that the log refers to is missing: the fold cannot go on without it."""
+
 
 OF_AN_INPUT: tuple[type[BaseException], ...] = (Exception, SystemExit)
 """What the mind and its folds may raise because of an input. `SystemExit` is among them,

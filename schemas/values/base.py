@@ -40,6 +40,9 @@ Moment = Annotated[datetime, AwareDatetime]
 NAME_LIMIT = 200
 Name = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
 
+Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=NAME_LIMIT)]
+"""What a setting may be set to."""
+
 
 class Part(BaseModel):
     """A frozen piece of a message."""

@@ -6,17 +6,11 @@ learning setting has a range here, so that no value can break the arithmetic of 
 
 import difflib
 from collections.abc import Mapping
-from typing import Annotated, TypeAlias
 
-from pydantic import Field
-
+from schemas.values.base import NAME_LIMIT, Scalar
 from schemas.values.setting import tunable
 from schemas.values.settings import LearningSettings, StrategySpec
 from schemas.values.unicode_text import quoted
-
-TEXT_LIMIT = 200
-Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=TEXT_LIMIT)]
-"""What a setting may be set to."""
 
 LEARNING = tunable(LearningSettings, "learning.")
 """The bounds of each tunable learning setting, ends included; a pair of booleans marks a
@@ -97,7 +91,7 @@ def parameter_in(config: Mapping[str, object], name: str) -> Scalar | None:
 def scalar(value: object) -> Scalar | None:
     """Return a value if a `SettingChange` can hold it; None if too long, or not scalar."""
     if isinstance(value, str):
-        return value if len(value) <= TEXT_LIMIT else None
+        return value if len(value) <= NAME_LIMIT else None
     return value if isinstance(value, bool | int | float) else None
 
 

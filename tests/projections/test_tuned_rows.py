@@ -6,7 +6,7 @@ from schemas.messages.controls import (
     ProposalReverted,
     ProposalSubmitted,
 )
-from schemas.values.settings_by_name import Scalar
+from schemas.values.base import Scalar
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.life import Life, decision_id

@@ -15,7 +15,8 @@ from schemas.codec.upcasts import NewerVersionError, upcast
 from schemas.messages.arms import Action
 from schemas.messages.controls import HeuristicSeeded, SessionStarted
 from schemas.ports import aids
-from schemas.ports.aids import Aids, MissingPackError
+from schemas.ports.aids import Aids
+from schemas.ports.faults import MissingPackError
 from schemas.state.agent import AgentState, PackRef, PartitionState, SharedState
 from schemas.values.base import rfc3339
 from schemas.values.bounded_map import Bounded

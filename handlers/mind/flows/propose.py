@@ -18,12 +18,12 @@ from schemas.messages.learning import HeuristicFormed, ProposalMade, SettingChan
 from schemas.messages.notes import ControlApplied, ControlRefused
 from schemas.messages.repertoire import Formed, RepertoireChange
 from schemas.state.proposals import Proposal
+from schemas.values.base import Scalar
 from schemas.values.reasons import Refusal
 from schemas.values.settings_by_name import (
     ANY_PARAMETER,
     LEARNING,
     STRATEGY_PREFIX,
-    Scalar,
     TuningError,
     learning_value,
     parameter_in,

@@ -14,8 +14,8 @@ from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
 from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.thompson import Thompson
 from handlers.mind.strategies.urgency import FirstUrgency, Urgency
-from schemas.ports.aids import MissingStrategyError
 from schemas.ports.decision_context import Strategy
+from schemas.ports.faults import MissingStrategyError
 from schemas.values.by_identity import by_identity
 from schemas.values.settings import MindSettings, StrategySpec
 from schemas.values.settings_by_name import SHORT_NAMES

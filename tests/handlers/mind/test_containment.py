@@ -35,7 +35,8 @@ from schemas.messages.notes import Quarantined, TimerFailed
 from schemas.messages.results import ClockTicked
 from schemas.messages.sensing import Sensed
 from schemas.ports import faults
-from schemas.ports.aids import Aids, MissingAidsError, MissingPackError
+from schemas.ports.aids import Aids
+from schemas.ports.faults import MissingAidsError, MissingPackError
 from schemas.state.agent import STRANGER
 from schemas.values.subjects import INPUT_KINDS, parse
 from tests import factories, invariants

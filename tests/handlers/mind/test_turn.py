@@ -18,7 +18,8 @@ from schemas.messages.decisions import Decided
 from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import ControlApplied
 from schemas.messages.results import ClockTicked, ModelAnswered
-from schemas.ports.aids import Aids, MissingPackError
+from schemas.ports.aids import Aids
+from schemas.ports.faults import MissingPackError
 from schemas.state.agent import AgentState, PartitionState, SharedState
 from schemas.values.record import Record
 from schemas.values.subjects import SHARED_AGENT

@@ -21,7 +21,7 @@ from schemas.messages.controls import PackLoaded, ProfileSet
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.notes import Quarantined
 from schemas.messages.results import ClockTicked, ModelFailed
-from schemas.ports.aids import MissingPackError
+from schemas.ports.faults import MissingPackError
 from schemas.values.record import Wire
 from schemas.values.subjects import partition_of
 from schemas.values.vectors import Vector

@@ -17,8 +17,8 @@ from schemas.messages.arms import SILENT
 from schemas.messages.controls import StrategySelected
 from schemas.messages.decisions import Decided
 from schemas.messages.notes import ControlRefused
-from schemas.ports.aids import MissingStrategyError
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
+from schemas.ports.faults import MissingStrategyError
 from schemas.values.settings import StrategySpec
 from schemas.values.subjects import SHARED_AGENT
 from tests.factories import MODEL, candidate, heuristic, mind_started, pack, settings
