@@ -212,7 +212,9 @@ def _answer(turn: TurnContext, ran: int) -> None:
     """Dispatch the input to the flow or stage that answers its kind."""
     match turn.input.message:
         case Sensed() as event:
-            decide.decide(turn, event)
+            for message in decide.decide(turn, event):
+                turn.emit(message)
+            conclude.make_room(turn)
         case FeedbackGiven() as given:
             _learn(turn, given)
         case ClockTicked():

@@ -9,7 +9,12 @@ from datetime import timedelta
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import endorsement
-from handlers.mind.flows.consult import manner_of, recorded_digest, wording
+from handlers.mind.flows.consult import (
+    manner_of,
+    recorded_digest,
+    strategy_in_force,
+    wording,
+)
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival, Words
@@ -17,6 +22,7 @@ from schemas.messages.decisions import Completed, Dropped, HeuristicFired
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.ports.decision_context import Strategy
+from schemas.state import limits
 from schemas.state.agent import Pending
 from schemas.values import ids
 from schemas.values.model_settings import ModelSettings
@@ -60,6 +66,17 @@ def end_without_model(
         _end(turn, pending, completion.answered_by_rival(pending, rival, turn.now))
     else:
         turn.emit(otherwise)
+
+
+def make_room(turn: TurnContext) -> None:
+    """End the least salient decision that waits for the model, if too many do."""
+    pending = turn.state.pending
+    if len(pending) <= limits.PENDING_ANSWERS:
+        return
+    # Sorted ids: an `immutables.Map` has no order that is the same everywhere (ADR 0005).
+    given_up = completion.crowded_out(pending[id_] for id_ in sorted(pending))
+    gives_way = completion.superseded(given_up)
+    end_without_model(turn, strategy_in_force(turn), given_up, gives_way)
 
 
 def _answered(

@@ -9,16 +9,15 @@ from datetime import timedelta
 from typing import cast
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import conclude, decision_messages, silence
+from handlers.mind.flows import decision_messages, silence
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
-from handlers.mind.stages import completion, executive, matching, outcomes, salience
-from handlers.mind.stages.prompts import Prompt
+from handlers.mind.stages import executive, matching, outcomes, salience
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
 from projections.folds import experiments
 from projections.folds.events import Domain
-from schemas.messages.asks import ModelAsked
+from schemas.codec.catalogue import OutputMessage
 from schemas.messages.experiments import Assignment, Variant
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
@@ -33,8 +32,11 @@ from schemas.ports.decision_context import (
 _IMPLAUSIBLE_S = 24 * 3600.0
 
 
-def decide(turn: TurnContext, event: Sensed) -> None:
-    """Emit what the event shows of earlier advice, and the decision on it."""
+def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
+    """Return the decision on an event, then what it asks for, all to be emitted.
+
+    What the event shows of earlier advice is emitted before: the decision must see it.
+    """
     domain = turn.appearance.domain
     shown = outcomes.observed(
         turn.state,
@@ -55,10 +57,9 @@ def decide(turn: TurnContext, event: Sensed) -> None:
     # From here on the variant's settings are in force; the outcome was counted without it.
     turn.adopt(_variant(turn, here))
     if here.assessment.silence is None:
-        _choose(turn, here)
-    else:
-        # A gated event is a decision, too: silence is recorded with what led to it.
-        turn.emit(decision_messages.gated(turn, here, strategy_in_force(turn)))
+        return _choose(turn, here)
+    # A gated event is a decision, too: silence is recorded with what led to it.
+    return [decision_messages.gated(turn, here, strategy_in_force(turn))]
 
 
 def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | None:
@@ -143,8 +144,8 @@ def _variant(turn: TurnContext, here: Occasion) -> Variant | None:
     return experiment.named(here.assignment.variant)
 
 
-def _choose(turn: TurnContext, here: Occasion) -> None:
-    """Choose an arm by the strategy, and emit what it needs: a fire, a delivery, an ask."""
+def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
+    """Choose an arm; return the decision, then its fire and delivery, or its ask."""
     strategy = strategy_in_force(turn)
     relevant = turn.relevant_goals(here.domain.name)
     if relevant is None:
@@ -154,29 +155,37 @@ def _choose(turn: TurnContext, here: Occasion) -> None:
     consulted = consultation(turn, strategy, goals, here.domain.name)
     context = _context(turn, here, consulted, goals)
     choice = executive.choose(_odds(turn, strategy, context), context, turn.draw)
-    # The decision's own id serves as the response's, so it is taken before the emit.
-    result = executive.result(context, choice, turn.next_id)
+    # Of the first message returned; it serves as the response's id, too.
+    decision_id = turn.next_id
+    result = executive.result(context, choice, decision_id)
     prompt = None
     if consulted and choice.asks_model:
         prompt = consulted.prompt(turn, context, choice.odds.question)
-    decision_id = turn.emit(
-        decision_messages.decided(
-            turn, here, strategy, choice, result, prompt, relevant
-        )
+    decided = decision_messages.decided(
+        turn, here, strategy, choice, result, prompt, relevant
     )
     if choice.heuristic is not None:
-        turn.emit(decision_messages.fired(here, choice.heuristic, decision_id, "shown"))
-        turn.emit(
-            decision_messages.heuristic_delivery(here, choice.heuristic, decision_id)
-        )
-    elif choice.quiet is not None:
-        turn.emit(decision_messages.fired(here, choice.quiet, decision_id, "kept"))
-    elif consulted is not None and prompt is not None:
-        best_id, race = result.matched_heuristic_id, choice.race
-        ask = decision_messages.model_asked(
-            turn, here, consulted, prompt, decision_id, best_id, race
-        )
-        _ask_model(turn, here, strategy, prompt, ask)
+        return [
+            decided,
+            decision_messages.fired(here, choice.heuristic, decision_id, "shown"),
+            decision_messages.heuristic_delivery(here, choice.heuristic, decision_id),
+        ]
+    if choice.quiet is not None:
+        return [
+            decided,
+            decision_messages.fired(here, choice.quiet, decision_id, "kept"),
+        ]
+    if consulted is None or prompt is None:
+        return [decided]
+    suggested = [
+        decision_messages.fired(here, each, decision_id, "suggested")
+        for each in prompt.shown
+    ]
+    best_id, race = result.matched_heuristic_id, choice.race
+    ask = decision_messages.model_asked(
+        turn, here, consulted, prompt, decision_id, best_id, race
+    )
+    return [decided, *suggested, ask]
 
 
 def _odds(turn: TurnContext, strategy: Strategy, context: DecisionContext) -> Odds:
@@ -235,24 +244,3 @@ def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, 
         turn.aids.batch,
     )
     return (*ranked(matched), *(each for each in matched if not each.eligible))
-
-
-def _ask_model(
-    turn: TurnContext,
-    here: Occasion,
-    strategy: Strategy,
-    prompt: Prompt,
-    ask: ModelAsked,
-) -> None:
-    """Emit the ask, and end the least salient decision if too many wait for the model."""
-    for heuristic in prompt.shown:
-        turn.emit(
-            decision_messages.fired(here, heuristic, ask.decision_id, "suggested")
-        )
-    turn.emit(ask)
-    pending = turn.state.pending
-    # Sorted ids: an `immutables.Map` has no order that is the same everywhere (ADR 0005).
-    given_up = completion.crowded_out(pending[id_] for id_ in sorted(pending))
-    if given_up is not None:
-        gives_way = completion.superseded(given_up)
-        conclude.end_without_model(turn, strategy, given_up, gives_way)

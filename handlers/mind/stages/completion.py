@@ -13,7 +13,6 @@ from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelFailed, Result
 from schemas.ports.decision_context import ReadAnswer
-from schemas.state import limits
 from schemas.state.agent import AgentState, Pending
 from schemas.values.reasons import Drop
 
@@ -136,14 +135,9 @@ def superseded(pending: Pending) -> Dropped:
     return _dropped(pending, "superseded", "too many wait for the model")
 
 
-def crowded_out(waiting: Iterable[Pending]) -> Pending | None:
-    """Return the least salient decision that waits, if too many do; of equals the
-    oldest.
-    """
-    pending = sorted(
-        waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id)
-    )
-    return pending[0] if len(pending) > limits.PENDING_ANSWERS else None
+def crowded_out(waiting: Iterable[Pending]) -> Pending:
+    """Return the least salient decision that waits; of equals the oldest."""
+    return min(waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id))
 
 
 def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
