@@ -45,13 +45,13 @@ def start(
     --personality-a "You are kind." --personality-b "You are dry."`.
 
     Args:
-        a: name:key=value, or a YAML file.
-        b: Another.
+        a: A strategy: name:key=value, or a YAML file.
+        b: The other strategy.
         by: Who gets a variant, and keeps it.
-        washout: So long after a change nothing is counted.
-        personality_a: Who A is.
-        personality_b: Who B is.
-        title: A few words.
+        washout: How long after a change of variant nothing is counted.
+        personality_a: The personality of A.
+        personality_b: The personality of B.
+        title: A title for the experiment.
     """
     _ = call.settings  # They list the modules that strategies may be of.
     started = ExperimentStarted(

@@ -58,7 +58,7 @@ def feedback(
         aspect: What is judged: `condition`, it should not have spoken; `action`, right
             idea, wrong answer; `timing`, the wrong moment.
         actor: Who judges.
-        comment: Why.
+        comment: The reason.
     """
     if heuristic and aspect == "timing":
         raise EchoicError(
@@ -120,7 +120,7 @@ def outcome(
     Args:
         id_: The decision, or `last`.
         result: How it went.
-        reason: Why.
+        reason: The reason.
     """
 
     async def run(

@@ -71,7 +71,7 @@ def show(
 
     Args:
         name: Its name, or how its id begins.
-        sessions: With --curve: of these.
+        sessions: The recordings to draw, with --curve.
         has_curve: Draw its confidence over time.
     """
     if has_curve or sessions:
@@ -153,7 +153,7 @@ def freeze(call: TextCall, name: str, off: bool = False, reason: str = "") -> No
     Args:
         name: Its name, or how its id begins.
         off: Release it again.
-        reason: Why.
+        reason: The reason.
     """
 
     async def run(connection: Connection) -> Learnt:

@@ -33,7 +33,7 @@ def prior(
     `echoic heuristic prior skill_pack --pooled`, `echoic heuristic prior seeded --off`.
 
     Args:
-        origin: Of which origin.
+        origin: The origin of the heuristics.
         kappa: The weight of the start, in observations.
         mean: The success to start from; else what each one declares.
         start: Take what is a fair start for the origin.

@@ -107,8 +107,8 @@ def diff(
     Example: `echoic heuristic diff monday tuesday`.
 
     Args:
-        one: From its end …
-        other: … to this's.
+        one: The session whose end is compared …
+        other: … with the end of this one.
     """
     before, after = (
         _each(call.settings, (name,), learning_history)[-1] for name in (one, other)

@@ -49,11 +49,11 @@ def pub(
     Args:
         text: The event in words; `-` reads lines of stdin.
         file: A recorded session, or lines.
-        source: Who noticed it.
-        type_: What it is.
-        field: A value of it.
-        hint: Why it may matter.
-        pace: Events a second of a file.
+        source: The source of the event.
+        type_: The type of the event.
+        field: A field of the event.
+        hint: How much it matters in one dimension of salience, 0 to 1.
+        pace: How fast to play a file: as recorded, N events a second, or at once.
         wait: Wait for the decision and print it.
     """
     settings = call.settings

@@ -66,18 +66,18 @@ def compare(
     Args:
         session: Sessions, or their files.
         strategy: A challenger: name, name:key=value, module:function or a YAML file.
-        baseline: Else the recorded one.
-        personality: Who the challengers are, for the model.
+        baseline: The strategy to compare with; else the recorded one.
+        personality: The personality of the challengers, for the prompt.
         model: Where the model's answers come from.
-        asked: Keeps what requery was answered.
+        asked: The file that keeps the answers of requery.
         calls: How often requery may ask at most.
         usd: What requery may cost at most.
-        since: Before it all stays as recorded.
+        since: The first input to decide again; earlier ones stay as recorded.
         prefer: What counts first.
         window: How long an outcome may be waited for.
         silence: The value of silence.
         report: Also write a page that stands alone.
-        fail_on: Exit with 1 if one holds.
+        fail_on: Exit with 1 if one of these holds, such as `regressed>0`.
     """
     # What can be refused is refused first: comparing may take minutes.
     conditions = parse(fail_on) if fail_on else ()

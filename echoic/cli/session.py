@@ -26,7 +26,7 @@ from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.values.subjects import partition_of
 from streams.session_files.file import write_session
 
-app = new_app("session", "Stretches that can be replayed: list, export, start.")
+app = new_app("session", "Stretches of the log that can be replayed.")
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, or how that begins.")]
 
@@ -93,7 +93,7 @@ def start(
 
     Args:
         id_: What to call it.
-        title: A few words.
+        title: A title for the session.
         clock: `event`: time is what the sensors say.
     """
     started = SessionStarted(session_id=id_ or str(uuid4()), title=title, clock=clock)
@@ -127,7 +127,7 @@ def make(
     Args:
         folder: For the files.
         count: How many to play.
-        seed: The same plays the same, to the byte.
+        seed: The same seed makes the same files, to the byte.
     """
     # The mind, its embedder and the world are wanted by this command alone.
     from echoic.demo.greenhouse import recordings

@@ -65,7 +65,7 @@ def search(
         named: What to search, and in which recordings; all of the agent's, if none.
         max_model_share: In which share of decisions a model may be asked.
         trials: How many choices beyond a grid of three.
-        seed: Of a search beyond a grid.
+        seed: The seed of a search beyond a grid.
         submit: Propose what is recommended.
     """
     ranges = ranges_of([each for each in named if _is_parameter(each)])

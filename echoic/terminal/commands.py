@@ -11,10 +11,16 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "feedback": ("feedback", "Judge a decision or a heuristic."),
     "outcome": ("feedback", "Report how a decision turned out."),
     "heuristic": ("heuristic", "Heuristics: list, show, seed, freeze, history."),
-    "learning": ("learning", "What learning did, and whether fairly: report."),
+    "learning": (
+        "learning",
+        "What learning did, and credit that breaks a rule: report.",
+    ),
     "goals": ("goals", "What the companion is to help with: list, set."),
     "bias": ("bias", "Small adjustments of thresholds: list, set."),
-    "session": ("session", "Stretches that can be replayed: list, export, start."),
+    "session": (
+        "session",
+        "Stretches of the log that can be replayed: list, export, start.",
+    ),
     "strategy": ("strategy", "The ways to decide: list, show."),
     "sleep": ("sleep", "Look back on what was done, and propose what to change."),
     "tune": ("tune", "Search for better settings; propose, apply, revert them."),

@@ -105,10 +105,10 @@ def _life(course: Course, now: datetime) -> str:
     begun = f"{course.begun.at:%Y-%m-%d %H:%M}"
     if course.stopped_at is not None:
         return f"from {begun} to {course.stopped_at:%Y-%m-%d %H:%M}, stopped"
-    return f"runs since {begun}, {_lasting(now - course.begun.at)}"
+    return f"runs since {begun}, {_duration(now - course.begun.at)}"
 
 
-def _lasting(span: timedelta) -> str:
+def _duration(span: timedelta) -> str:
     minutes = max(0, round(span.total_seconds() / 60))
     for size, unit in ((1440, "day"), (60, "hour")):
         # From two units on: "1 day" would hide up to 47 hours.

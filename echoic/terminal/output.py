@@ -79,6 +79,6 @@ def terminal() -> Terminal:
     known = sys.stdout.isatty() or "COLUMNS" in os.environ
     width = shutil.get_terminal_size((120, 24)).columns if known else 140
     # https://no-color.org: any value but the empty one.
-    if os.environ.get("NO_COLOR"):
+    if os.environ.get("NO_COLOR") or os.environ.get("TERM") == "dumb":
         return Terminal(width)
     return Terminal(width, sys.stdout.isatty() or bool(os.environ.get("FORCE_COLOR")))

@@ -19,12 +19,12 @@ def line(shadowed: Shadowed, totals: Totals, names: Names) -> RenderableType:
     columns = (Column(no_wrap=True, ratio=ratio) for ratio in (None, 2, 3, 3))
     row = Table.grid(*columns, padding=(0, 2, 0, 0), expand=True)
     decided = shadowed.record.decided
-    would = _deed(shadowed.would, shadowed.would_say, shadowed.silence, names)
+    would = _in_words(shadowed.would, shadowed.would_say, shadowed.silence, names)
     row.add_row(
         text((f"agrees {figure(totals.agreement or 0.0):>3}", "dim")),
         text(shadowed.record.text),
         # What was said at once, before any completion.
-        text(_deed(decided.arm, decided.text, None, names)),
+        text(_in_words(decided.arm, decided.text, None, names)),
         text((f"→ {would}", "yellow")),
     )
     return row
@@ -41,7 +41,7 @@ def totals_line(totals: Totals) -> RenderableType:
     )
 
 
-def _deed(arm: str, text: str | None, silence: str | None, names: Names) -> str:
+def _in_words(arm: str, text: str | None, silence: str | None, names: Names) -> str:
     """Return what taking an arm is, in a few words."""
     if arm == SILENT:
         return "silent" if silence is None else f"silent ({silence})"
