@@ -150,7 +150,8 @@ def shown(
         entities=trigger.entities,
     )
     # Cleaned here alone, where one is added: the tuple cannot grow in between.
-    fresh = [each for each in state.shown if each.is_fresh(trigger.at, undo_s)]
+    earliest = trigger.at - timedelta(seconds=undo_s)
+    fresh = [each for each in state.shown if each.at >= earliest]
     return replace(state, shown=(*fresh, fire)[-limits.SHOWN_FIRES :])
 
 

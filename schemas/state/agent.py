@@ -5,7 +5,7 @@ own. Maps are persistent: a new state shares all that did not change with the ol
 (docs/adr/0005). Field names are the format of checkpoints.
 """
 
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from immutables import Map
@@ -161,10 +161,6 @@ class ShownFire(Struct, frozen=True, kw_only=True):
     at: datetime
     domain: str
     entities: tuple[str, ...]
-
-    def is_fresh(self, now: datetime, undo_s: float) -> bool:
-        """Tell whether it was shown at most so many seconds ago."""
-        return now - self.at <= timedelta(seconds=undo_s)
 
 
 class Trigger(Struct, frozen=True, kw_only=True):

@@ -5,13 +5,12 @@ a model's comes later, as an input, and is concluded then.
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any
 
 import orjson
 from msgspec import Struct
 
 from schemas.messages.arms import RACE, SILENT, race_deadline_ms
-from schemas.messages.decisions import Candidate, Draw
+from schemas.messages.decisions import Candidate, Draw, Factors
 from schemas.ports.decision_context import (
     DecisionContext,
     DecisionResult,
@@ -204,9 +203,16 @@ def _weighed(
 
 
 def _of_heuristic(
-    each: HeuristicCandidate, arm: str, probability: float, **more: Any
+    each: HeuristicCandidate,
+    arm: str,
+    probability: float,
+    *,
+    score: float | None = None,
+    factors: Factors | None = None,
+    silence: bool | None = None,
 ) -> Candidate:
     """Return a heuristic as the record of the decision has it."""
+    # Spelled out: passed on as a mapping, the fields take three times as long (0.6 µs).
     return Candidate(
         arm=arm,
         probability=probability,
@@ -216,5 +222,7 @@ def _of_heuristic(
         confidence=each.confidence,
         alpha=each.alpha,
         beta=each.beta,
-        **more,
+        score=score,
+        factors=factors,
+        silence=silence,
     )

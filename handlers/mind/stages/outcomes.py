@@ -10,7 +10,7 @@ response, its action or an entity. A text that merely speaks of cancelling undoe
 """
 
 from collections.abc import Callable, Mapping, Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
 
 from schemas.messages.arms import Action
 from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
@@ -194,9 +194,10 @@ def undone_fire(
     # Before any fire is looked at: few events speak of undoing, and up to 64 were shown.
     if named is None and not word_patterns.any_occurs(WORDS, words):
         return None
+    earliest = now - timedelta(seconds=undo_s)
     # The latest first: "undo" means what was just advised.
     for fire in reversed(state.shown):
-        if fire.domain != domain or not fire.is_fresh(now, undo_s):
+        if fire.domain != domain or fire.at < earliest:
             continue
         names = (*fire.entities, *_names(action_of(fire)))
         if named is not None:

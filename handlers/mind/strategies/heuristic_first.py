@@ -69,8 +69,10 @@ class Trusting(Asking):
         """
         # They come surest first, so the first eligible one decides.
         quiet = next((each for each in context.silences if each.eligible), None)
-        asked = dict(odds.arms).get(context.llm_arm or "", 0.0)
-        if quiet is None or context.llm_arm is None or not asked:
+        if quiet is None or context.llm_arm is None:
+            return odds
+        asked = dict(odds.arms).get(context.llm_arm, 0.0)
+        if not asked:
             return odds
         # A silence must never swallow an alarm, however sure it is.
         critical = criticality(context, SILENT)
