@@ -23,6 +23,7 @@ from schemas.messages.decisions import Candidate, Decided
 from schemas.messages.experiments import VariantName
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.state.agent import STRANGER
+from schemas.state.evidence import Belief
 
 HELD = 10_000
 """How many decisions may be held until a model's answer to the first of them is read; beyond
@@ -156,47 +157,44 @@ def _candidate(
     )
 
 
-class Reader:
-    """Asks strategies at each decision of a recording, as its groups are read in order.
+class Asking:
+    """Asks strategies at each decision, as its group is read."""
 
-    A decision is held until its completion is read, and decisions are yielded in order.
-    """
+    def __init__(
+        self,
+        believed: Mapping[str, Belief],
+        strategies: tuple[Contender, ...],
+        *,
+        own: Contender = None,
+    ) -> None:
+        """Start with the beliefs from before the first group.
 
-    def __init__(self, recording: Recording, strategies: tuple[Contender, ...]) -> None:
-        """Start with what was known before the recording."""
-        start = recording.start.agents.get(recording.agent, STRANGER)
-        self._recalling = Recalling(start.beliefs)
-        self._strategies = strategies
+        `own` is the strategy whose way of asking the model the contexts hold; None is the
+        agent's own.
+        """
+        self._recalling = Recalling(believed)
+        self._strategies, self._own = strategies, own
         self._in_force: InForce | None = None
         # Strategies built for what is in force; cleared by every control, so it holds one
         # entry a variant.
         self._ready: dict[VariantName | None, _Ready] = {}
-        self._held: dict[str, LoggedDecision] = {}
-        """By the decision's id, in their order."""
 
-    def read(
+    def ask(
         self, group: RecordedGroup, records: Sequence[DecisionRecord]
-    ) -> Iterator[LoggedDecision]:
-        """Return the decisions that a group completes, given those it opened or ended."""
+    ) -> list[LoggedDecision]:
+        """Return the decisions made in a group, given those that it opened or ended."""
         if group.before is not self._in_force:
             self._in_force, self._ready = group.before, {}
         by_id = {record.id: record for record in records}
+        found = []
         # In their order: an outcome that stands before a decision counts there.
         for output in group.outputs(_READ):
             if output.id in by_id:
-                self._held[output.id] = self._asked(group.before, by_id[output.id])
+                found.append(self._asked(group.before, by_id[output.id]))
             self._recalling.take(output)
-        for record in records:
-            held = self._held.get(record.id)
-            if held is not None and held.record is not record:
-                self._held[record.id] = replace(held, record=record)
         if group.after is not group.before:
             self._recalling.change(group.input, group.before.agent, group.after.agent)
-        return self._complete()
-
-    def rest(self) -> Iterator[LoggedDecision]:
-        """Yield the decisions still held; the recording ends before some were completed."""
-        yield from self._held.values()
+        return found
 
     def _asked(self, in_force: InForce, record: DecisionRecord) -> LoggedDecision:
         decided = record.decided
@@ -218,7 +216,7 @@ class Reader:
     def _ask(
         self, in_force: InForce, record: DecisionRecord
     ) -> tuple[DecisionContext, tuple[Odds, ...]]:
-        """Return the context with the agent's own model arm, and each strategy's odds."""
+        """Return the context of the recorded choice, and each strategy's odds."""
         experiment = record.decided.experiment
         variant = experiment.variant if experiment else None
         ready = self._ready.get(variant) or self._prepare(in_force, variant)
@@ -238,9 +236,39 @@ class Reader:
         in_force = in_force.under(variant)
         asked = tuple(map(in_force.asked, self._strategies))
         recalls = any(getattr(each.strategy, "rank", "") == "full" for each in asked)
-        ready = _Ready(in_force, in_force.asked(None).llm_arm, asked, recalls)
+        ready = _Ready(in_force, in_force.asked(self._own).llm_arm, asked, recalls)
         self._ready[variant] = ready
         return ready
+
+
+class Reader:
+    """Asks strategies at each decision of a recording, as its groups are read in order.
+
+    A decision is held until its completion is read, and decisions are yielded in order.
+    """
+
+    def __init__(self, recording: Recording, strategies: tuple[Contender, ...]) -> None:
+        """Start with what was known before the recording."""
+        start = recording.start.agents.get(recording.agent, STRANGER)
+        self._asking = Asking(start.beliefs, strategies)
+        self._held: dict[str, LoggedDecision] = {}
+        """By the decision's id, in their order."""
+
+    def read(
+        self, group: RecordedGroup, records: Sequence[DecisionRecord]
+    ) -> Iterator[LoggedDecision]:
+        """Return the decisions that a group completes, given those it opened or ended."""
+        for record in records:
+            held = self._held.get(record.id)
+            if held is not None:
+                self._held[record.id] = replace(held, record=record)
+        made = self._asking.ask(group, records)
+        self._held.update((each.record.id, each) for each in made)
+        return self._complete()
+
+    def rest(self) -> Iterator[LoggedDecision]:
+        """Yield the decisions still held; the recording ends before some were completed."""
+        yield from self._held.values()
 
     def _complete(self) -> Iterator[LoggedDecision]:
         while self._held:
@@ -256,7 +284,7 @@ class _Ready:
 
     in_force: InForce
     llm_arm: str | None
-    """The model arm of the agent's own strategy."""
+    """The model arm that contexts hold."""
     asked: tuple[Asked, ...]
     recalls: bool
     """Whether one of them weighs when a heuristic last fired and succeeded."""

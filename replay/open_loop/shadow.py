@@ -5,18 +5,15 @@ settings of the decision. Fires and successes from before it began to follow are
 it.
 """
 
-from collections.abc import AsyncGenerator, Iterator
+from collections.abc import AsyncGenerator
 from contextlib import aclosing
 from dataclasses import dataclass, replace
 
-from replay.open_loop.asked import context_of
+from replay.open_loop.asked import Asking, LoggedDecision
 from replay.recording.decisions import DecisionRecord, DecisionRecords
-from replay.recording.in_force import Asked, InForce, in_force_before
-from replay.recording.recency import RECENCY_TOKENS, Recalling
-from replay.recording.recorded_groups import RecordedGroup, in_context, records_in
+from replay.recording.in_force import InForce, in_force_before
+from replay.recording.recorded_groups import in_context, records_in
 from schemas.messages.arms import SILENT
-from schemas.messages.decisions import Decided
-from schemas.messages.experiments import VariantName
 from schemas.ports.decision_context import Odds
 from schemas.values.settings import StrategySpec
 from schemas.values.subjects import SHARED_AGENT, partition_of
@@ -25,8 +22,6 @@ from streams.log import ReadableLog
 
 AT_ONCE = 500
 """How many records are read at once."""
-
-_READ = RECENCY_TOKENS | {Decided.token}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -99,62 +94,30 @@ async def follow(
     Raises:
         UnknownStrategyError: there is no such strategy.
     """
-    shadow = _Shadow(await in_force_before(log, agent, after + 1), strategy)
+    in_force = await in_force_before(log, agent, after + 1)
+    # Built at once, so that an unknown strategy raises before anything is followed.
+    in_force.asked(strategy)
+    asking, records = Asking({}, (strategy,), own=strategy), DecisionRecords()
     joiner = GroupJoiner((agent, SHARED_AGENT))
     # The whole partition, since controls of the shared agent concern this one as well.
     subjects = f"ev.{partition_of(agent)}.>"
     async with aclosing(log.follow(subjects, after, AT_ONCE)) as following:
-        async for records in following:
-            for record in records:
-                group = joiner.take(record)
-                if group is None:
+        async for page in following:
+            for stored in page:
+                joined = joiner.take(stored)
+                if joined is None:
                     continue
-                read = await in_context(group, shadow.in_force, log)
-                for shadowed in shadow.take(read):
-                    yield shadowed
+                group = await in_context(joined, in_force, log)
+                for decision in asking.ask(group, records_in(group, records)):
+                    yield _shadowed(decision, in_force)
+                in_force = group.after
 
 
-class _Shadow:
-    """The strategy, built for what is in force."""
-
-    def __init__(self, in_force: InForce, strategy: StrategySpec) -> None:
-        self._strategy = strategy
-        self._recalling = Recalling({})
-        self._records = DecisionRecords()
-        self.change(in_force)
-        # Built at once, so that an unknown strategy raises before anything is followed.
-        self._asked(None)
-
-    def change(self, in_force: InForce) -> None:
-        """Replace what is in force."""
-        self.in_force = in_force
-        self._ready: dict[VariantName | None, tuple[InForce, Asked]] = {}
-
-    def take(self, group: RecordedGroup) -> Iterator[Shadowed | None]:
-        """Yield the decisions of a group, and apply its controls."""
-        made = {record.id: record for record in records_in(group, self._records)}
-        for output in group.outputs(_READ):
-            self._recalling.take(output)
-            if output.id in made:
-                yield self._shadowed(made[output.id])
-        if group.after is not group.before:
-            self._recalling.change(group.input, group.before.agent, group.after.agent)
-            self.change(group.after)
-
-    def _shadowed(self, record: DecisionRecord) -> Shadowed | None:
-        if record.is_gated:
-            return None
-        experiment = record.decided.experiment
-        in_force, asked = self._asked(experiment.variant if experiment else None)
-        context = context_of(record, in_force, asked.llm_arm, self._recalling)
-        odds = asked.strategy.decide(context)
-        words = in_force.words(odds.greedy)
-        return Shadowed(
-            record=record, odds=odds, would_say=words.text if words else None
-        )
-
-    def _asked(self, variant: VariantName | None) -> tuple[InForce, Asked]:
-        if variant not in self._ready:
-            in_force = self.in_force.under(variant)
-            self._ready[variant] = in_force, in_force.asked(self._strategy)
-        return self._ready[variant]
+def _shadowed(decision: LoggedDecision, in_force: InForce) -> Shadowed | None:
+    if not decision.odds:
+        return None
+    (odds,) = decision.odds
+    words = in_force.words(odds.greedy)
+    return Shadowed(
+        record=decision.record, odds=odds, would_say=words.text if words else None
+    )
