@@ -173,8 +173,9 @@ class _Ahead:
         # Without it the next page is read directly, which raises if the broker is away.
         with suppress(StreamsError):
             await consumer.open()
-            await consumer.ask(is_waiting=False)
+            # Kept even if asking fails: `page` then finds it lost, and closes it.
             self._running[subjects] = consumer
+            await consumer.ask(is_waiting=False)
 
     async def page(self, subjects: str, after: int) -> Records | None:
         """Return the page behind a sequence; None if it was not asked for, or was lost."""

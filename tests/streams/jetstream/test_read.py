@@ -65,6 +65,35 @@ async def test_reading_goes_on_after_the_broker_dropped_the_consumer():
     assert seen == list(range(1, last + 1))
 
 
+async def test_reading_goes_on_over_a_broker_that_was_killed():
+    """What was read ahead is lost with the connection, and read again."""
+    async with fresh_broker() as broker:
+        last, seen = await filled(broker), []
+        async for record in scan(broker.reader, OUTPUTS):
+            seen.append(record.sequence)
+            if len(seen) == 1_150:
+                await broker.server.kill()
+                await broker.server.restart()
+
+    assert seen == list(range(1, last + 1))
+
+
+async def test_readers_that_stop_early_leave_no_more_than_one_page():
+    """The next reader of the filter ends the consumer of the one before."""
+    async with fresh_broker() as broker:
+        last = await filled(broker, 2)
+        for _ in range(20):
+            async for record in scan(broker.reader, OUTPUTS):
+                if record.sequence == 150:
+                    break
+        seen = [each.sequence async for each in scan(broker.reader, OUTPUTS)]
+        consumers = len(broker.client.receivers)
+
+    assert seen == list(range(1, last + 1))
+    # The other is that of requests.
+    assert consumers <= 2
+
+
 async def test_what_arrives_behind_the_end_is_read_later():
     """A consumer that met the end is not kept: no later record is taken for a gap."""
     async with fresh_broker() as broker:
