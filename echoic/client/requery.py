@@ -120,7 +120,7 @@ def _read(path: Path) -> dict[str, _Line]:
     for number, text in enumerate(lines, start=1):
         try:
             line = msgspec.json.decode(text, type=_Line)
-        except msgspec.DecodeError as error:
+        except ValueError as error:
             raise EchoicError(
                 f"{str(path)!r}, line {number}: is no answer of a model ({error!r})",
                 next_step=f"remove the line, or name another file than {path.name}",

@@ -31,7 +31,7 @@ def recall(data: Path) -> Marks | None:
     try:
         return msgspec.json.decode((data / FILE).read_bytes(), type=Marks)
     # Marks only save time; without them everything is verified.
-    except (OSError, msgspec.DecodeError):
+    except (OSError, ValueError):
         return None
 
 

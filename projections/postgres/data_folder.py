@@ -64,7 +64,7 @@ def recalled(folder: Path) -> Identity | None:
         return None
     try:
         return msgspec.json.decode(path.read_bytes(), type=Identity)
-    except msgspec.DecodeError as error:
+    except ValueError as error:
         raise StoreUnavailable(
             f"{str(path)!r} is damaged ({error!r}): delete the folder"
             f" {str(folder)!r}; the read models are made again from the log"

@@ -83,7 +83,7 @@ def load(data: bytes) -> PartitionState:
                 f" {FORMAT}: a newer Echoic wrote it, read it with that one"
             )
         return msgspec.json.decode(data, type=Checkpoint, dec_hook=_from_builtin).state
-    except msgspec.DecodeError as error:
+    except ValueError as error:
         raise CheckpointError(f"not a checkpoint: {error}") from error
 
 

@@ -80,7 +80,7 @@ def recall(folder: Path) -> Identity | None:
         return msgspec.json.decode(path.read_bytes(), type=Identity)
     except FileNotFoundError:
         return None
-    except msgspec.DecodeError as error:
+    except ValueError as error:
         raise ServerFailed(
             f"{str(path)!r} is damaged ({error!r}): delete it to have new credentials"
             " drawn; the log beside it stays"

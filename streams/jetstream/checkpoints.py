@@ -196,7 +196,7 @@ def _read(description: str | None, partition: int, slot: int) -> Label | None:
     """Return the label in an object's description; None if it has none of ours."""
     try:
         label = msgspec.json.decode(description or "", type=Label)
-    except msgspec.DecodeError:
+    except ValueError:
         return None
     return label if (label.partition, label.slot) == (partition, slot) else None
 

@@ -158,10 +158,6 @@ def _lines(session: SessionFile) -> Iterator[object]:
     yield {"end": len(session.records), "chain": session.trailer.chain}
 
 
-# What reading a line of another form than its place has raises.
-_MALFORMED = (ValueError, KeyError, TypeError, IndexError, msgspec.ValidationError)
-
-
 def _in_words(error: Exception) -> str:
     """Return what is wrong with a line, as text for an error message."""
     if isinstance(error, orjson.JSONDecodeError):
@@ -195,7 +191,7 @@ class _Reading:
         except zstandard.ZstdError as error:
             self._line += 1
             raise self._failure(f"is no session file, or damaged ({error})") from error
-        except _MALFORMED as error:
+        except (ValueError, KeyError, TypeError, IndexError) as error:
             raise self._failure(
                 f"does not have the form of its place ({_in_words(error)})"
             ) from error

@@ -90,10 +90,11 @@ async def test_money_is_bounded(tmp_path):
         await port.ask(asked("fog"), 0)
 
 
-def test_a_damaged_file_names_its_line(tmp_path):
+@pytest.mark.parametrize("line", [b'{"key": ', b'{"key": "\xff"}'])
+def test_a_damaged_file_names_its_line(tmp_path, line):
     """A line that is no answer is shown by its number."""
     path = tmp_path / "asked.jsonl"
-    path.write_text('{"key": "a/0"}\n{"key": ')
+    path.write_bytes(b'{"key": "a/0"}\n' + line)
 
     with pytest.raises(EchoicError, match="line 2"):
         Requery(Talker(), path, calls=1)

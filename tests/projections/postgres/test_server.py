@@ -139,9 +139,10 @@ async def test_a_start_that_fails_tells_why(folder: Path) -> None:
         await EmbeddedPostgres(folder).start()
 
 
-async def test_a_damaged_identity_is_told(folder: Path) -> None:
+@pytest.mark.parametrize("kept", [b"{}", b'{"port": 1, "password": "\xff"}'])
+async def test_a_damaged_identity_is_told(folder: Path, kept: bytes) -> None:
     """The file is named, and that nothing is lost by deleting the folder."""
-    (folder / "identity.json").write_text("{}")
+    (folder / "identity.json").write_bytes(kept)
     with pytest.raises(StoreUnavailable, match=r"identity\.json.*made again"):
         await EmbeddedPostgres(folder).start()
 

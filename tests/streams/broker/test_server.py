@@ -115,9 +115,10 @@ async def test_a_folder_may_be_called_anything(tmp_path: Path) -> None:
         pass
 
 
-async def test_a_damaged_identity_is_named(tmp_path: Path) -> None:
+@pytest.mark.parametrize("kept", [b"{", b'{"port": 1, "password": "\xff"}'])
+async def test_a_damaged_identity_is_named(tmp_path: Path, kept: bytes) -> None:
     """The error says which file, and what deleting it costs."""
-    (tmp_path / "identity.json").write_text("{")
+    (tmp_path / "identity.json").write_bytes(kept)
 
     with pytest.raises(ServerFailed, match=r"identity\.json.*delete it"):
         await EmbeddedServer(tmp_path).start()
