@@ -37,6 +37,7 @@ from handlers.mind.strategies import plugin
 from handlers.worker.loop import Worker
 from handlers.worker.stray_subjects import reappend
 from schemas.messages.controls import MindStarted
+from schemas.packs.manifest import Pack
 from schemas.values.settings import CodeDigests, MatchLimits
 from schemas.values.vectors import Embedder
 from streams.jetstream.accounts import Credentials
@@ -137,10 +138,9 @@ async def instance(
         # Watched from here on, as folding a long log may take minutes.
         for name, work in servers.keeping(notify).items():
             tasks.start(name, work)
-        tracer = _tracer(stack, settings, notify)
         library = PackLibrary(log, made_by)
         mind = worker_process.Mind(log, client, made_by, library, started)
-        worker = mind.worker(own, tracer, notify)
+        worker = mind.worker(own, _tracer(stack, settings, notify), notify)
         tasks.start("worker", worker.run())
         others = [
             _begin(job, tasks, notify)
@@ -153,11 +153,7 @@ async def instance(
         if database_url is not None:
             job = _projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify))
-        # Packs are inputs, answered once the worker has folded the log; a part that fails
-        # meanwhile would never get ready, so the wait is beside the tasks.
-        for ready in (worker.ready, *others):
-            await tasks.beside(ready.wait())
-        await tasks.beside(packs_in_force.load_all(log, packs))
+        await _load(packs, log, tasks, (worker.ready, *others))
         # No event and no call may come before the settings and packs that it is for.
         await open_intake(client)
         serving = Serving(worker.knowing, client, log, made_by, library, own)
@@ -205,6 +201,19 @@ def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Eve
     work = worker_process.keep_up(job, notify, ready)
     tasks.start(f"worker of {job.partitions}", work)
     return ready
+
+
+async def _load(
+    packs: Sequence[Pack],
+    log: LiveLog,
+    tasks: Tasks,
+    workers: Sequence[asyncio.Event],
+) -> None:
+    """Load the packs once every worker has folded the log, which answers such inputs."""
+    # Beside the tasks: one that fails meanwhile would never get its part ready.
+    for ready in workers:
+        await tasks.beside(ready.wait())
+    await tasks.beside(packs_in_force.load_all(log, packs))
 
 
 def _projector_job(
