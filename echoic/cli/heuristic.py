@@ -118,6 +118,7 @@ def seed(
         domain: The pack or source whose events it may answer.
         when: What must hold of the event's fields besides.
         confidence: How far to trust it.
+        response_type: What sort of answer it gives.
     """
     id_ = str(uuid4())
     lesson = HeuristicSeeded(

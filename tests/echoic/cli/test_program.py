@@ -5,9 +5,12 @@ import json
 import re
 import subprocess
 import sys
+from collections.abc import Iterator
 from io import StringIO
+from typing import Any
 
 import pytest
+import typer
 
 from echoic.cli.program import command, run
 from echoic.terminal.commands import COMMANDS
@@ -58,6 +61,28 @@ def test_help_names_every_command(echoic: Program) -> None:
     assert ran.code == 0
     for name, (_, about) in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(about)}$", ran.out, re.MULTILINE)
+
+
+def commands_within(verb: Any) -> Iterator[Any]:
+    """A command and all that it has below it."""
+    yield verb
+    for each in getattr(verb, "commands", {}).values():
+        yield from commands_within(each)
+
+
+@pytest.mark.parametrize("name", COMMANDS)
+def test_every_option_says_what_it_is_for(name: str) -> None:
+    """What the docstring of a command leaves out would be missing in its help."""
+    program = command()
+    verb = program.get_command(typer.Context(program, info_name="echoic"), name)
+
+    silent = [
+        f"{each.name} {parameter.name}"
+        for each in commands_within(verb)
+        for parameter in each.params
+        if not parameter.help
+    ]
+    assert silent == []
 
 
 @pytest.mark.parametrize("command", COMMANDS)
