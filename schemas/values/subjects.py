@@ -119,6 +119,7 @@ def output_subject(partition: int, agent: str, kind: str, detail: str) -> str:
     return f"ev.{partition}.out.{agent}.{kind}.{detail}"
 
 
+@lru_cache(maxsize=2048)
 def sensor_of(subject: str) -> str | None:
     """Return the source of an input that a sensor published; None of any other subject."""
     parts = subject.split(".")
