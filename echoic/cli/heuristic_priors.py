@@ -1,5 +1,6 @@
 """`echoic heuristic prior`: what heuristics of one origin start from."""
 
+from collections.abc import Mapping
 from typing import Annotated
 
 import typer
@@ -10,10 +11,18 @@ from echoic.client import heuristics
 from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.errors import EchoicError
-from projections.folds.learning import priors
+from projections.folds.learning import pooled_priors
 from schemas.messages.controls import PriorUpdated
 from schemas.state.evidence import Prior, belief_key
 from schemas.values.reasons import Origin
+
+FAIR_STARTS: Mapping[Origin, Prior] = {
+    "skill_pack": Prior(kappa=4.0, mean=0.6),
+    "learned": Prior(kappa=2.0, mean=0.5),
+    "seeded": Prior(kappa=4.0, mean=0.75),
+}
+"""What `--start` sets. Chosen by judgement, not estimated: what a person teaches is
+trusted most."""
 
 
 def prior(
@@ -50,7 +59,7 @@ def prior(
         elif pooled:
             control = _updated(origin, await _pooled(connection, origin), "pooled")
         elif start:
-            control = _updated(origin, priors.START[origin], "a fair start")
+            control = _updated(origin, FAIR_STARTS[origin], "a fair start")
         else:
             given = Prior(kappa=2.0 if kappa is None else kappa, mean=mean)
             control = _updated(origin, given, "")
@@ -79,10 +88,10 @@ async def _pooled(connection: Connection, origin: Origin) -> Prior:
         if each.origin == origin
     ]
     believed = known.agent.beliefs
-    found = priors.pooled(believed[key] for key in keys if key in believed)
+    found = pooled_priors.pooled(believed[key] for key in keys if key in believed)
     if found is None:
         raise EchoicError(
-            f"fewer than {priors.LEAST} {origin} heuristics were judged so far: that says"
+            f"fewer than {pooled_priors.LEAST} {origin} heuristics were judged so far: that says"
             " nothing of the others"
         )
     return found

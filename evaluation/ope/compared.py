@@ -16,7 +16,7 @@ from evaluation.ope.flips import (
     flip_observations,
 )
 from evaluation.ope.reward_model import cross_fitted
-from evaluation.ope.weights import Weights, unsupported, weights
+from evaluation.ope.weight_diagnostics import Weights, unsupported, weights
 
 
 @dataclass(frozen=True, slots=True)

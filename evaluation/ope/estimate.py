@@ -27,7 +27,7 @@ from evaluation.ope.verdicts import (
     conclude,
     of_interval,
 )
-from evaluation.ope.weights import uniform_z
+from evaluation.ope.weight_diagnostics import uniform_z
 
 _UNTOLD = Interval(None, None, None)
 _ZERO = Interval(0.0, (0.0, 0.0), 1.0)

@@ -74,7 +74,7 @@ class Values:
 
 def values(columns: Columns, odds: Odds, model: CrossFitted) -> Values:
     """Return one strategy's weights, rewards and values at the rows with known reward."""
-    weights = odds.taken / columns.propensity
+    weights = odds.weights(columns)
     expected = summed(
         odds.row, odds.probability * model.entries(columns, odds), columns.rows
     )

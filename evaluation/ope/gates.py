@@ -13,7 +13,7 @@ from evaluation.ope.carryover import ALPHA, CarryOver
 from evaluation.ope.flips import FlipObservations
 from evaluation.ope.intervals import Interval
 from evaluation.ope.settings import Limits, SelfReplay
-from evaluation.ope.weights import Weights
+from evaluation.ope.weight_diagnostics import Weights
 
 Status: TypeAlias = Literal["ok", "caution", "refused", "invalid"]
 

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Literal, Protocol
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import prompts
+from handlers.mind.stages import prompts, withholding
 from handlers.mind.stages.prompts import Prompt, PromptManner, request_hash
 from handlers.mind.strategies import registry
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
@@ -53,14 +53,20 @@ class Consultation:
         if question is not None:
             return prompts.in_own_words(question, self.model)
         eligible = [each for each in context.candidates if each.eligible]
+        shown = withholding.shown(
+            eligible,
+            turn.draw,
+            most=self.manner.shown,
+            rate=self.manner.withhold,
+            trusted=threshold_of(self.strategy, turn.settings, context),
+        )
         return prompts.build(
             context,
-            eligible,
+            shown.candidates,
             self.system,
             self.model,
             self.manner,
-            turn.draw,
-            threshold_of(self.strategy, turn.settings, context),
+            withheld=shown.withheld,
         )
 
 

@@ -4,18 +4,18 @@ import base64
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from msgspec import Struct, structs
+from msgspec import Struct
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import Consultation, recorded_digest
-from handlers.mind.stages import executive
+from handlers.mind.stages import executive, withholding
 from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.salience import Assessment
 from projections.folds.events import Domain
 from schemas.messages.arms import SILENT, template_of
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
-from schemas.messages.decisions import Candidate, Decided, HeuristicFired, RelevantGoal
+from schemas.messages.decisions import Decided, HeuristicFired, RelevantGoal
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
@@ -108,7 +108,9 @@ def decided(
         exploration=choice.odds.exploration,
         exploration_excluded=choice.odds.excluded,
         draw=choice.draw,
-        candidates=_withheld(choice.candidates, prompt),
+        candidates=withholding.marked(choice.candidates, prompt.withheld)
+        if prompt is not None
+        else choice.candidates,
         gates=(*occasion.assessment.gates, *choice.odds.gates),
         prompt_digest=prompt.request_hash if prompt else None,
         goals=goals,
@@ -188,18 +190,6 @@ def model_asked(
         goals=consulted.goals if prediction == "separate" else None,
         domain=consulted.domain if prediction == "separate" else None,
         template_digest=recorded_digest(turn, template_of(consulted.arm)),
-    )
-
-
-def _withheld(
-    candidates: tuple[Candidate, ...], prompt: Prompt | None
-) -> tuple[Candidate, ...]:
-    """Return the candidates, marked by whether a draw withheld them from the model."""
-    if prompt is None or not prompt.withheld:
-        return candidates
-    return tuple(
-        structs.replace(each, withheld=prompt.withheld.get(each.arm))
-        for each in candidates
     )
 
 

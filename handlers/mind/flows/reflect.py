@@ -147,7 +147,7 @@ def _ask_again(turn: TurnContext, moment: Moment, consulted: Consultation) -> No
         event_id=moment.event_id, event_text=moment.text, event_source=moment.source
     )
     prompt = prompts.build(
-        context, (), consulted.system, consulted.model, consulted.manner, turn.draw
+        context, (), consulted.system, consulted.model, consulted.manner
     )
     turn.emit(
         consult.afterthought_asked(

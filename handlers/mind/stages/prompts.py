@@ -6,7 +6,7 @@ and in no order, and the prediction comes with the answer, in the same call. Fro
 second edition of the rules on, what others wrote is fenced as data.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
 from schemas.codec import model_answer
@@ -78,6 +78,7 @@ _FENCED = {
 }
 """The same templates without quotes, for the fence brings them."""
 _TEMPLATES = (_FORMAT, _GOALS, _EVENT, _EARLIER, _CANDIDATE, _QUESTION)
+_NONE: Mapping[str, bool] = {}
 _CAPS = f"{EVENT_CAP}/{CANDIDATE_CAP}/{CONTEXT_CAP}/{GOAL_CAP}"
 
 
@@ -130,7 +131,7 @@ def in_own_words(question: Question, model: ModelSettings) -> Prompt:
         user=user,
         shown=(),
         request_hash=request_hash(model, system, user),
-        withheld={},
+        withheld=_NONE,
     )
 
 
@@ -191,32 +192,14 @@ def arm(
 
 def build(
     context: DecisionContext,
-    candidates: Sequence[HeuristicCandidate],
+    shown: tuple[HeuristicCandidate, ...],
     system: str,
     model: ModelSettings,
     manner: PromptManner,
-    drawn: Callable[[str], float],
-    trusted: float = 0.0,
+    *,
+    withheld: Mapping[str, bool] = _NONE,
 ) -> Prompt:
-    """Return the prompt for an event.
-
-    `drawn` is the keyed draw that shuffles the candidates, and keeps some of those back
-    whose confidence is below `trusted`: what a model says by itself, it has not copied.
-    """
-    first = candidates[: manner.shown]
-    # One keyed draw for each candidate, recorded: endorsement counts what was not shown.
-    withheld = {
-        each.arm: drawn(f"withhold/{each.heuristic_id}") < manner.withhold
-        for each in first
-        if manner.withhold and each.confidence < trusted
-    }
-    # Shuffled by draws, so that a position in the prompt favours no candidate.
-    shown = tuple(
-        sorted(
-            (each for each in first if not withheld.get(each.arm)),
-            key=lambda each: (drawn(f"order/{each.heuristic_id}"), each.heuristic_id),
-        )
-    )
+    """Return the prompt for an event, with the candidates to be shown in their order."""
     user = _user_prompt(context, shown, manner)
     asked = request_hash(model, system, user)
     return Prompt(system, user, shown, asked, withheld)

@@ -5,7 +5,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as some
 
-from evaluation.ope.weights import tail_shape
+from evaluation.ope.weight_diagnostics import tail_shape
 
 
 @pytest.mark.parametrize("shape", [0.2, 0.5, 0.8])

@@ -10,7 +10,7 @@ from evaluation.ope.carryover import CarryOver
 from evaluation.ope.flips import FlipObservations
 from evaluation.ope.intervals import Interval
 from evaluation.ope.settings import EstimationSettings, Limits, SelfReplay
-from evaluation.ope.weights import Weights
+from evaluation.ope.weight_diagnostics import Weights
 
 LIMITS = Limits()
 

@@ -9,7 +9,7 @@ from evaluation.ope.compared import compare
 from evaluation.ope.estimate import estimate
 from evaluation.ope.settings import EstimationSettings
 from evaluation.ope.verdicts import Verdict
-from evaluation.ope.weights import uniform_z
+from evaluation.ope.weight_diagnostics import uniform_z
 from tests.evaluation.simulators import companion
 from tests.evaluation.simulators.companion import ARMS, BASELINE, CONTEXTS, uniform_odds
 from tests.evaluation.simulators.layout import laid_out

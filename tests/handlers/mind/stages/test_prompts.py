@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from handlers.mind.stages import prompts
+from handlers.mind.stages import prompts, withholding
 from handlers.mind.turn import Turn
 from schemas.messages.asks import ModelAsked
 from schemas.messages.controls import GoalsSet
@@ -23,13 +23,15 @@ def build(
     *candidates: HeuristicCandidate, maximum: int = 3, key: str = "k"
 ) -> prompts.Prompt:
     """The prompt for `CONTEXT` with some candidates."""
-    return prompts.build(
-        CONTEXT,
+    shown = withholding.shown(
         candidates,
-        "system",
-        MODEL,
-        prompts.PromptManner(max_candidates=maximum),
         lambda purpose: ids.draw(key, "ana", "e", purpose),
+        most=maximum,
+        rate=0.0,
+        trusted=0.0,
+    )
+    return prompts.build(
+        CONTEXT, shown.candidates, "system", MODEL, prompts.PromptManner()
     )
 
 
@@ -149,11 +151,10 @@ def test_everything_is_capped() -> None:
     long = "word " * 2_000
     prompt = prompts.build(
         DecisionContext(event_id="e", event_text=long, event_source="game"),
-        [candidate("a", condition_text=long, suggested_action=long)],
+        (candidate("a", condition_text=long, suggested_action=long),),
         "system",
         MODEL,
         prompts.PromptManner(),
-        lambda _: 0.5,
     )
     life = Life(pack(context=long[:8_000]), model=MODEL, goals=(long,))
     system = one(life.sense("x"), ModelAsked).system

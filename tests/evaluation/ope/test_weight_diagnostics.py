@@ -5,7 +5,7 @@ from math import inf
 import numpy as np
 import pytest
 
-from evaluation.ope.weights import uniform_z, weights
+from evaluation.ope.weight_diagnostics import uniform_z, weights
 from tests.evaluation.ope.samples import columns, explored, row
 
 

@@ -5,18 +5,10 @@ of the Beta is the pooled rate of success, its variance that between the heurist
 rates, less what binomial sampling alone would give them.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable
 
 from schemas.state.evidence import Belief, Prior
 from schemas.values.exact_math import clamp, round6, total
-from schemas.values.reasons import Origin
-
-START: Mapping[Origin, Prior] = {
-    "skill_pack": Prior(kappa=4.0, mean=0.6),
-    "learned": Prior(kappa=2.0, mean=0.5),
-    "seeded": Prior(kappa=4.0, mean=0.75),
-}
-"""Chosen by judgement, not estimated: what a person teaches is trusted most."""
 
 KAPPA = (2.0, 20.0)
 """Least and greatest weight of a pooled prior, in observations."""

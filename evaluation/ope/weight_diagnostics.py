@@ -73,7 +73,7 @@ _GRID = 30
 
 def weights(columns: Columns, odds: Odds) -> Weights:
     """Return the diagnostics of a strategy's weights."""
-    ratio = odds.taken / columns.propensity
+    ratio = odds.weights(columns)
     missing = unsupported(columns, odds)
     used = ratio[columns.known]
     total = fsum(used.tolist())
@@ -105,7 +105,7 @@ def weights(columns: Columns, odds: Odds) -> Weights:
 
 def _most(columns: Columns, odds: Odds) -> float:
     """Return the largest weight that could have been drawn, as far as the log shows."""
-    drawn = odds.taken / columns.propensity
+    drawn = odds.weights(columns)
     logging = columns.logging
     logged = _cells(columns, logging)
     wanted = _cells(columns, odds)
