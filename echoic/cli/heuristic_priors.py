@@ -91,7 +91,7 @@ async def _pooled(connection: Connection, origin: Origin) -> Prior:
     found = pooled_priors.pooled(believed[key] for key in keys if key in believed)
     if found is None:
         raise EchoicError(
-            f"fewer than {pooled_priors.LEAST} {origin} heuristics were judged so far: that says"
-            " nothing of the others"
+            f"fewer than {pooled_priors.LEAST} {origin} heuristics were judged so far:"
+            " that says nothing of the others"
         )
     return found

@@ -21,6 +21,7 @@ from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
 from echoic.explain.explain import Explanation
 from echoic.terminal import decisions
+from echoic.terminal.explanation import explained
 from echoic.terminal.output import note, print_json, show, terminal
 from echoic.terminal.screen import rendered, text
 from replay.recording.decisions import DecisionRecord, DecisionRecords
@@ -75,7 +76,7 @@ def explain_(
         return record, explain.explain(record, names, suppositions)
 
     record, explanation = on_instance(call, run)
-    page = decisions.explained(record, explanation)
+    page = explained(record, explanation)
     call.show(_as_fields(record, explanation), page)
 
 
@@ -183,8 +184,8 @@ def _place(text: str | None) -> tuple[int | None, datetime | None]:
 
 
 def _as_fields(record: DecisionRecord, explanation: Explanation) -> dict[str, object]:
-    explained = asdict(explanation) | {
+    why = asdict(explanation) | {
         "gates": to_builtins(explanation.gates),
         "salience": to_builtins(record.decided.salience),
     }
-    return {**decision_json.as_fields(record), "explanation": explained}
+    return {**decision_json.as_fields(record), "explanation": why}

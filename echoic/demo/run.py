@@ -30,7 +30,7 @@ from echoic.explain import explain
 from echoic.packs import bundled
 from echoic.run.instance import Instance, instance
 from echoic.run.process import keep_private
-from echoic.terminal import decisions
+from echoic.terminal import decisions, explanation
 from echoic.terminal.called import program
 from echoic.terminal.output import note, print_json, show, terminal
 from echoic.terminal.screen import indented, pairs, rendered, text
@@ -224,7 +224,7 @@ def _close(report: Report) -> None:
         if record is not None:
             why = explain.explain(record, report.names)
             show("", text((question, "bold"), " For example here:"), "")
-            show(*decisions.explained_alone(record, why))
+            show(*explanation.explained_alone(record, why))
     show("", "Next:", pairs({f"{program()} {name}": _NEXT[name] for name in _NEXT}))
     show("", "And the whole session, decided again from the log alone:")
     show(demo_report.proof(report.verification))

@@ -1,4 +1,4 @@
-"""What decisions look like in a terminal: one line each, or one explained on a page.
+"""What decisions, lessons and states look like in a terminal, a line each.
 
 Pure; the words are the same without colour.
 """
@@ -11,25 +11,19 @@ from rich.text import Text
 
 from echoic.client.names import Names, named
 from echoic.client.state import AgentSnapshot
-from echoic.explain.explain import Explanation, Weighed
-from echoic.explain.what_if import opening
-from echoic.terminal.called import as_typed
 from echoic.terminal.screen import (
     PLAIN,
     Terminal,
     bar,
     counted,
     figure,
-    indented,
     pairs,
     short,
     table,
     text,
-    words,
 )
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.catalogue import OutputMessage
-from schemas.messages.decisions import Decided, Gate
 from schemas.messages.learning import (
     CandidateRefused,
     Endorsed,
@@ -38,7 +32,6 @@ from schemas.messages.learning import (
     SilenceWeighed,
 )
 from schemas.state.proposals import Proposal
-from schemas.values.ids import trace_id
 
 _BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
 _LATENCY = 5
@@ -74,67 +67,6 @@ def heading(terminal: Terminal = PLAIN) -> RenderableType:
     salience = "sal" if terminal.is_narrow else "salience"
     answer = "S1 learnt, S2 a model's"
     return _row(terminal, "time", "source", "event", salience, answer, "latency", "id")
-
-
-def explained(record: DecisionRecord, found: Explanation) -> Iterator[RenderableType]:
-    """Yield one decision on a page, with the command that asks further."""
-    yield from explained_alone(record, found)
-    if found.supposed is None:
-        yield f"Try: {as_typed(next_command(record))}"
-        yield text((f"trace {trace_id(record.decided.event_id)}", "dim"))
-
-
-def explained_alone(
-    record: DecisionRecord, found: Explanation
-) -> Iterator[RenderableType]:
-    """Yield one decision on a page, for an instance that can be asked no more."""
-    decided = record.decided
-    spoke = record.said is not None
-    state = "SPOKE" if spoke else "SILENT" if record.is_final else "WAITS"
-    yield text(
-        f"{short(record.id)}  ",
-        (state, "green" if spoke else "yellow"),
-        f"  {record.path if spoke else record.silence or 'model'}"
-        f"  {record.text}"
-        f"  ({decided.source}.{decided.type}, {record.at.astimezone():%H:%M:%S})",
-    )
-    yield found.verdict
-    if record.said is not None:
-        yield indented(2, f"“{record.said}”")
-    yield ""
-    yield table(("", "", "", words()), map(_gate, found.gates), 2)
-    for goal in decided.goals or ():
-        yield indented(2, f"goal {goal.similarity:.2f}  {goal.text}")
-    yield ""
-    yield from _salience(decided)
-    if found.candidates:
-        yield ""
-        candidates = map(_candidate, found.candidates)
-        yield table(("", "", "", words()), candidates, 2)
-    yield ""
-    if found.supposed is not None:
-        supposed = ", ".join(f"{k}={v:g}" for k, v in found.suppositions.items())
-        yield text((f"What if {supposed}: {found.supposed}.", "bold"))
-    elif found.counterfactual:
-        yield found.counterfactual
-
-
-def next_command(record: DecisionRecord) -> str:
-    """Return the command that shows more of this decision."""
-    id_ = short(record.id)
-    if record.said is not None:
-        return f"echoic feedback {id_} up"
-    opened = opening(record.decided)
-    # The nearest number that would have let it through, as a command to try.
-    if opened is not None:
-        return f"echoic explain {id_} --what-if {opened[0]}={opened[1]:.2f}"
-    if record.silence == "llm_unavailable":
-        domain = record.decided.domain
-        return (
-            f'echoic heuristic seed --domain {domain} --condition "…" --say "…"'
-            " --confidence 0.8"
-        )
-    return f"echoic explain {id_} --json"
 
 
 def state(found: AgentSnapshot, agent: str, names: Names) -> Iterator[RenderableType]:
@@ -220,35 +152,6 @@ def _speaker(record: DecisionRecord, names: Names) -> str:
         name = named(record.heuristic_id, names)
         return f"{name} {figure(record.answer.predicted_success)}"
     return str(getattr(record.ending, "model", "model"))
-
-
-def _gate(gate: Gate) -> tuple[str | Text, ...]:
-    figures = ""
-    if gate.value is not None and gate.threshold is not None:
-        # Both are recorded as they were compared, rounded to 6 decimals.
-        sign = "≥" if gate.value >= gate.threshold else "<"
-        figures = f"{gate.value:.2f} {sign} {gate.threshold:.2f}"
-    margin = "" if gate.margin is None else f"{gate.margin:+.2f}"
-    mark = text(("✓", "green") if gate.passed else ("✗", "red"), f" {gate.name}")
-    return mark, figures, margin, gate.note or ""
-
-
-def _salience(decided: Decided) -> Iterator[RenderableType]:
-    salience = decided.salience
-    dimensions = sorted(salience.dimensions.items(), key=lambda item: -item[1])
-    rows = ((name, f"{bar(value)} {figure(value)}") for name, value in dimensions)
-    yield table(("", ""), rows, 2)
-    yield indented(
-        2,
-        f"salience {salience.score:.2f} x sensitivity {salience.sensitivity:.2f}"
-        f" = {salience.effective:.2f}",
-    )
-
-
-def _candidate(each: Weighed) -> tuple[str, ...]:
-    similarity = "" if each.similarity is None else f"like {each.similarity:.2f}"
-    trusted = "" if each.confidence is None else f"trust {each.confidence:.2f}"
-    return f"{'→' if each.chosen else ' '} {each.name}", similarity, trusted, each.why
 
 
 def _proposal(each: Proposal) -> str:

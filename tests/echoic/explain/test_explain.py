@@ -11,7 +11,7 @@ from echoic.errors import EchoicError
 from echoic.explain.explain import REASONS, explain
 from echoic.explain.what_if import opening
 from echoic.terminal.called import program
-from echoic.terminal.decisions import explained
+from echoic.terminal.explanation import explained
 from echoic.terminal.screen import rendered
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.arms import SILENT

@@ -8,7 +8,8 @@ from rich.cells import cell_len
 
 from echoic.client.decision_json import as_fields
 from echoic.explain.explain import explain
-from echoic.terminal.decisions import explained, heading, line
+from echoic.terminal.decisions import heading, line
+from echoic.terminal.explanation import explained
 from echoic.terminal.output import show_list
 from echoic.terminal.screen import (
     PLAIN,

@@ -1,0 +1,115 @@
+"""One decision explained on a page of a terminal: verdict, gates, salience, candidates.
+
+Pure; the words are the same without colour.
+"""
+
+from collections.abc import Iterator
+
+from rich.console import RenderableType
+from rich.text import Text
+
+from echoic.explain.explain import Explanation, Weighed
+from echoic.explain.what_if import opening
+from echoic.terminal.called import as_typed
+from echoic.terminal.screen import (
+    bar,
+    figure,
+    indented,
+    short,
+    table,
+    text,
+    words,
+)
+from replay.recording.decisions import DecisionRecord
+from schemas.messages.decisions import Decided, Gate
+from schemas.values.ids import trace_id
+
+
+def explained(record: DecisionRecord, found: Explanation) -> Iterator[RenderableType]:
+    """Yield one decision on a page, with the command that asks further."""
+    yield from explained_alone(record, found)
+    if found.supposed is None:
+        yield f"Try: {as_typed(next_command(record))}"
+        yield text((f"trace {trace_id(record.decided.event_id)}", "dim"))
+
+
+def explained_alone(
+    record: DecisionRecord, found: Explanation
+) -> Iterator[RenderableType]:
+    """Yield one decision on a page, for an instance that can be asked no more."""
+    decided = record.decided
+    spoke = record.said is not None
+    state = "SPOKE" if spoke else "SILENT" if record.is_final else "WAITS"
+    yield text(
+        f"{short(record.id)}  ",
+        (state, "green" if spoke else "yellow"),
+        f"  {record.path if spoke else record.silence or 'model'}"
+        f"  {record.text}"
+        f"  ({decided.source}.{decided.type}, {record.at.astimezone():%H:%M:%S})",
+    )
+    yield found.verdict
+    if record.said is not None:
+        yield indented(2, f"“{record.said}”")
+    yield ""
+    yield table(("", "", "", words()), map(_gate, found.gates), 2)
+    for goal in decided.goals or ():
+        yield indented(2, f"goal {goal.similarity:.2f}  {goal.text}")
+    yield ""
+    yield from _salience(decided)
+    if found.candidates:
+        yield ""
+        candidates = map(_candidate, found.candidates)
+        yield table(("", "", "", words()), candidates, 2)
+    yield ""
+    if found.supposed is not None:
+        supposed = ", ".join(f"{k}={v:g}" for k, v in found.suppositions.items())
+        yield text((f"What if {supposed}: {found.supposed}.", "bold"))
+    elif found.counterfactual:
+        yield found.counterfactual
+
+
+def next_command(record: DecisionRecord) -> str:
+    """Return the command that shows more of this decision."""
+    id_ = short(record.id)
+    if record.said is not None:
+        return f"echoic feedback {id_} up"
+    opened = opening(record.decided)
+    # The nearest number that would have let it through, as a command to try.
+    if opened is not None:
+        return f"echoic explain {id_} --what-if {opened[0]}={opened[1]:.2f}"
+    if record.silence == "llm_unavailable":
+        domain = record.decided.domain
+        return (
+            f'echoic heuristic seed --domain {domain} --condition "…" --say "…"'
+            " --confidence 0.8"
+        )
+    return f"echoic explain {id_} --json"
+
+
+def _gate(gate: Gate) -> tuple[str | Text, ...]:
+    figures = ""
+    if gate.value is not None and gate.threshold is not None:
+        # Both are recorded as they were compared, rounded to 6 decimals.
+        sign = "≥" if gate.value >= gate.threshold else "<"
+        figures = f"{gate.value:.2f} {sign} {gate.threshold:.2f}"
+    margin = "" if gate.margin is None else f"{gate.margin:+.2f}"
+    mark = text(("✓", "green") if gate.passed else ("✗", "red"), f" {gate.name}")
+    return mark, figures, margin, gate.note or ""
+
+
+def _salience(decided: Decided) -> Iterator[RenderableType]:
+    salience = decided.salience
+    dimensions = sorted(salience.dimensions.items(), key=lambda item: -item[1])
+    rows = ((name, f"{bar(value)} {figure(value)}") for name, value in dimensions)
+    yield table(("", ""), rows, 2)
+    yield indented(
+        2,
+        f"salience {salience.score:.2f} x sensitivity {salience.sensitivity:.2f}"
+        f" = {salience.effective:.2f}",
+    )
+
+
+def _candidate(each: Weighed) -> tuple[str, ...]:
+    similarity = "" if each.similarity is None else f"like {each.similarity:.2f}"
+    trusted = "" if each.confidence is None else f"trust {each.confidence:.2f}"
+    return f"{'→' if each.chosen else ' '} {each.name}", similarity, trusted, each.why
