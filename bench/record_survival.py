@@ -140,11 +140,7 @@ async def _play(live: Instance, wanted: Recording) -> None:
         await tell(live.log, AGENT, vote)
 
     plan = Plan(
-        agent=AGENT,
-        base=BASE,
-        run=wanted.session,
-        steps=wanted.steps,
-        seed=wanted.seed,
+        agent=AGENT, base=BASE, run=wanted.session, steps=wanted.steps, seed=wanted.seed
     )
     played = await play(plan, publish, hearing.after, judge)
     watching.cancel()

@@ -178,10 +178,7 @@ class _Loop:
             text = model.answer(event, asked.decision_id)
         self.mind.tell(
             ModelAnswered(
-                ask_id=ask_id,
-                request_hash=asked.request_hash,
-                model=MODEL,
-                text=text,
+                ask_id=ask_id, request_hash=asked.request_hash, model=MODEL, text=text
             )
         )
 

@@ -16,11 +16,7 @@ from echoic.client.read_models import up_to_date
 from echoic.terminal.output import note
 from echoic.terminal.screen import number, pairs
 from projections.store import queries
-from replay.recording.sessions import (
-    SessionSpan,
-    find_session,
-    sessions,
-)
+from replay.recording.sessions import SessionSpan, find_session, sessions
 from replay.recording.sessions import export as export_session
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.values.subjects import partition_of

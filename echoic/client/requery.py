@@ -35,12 +35,7 @@ class Requery:
     """A `ModelPort` that calls a model and appends its answers to a file of JSON lines."""
 
     def __init__(
-        self,
-        model: Model,
-        path: Path,
-        *,
-        calls: int,
-        cost_usd: float | None = None,
+        self, model: Model, path: Path, *, calls: int, cost_usd: float | None = None
     ) -> None:
         """Use a model within a budget; answers that `path` holds already cost nothing."""
         self._model = model

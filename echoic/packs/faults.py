@@ -47,11 +47,7 @@ def problem_of(fault: ErrorDetails, source: Source) -> Problem | None:
 
 
 def make(
-    source: Source,
-    place: Place,
-    code: Code,
-    message: str,
-    suggestion: str = "",
+    source: Source, place: Place, code: Code, message: str, suggestion: str = ""
 ) -> Problem:
     """Make a problem with the line of source that it is on."""
     lines = source.lines

@@ -204,10 +204,7 @@ def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Eve
 
 
 async def _load(
-    packs: Sequence[Pack],
-    log: LiveLog,
-    tasks: Tasks,
-    workers: Sequence[asyncio.Event],
+    packs: Sequence[Pack], log: LiveLog, tasks: Tasks, workers: Sequence[asyncio.Event]
 ) -> None:
     """Load the packs once every worker has folded the log, which answers such inputs."""
     # Beside the tasks: one that fails meanwhile would never get its part ready.
@@ -254,9 +251,7 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
     )
     mind = mind_settings(settings, limits)
     digests = CodeDigests(
-        version=version("echoic"),
-        embedder=made_by.digest,
-        strategies=_module_digests(),
+        version=version("echoic"), embedder=made_by.digest, strategies=_module_digests()
     )
     return MindStarted(settings=mind, digests=digests)
 
@@ -270,10 +265,7 @@ def _module_digests() -> dict[str, str]:
 
 def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer | None:
     tracer = open_tracer(
-        settings.trace_endpoint,
-        os.environ,
-        spool=settings.data / SPOOL,
-        notify=notify,
+        settings.trace_endpoint, os.environ, spool=settings.data / SPOOL, notify=notify
     )
     if tracer is not None:
         stack.callback(tracer.close)

@@ -154,10 +154,7 @@ async def _work(job: Job) -> int:
 async def _own(job: Job) -> None:
     made_by = embedder(job.embedder)
     tracer = open_tracer(
-        job.trace_endpoint,
-        os.environ,
-        spool=Path(job.spool),
-        notify=child_process.tell,
+        job.trace_endpoint, os.environ, spool=Path(job.spool), notify=child_process.tell
     )
     async with connected(job.credentials, "echoic worker") as client:
         log = LiveLog(client, await epoch_of(client))

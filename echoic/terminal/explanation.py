@@ -11,15 +11,7 @@ from rich.text import Text
 from echoic.explain.explain import Explanation, Weighed
 from echoic.explain.what_if import opening
 from echoic.terminal.called import as_typed
-from echoic.terminal.screen import (
-    bar,
-    figure,
-    indented,
-    short,
-    table,
-    text,
-    words,
-)
+from echoic.terminal.screen import bar, figure, indented, short, table, text, words
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Decided, Gate
 from schemas.values.ids import trace_id

@@ -111,7 +111,7 @@ def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, 
                 low=theirs.cost_low if theirs.imputed else None,
                 high=theirs.cost_high if theirs.imputed else None,
                 note=note,
-            ),
+            )
         ]
     rows += [
         _latency("latency_p50", "latency, median", 0.5, ours, theirs, kind, note),

@@ -117,11 +117,7 @@ def flips(
     """
     found = [
         _flip(
-            each,
-            challenger,
-            outcomes.get(each.record.id, UNKNOWN),
-            model_texts,
-            names,
+            each, challenger, outcomes.get(each.record.id, UNKNOWN), model_texts, names
         )
         for each in decisions
         if flip_share(each.odds[BASELINE], each.odds[challenger]) > SUM_TOLERANCE

@@ -103,9 +103,7 @@ def sheds(states: Mapping[int, PartitionState], inputs: Sequence[Input]) -> list
 
 
 def _is_shed(
-    state: PartitionState,
-    input_: Input,
-    allowances: dict[tuple[str, str], Allowance],
+    state: PartitionState, input_: Input, allowances: dict[tuple[str, str], Allowance]
 ) -> bool:
     """Tell whether an input is excess; updates its source's entry in `allowances`."""
     settings, source = state.shared.settings, source_of(input_)

@@ -50,11 +50,7 @@ def positions_of(connection: Connection, version: int) -> dict[int, Position]:
 
 def moved(connection: Connection, version: int, move: Move) -> bool:
     """Move a position by compare-and-set; false if another writer has moved it."""
-    key = {
-        "name": tables.PROJECTION,
-        "version": version,
-        "partition": move.partition,
-    }
+    key = {"name": tables.PROJECTION, "version": version, "partition": move.partition}
     values = {
         "sequence": move.after.sequence,
         "epoch": move.after.epoch,

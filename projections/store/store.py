@@ -42,10 +42,7 @@ class Store:
             pool_size=4,
             # A server that was started again leaves dead connections in the pool.
             pool_pre_ping=True,
-            connect_args={
-                "connect_timeout": CONNECT_S,
-                "options": "-c timezone=UTC",
-            },
+            connect_args={"connect_timeout": CONNECT_S, "options": "-c timezone=UTC"},
         )
 
     def __enter__(self) -> Self:

@@ -78,10 +78,7 @@ async def ask_open_loop(
 
 
 def context_of(
-    record: DecisionRecord,
-    in_force: InForce,
-    llm_arm: str | None,
-    recalling: Recalling,
+    record: DecisionRecord, in_force: InForce, llm_arm: str | None, recalling: Recalling
 ) -> DecisionContext:
     """Return the context that a strategy had, or would have had, at a recorded decision.
 

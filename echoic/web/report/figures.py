@@ -125,10 +125,7 @@ def around(values: Iterable[float | None]) -> tuple[float, float]:
     return max(int(low * 10) / 10, 0.0), min((int(high * 10) + 1) / 10, 1.0)
 
 
-FILTERS: dict[str, Callable[..., Any]] = {
-    "effect": effect,
-    "around_zero": around_zero,
-}
+FILTERS: dict[str, Callable[..., Any]] = {"effect": effect, "around_zero": around_zero}
 GLOBALS = {
     "across": partial(Scale, start=LEFT, end=RIGHT),
     "up": partial(Scale, start=BOTTOM, end=TOP),

@@ -165,9 +165,7 @@ def _heuristic_edited(state: AgentState, message: controls.HeuristicEdited) -> s
 
 
 def _heuristic_frozen(
-    state: AgentState,
-    packs: Sequence[CompiledPack],
-    message: controls.HeuristicFrozen,
+    state: AgentState, packs: Sequence[CompiledPack], message: controls.HeuristicFrozen
 ) -> str:
     if content_in_force(state, packs, message.heuristic_id) is None:
         raise _RefusedError(

@@ -124,10 +124,7 @@ def _silences(shelf: Shelf) -> tuple[Taught, ...]:
 
 
 def _holds(
-    taught: Taught,
-    occasion: Lesson,
-    fields: Mapping[str, object],
-    limits: MatchLimits,
+    taught: Taught, occasion: Lesson, fields: Mapping[str, object], limits: MatchLimits
 ) -> bool:
     when = _parsed(taught.when)
     if when is not None and not conditions.holds(

@@ -128,9 +128,7 @@ NEAR_TIE = 0.03
 """Cosine similarities this close to the highest count as equal to it."""
 
 
-def ranked(
-    candidates: Sequence[HeuristicCandidate],
-) -> tuple[HeuristicCandidate, ...]:
+def ranked(candidates: Sequence[HeuristicCandidate]) -> tuple[HeuristicCandidate, ...]:
     """Return the eligible candidates, best first.
 
     Among those within 0.03 of the highest similarity the most confident comes first, then

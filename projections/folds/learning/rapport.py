@@ -42,11 +42,7 @@ def value_at(rapport: Rapport, now: datetime, pace: Pace = USUAL) -> float:
 
 
 def voted(
-    rapport: Rapport,
-    decision_id: str,
-    vote: float,
-    now: datetime,
-    pace: Pace = USUAL,
+    rapport: Rapport, decision_id: str, vote: float, now: datetime, pace: Pace = USUAL
 ) -> Rapport:
     """Return rapport after a vote, which replaces the person's earlier one on the decision."""
     # The earlier vote is taken back by the delta that was stored: computed again from
