@@ -57,12 +57,12 @@ class TurnContext:
         self.aids = aids
         self.now = now
         self.variant = AS_SET
-        self._scene = FoldContext(shared, state, input_, aids, now)
-        self.settings: MindSettings = self._scene.settings
+        self._fold_context = FoldContext(shared, state, input_, aids, now)
+        self.settings: MindSettings = self._fold_context.settings
         """The settings in force, with those of an adopted variant on top."""
-        self.learning: LearningSettings = self._scene.learning
+        self.learning: LearningSettings = self._fold_context.learning
         """The learning settings in force for the agent."""
-        self.packs: tuple[CompiledPack, ...] = self._scene.packs
+        self.packs: tuple[CompiledPack, ...] = self._fold_context.packs
         self.state = state
         """The agent's state after the input and the outputs emitted so far."""
         self._epoch = epoch
@@ -77,7 +77,7 @@ class TurnContext:
     @property
     def appearance(self) -> Appearance:
         """The event's domain and habit, as the agent knows them."""
-        return self._scene.appearance
+        return self._fold_context.appearance
 
     @property
     def goals(self) -> tuple[str, ...]:
@@ -98,7 +98,7 @@ class TurnContext:
         known = self.goals_of(domain)
         vector = self.aids.vector
         return goals_and_biases.relevant_goals(
-            self.state, self._scene.shared, self.settings, known, vector
+            self.state, self._fold_context.shared, self.settings, known, vector
         )
 
     def biases_of(self, domain: str) -> dict[str, float]:
@@ -120,7 +120,7 @@ class TurnContext:
         """
         id_ = self.next_id
         self._outputs.append(message)
-        self.state = agent_fold.said(self.state, self._scene, id_, message)
+        self.state = agent_fold.said(self.state, self._fold_context, id_, message)
         return id_
 
     def unsay(self, count: int, state: AgentState) -> None:
@@ -133,7 +133,7 @@ class TurnContext:
     def adopt(self, variant: Variant | None) -> None:
         """Use the settings of a variant of an experiment from here on; of none if None."""
         self.variant = variant or AS_SET
-        own = self._scene.settings
+        own = self._fold_context.settings
         self.settings = own if variant is None else experiments.under(own, variant)
 
     def draw(self, purpose: str) -> float:
@@ -142,7 +142,7 @@ class TurnContext:
 
     def belief(self, heuristic_id: str, content_hash: str) -> Belief:
         """Return the Beta belief about a heuristic's content at this point of the turn."""
-        return self._scene.belief(self.state, heuristic_id, content_hash)
+        return self._fold_context.belief(self.state, heuristic_id, content_hash)
 
     def action_of(self, fire: ShownFire) -> Action | None:
         """Return the action of a fire's heuristic, as that is defined now."""
@@ -201,5 +201,5 @@ class TurnContext:
         )
 
     def _drift(self, heuristic_id: str, content_hash: str) -> Drift | None:
-        learning = self._scene.judging(self.state, heuristic_id)
+        learning = self._fold_context.judging(self.state, heuristic_id)
         return drift(self.belief(heuristic_id, content_hash), learning)

@@ -78,7 +78,7 @@ def begin(
 
 
 def said(
-    state: AgentState, scene: FoldContext, id_: str, message: OutputMessage
+    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
     """Return the state after one output of the group; `state` is at the input's time.
 
@@ -86,136 +86,138 @@ def said(
     """
     match message:
         case Decided():
-            return _decided(state, scene, id_, message)
+            return _decided(state, context, id_, message)
         case Completed():
             # Before `fires.completed`, which removes the pending answer and its lesson.
-            if scene.settings.formation:
+            if context.settings.formation:
                 state = formation.completed(state, message)
             # Without moments nobody needs the vector of the answer.
             if state.moments:
-                words = scene.aids.of(message.text)
+                words = context.aids.of(message.text)
                 state = reflection.completed(state, message, words)
             return fires.completed(state, message)
         case Dropped():
             return fires.dropped(state, message)
         case ModelAsked():
-            return _asked(state, scene, id_, message)
+            return _asked(state, context, id_, message)
         case DeliveryAsked():
             return fires.ask_is(state, id_, "open")
         case Handled(reason="recorded"):
-            return _recorded(state, scene.input.message)
+            return _recorded(state, context.input.message)
         case ControlApplied():
-            return _controlled(state, scene)
+            return _controlled(state, context)
         case _:
-            return _learnt(state, scene, id_, message)
+            return _learnt(state, context, id_, message)
 
 
-def _controlled(state: AgentState, scene: FoldContext) -> AgentState:
-    match scene.input.message:
+def _controlled(state: AgentState, context: FoldContext) -> AgentState:
+    match context.input.message:
         case ProposalApplied() as message:
-            place, settings = scene.input.sequence, scene.settings
-            return proposals.applied(state, message, place, settings, scene.packs)
+            place, settings = context.input.sequence, context.settings
+            return proposals.applied(state, message, place, settings, context.packs)
         case ProposalReverted() as message:
-            return proposals.reverted(state, message, scene.settings, scene.packs)
+            return proposals.reverted(state, message, context.settings, context.packs)
         case HeuristicFrozen() as message:
-            return heuristics.frozen(_revived(state, scene, message), message)
+            return heuristics.frozen(_revived(state, context, message), message)
         case HeuristicSeeded(heuristic_id=id_):
-            state = controls.applied(state, scene.input, scene.aids)
+            state = controls.applied(state, context.input, context.aids)
             taught = state.taught(id_)
             # The first edition kept the old prior when a heuristic was taught again.
-            if taught is None or scene.settings.edition < 2:
+            if taught is None or context.settings.edition < 2:
                 return state
-            return controls.redeclared(state, scene.packs, scene.learning, taught)
+            return controls.redeclared(state, context.packs, context.learning, taught)
         case _:
-            return controls.applied(state, scene.input, scene.aids)
+            return controls.applied(state, context.input, context.aids)
 
 
 def _revived(
-    state: AgentState, scene: FoldContext, message: HeuristicFrozen
+    state: AgentState, context: FoldContext, message: HeuristicFrozen
 ) -> AgentState:
     """Return the state in which a released heuristic begins a trial if it froze by itself."""
     id_ = message.heuristic_id
-    content_hash = heuristics.content_in_force(state, scene.packs, id_)
+    content_hash = heuristics.content_in_force(state, context.packs, id_)
     if message.frozen or content_hash is None:
         return state
-    learning = scene.judging(state, id_)
-    held = scene.belief(state, id_, content_hash)
+    learning = context.judging(state, id_)
+    held = context.belief(state, id_, content_hash)
     if beliefs.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
         return state
-    declared = beliefs.declared_confidence(state, scene.packs, id_)
+    declared = beliefs.declared_confidence(state, context.packs, id_)
     return credit.believing(
         state, id_, content_hash, controls.revived(held, declared, learning)
     )
 
 
 def _learnt(
-    state: AgentState, scene: FoldContext, id_: str, message: OutputMessage
+    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
     match message:
         case HeuristicFired():
-            return _fired(state, scene, id_, message)
+            return _fired(state, context, id_, message)
         case OutcomeObserved():
-            return credit.observed(state, scene, message)
+            return credit.observed(state, context, message)
         case OutcomeExpired():
-            return credit.expired(state, scene, message)
+            return credit.expired(state, context, message)
         case AdviceIgnored():
-            return credit.ignored(state, scene, message)
+            return credit.ignored(state, context, message)
         case FeedbackApplied() | Endorsed() | SilenceWeighed():
-            return _told(state, scene, message)
+            return _told(state, context, message)
         case HeuristicFormed():
-            return _formed(state, scene, message)
+            return _formed(state, context, message)
         # One refused in a sleep belongs to no lesson; `_slept` folds it.
         case CandidateRefused(sleep_id=None):
             return formation.over(state, message.decision_id)
         case ProposalMade():
-            place = scene.input.sequence
-            state = proposals.made(state, message, place, scene.aids)
+            place = context.input.sequence
+            state = proposals.made(state, message, place, context.aids)
             asleep = message.sleep_id and state.sleeping
             return reflection.proposed(state, message) if asleep else state
         case _:
-            return _slept(state, scene, message)
+            return _slept(state, context, message)
 
 
 def _told(
     state: AgentState,
-    scene: FoldContext,
+    context: FoldContext,
     message: FeedbackApplied | Endorsed | SilenceWeighed,
 ) -> AgentState:
     match message:
         case FeedbackApplied():
-            return credit.voted(state, scene, message)
+            return credit.voted(state, context, message)
         case Endorsed():
-            return credit.endorsed(state, scene, message)
+            return credit.endorsed(state, context, message)
         case SilenceWeighed():
-            return credit.weighed(state, scene, message)
+            return credit.weighed(state, context, message)
 
 
 def _formed(
-    state: AgentState, scene: FoldContext, message: HeuristicFormed
+    state: AgentState, context: FoldContext, message: HeuristicFormed
 ) -> AgentState:
     # A heuristic of silence has the vector of its occasion's event as its condition.
     if message.is_silence:
         occasion = state.occasions.get(message.decision_id)
         kept = (occasion.vector if occasion is not None else b"", b"")
-        return heuristics.formed(state, message, scene.aids, kept)
+        return heuristics.formed(state, message, context.aids, kept)
     if message.proposal_id is None:
-        state = heuristics.formed(state, message, scene.aids)
+        state = heuristics.formed(state, message, context.aids)
         return formation.over(state, message.decision_id)
     proposal = proposals.find(state, message.proposal_id)
     kept = proposal.vectors if proposal is not None else (b"", b"")
-    return heuristics.formed(state, message, scene.aids, kept)
+    return heuristics.formed(state, message, context.aids, kept)
 
 
-def _slept(state: AgentState, scene: FoldContext, message: OutputMessage) -> AgentState:
+def _slept(
+    state: AgentState, context: FoldContext, message: OutputMessage
+) -> AgentState:
     match message:
         case SleepBegun():
-            return reflection.begun(state, message, scene.now)
+            return reflection.begun(state, message, context.now)
         case Reflected():
             return reflection.reflected(state, message)
         case CandidateRefused():
             return reflection.refused(state, message)
         case SleepEnded():
-            return reflection.ended(state, message, scene.now)
+            return reflection.ended(state, message, context.now)
         case TimerFailed():
             return timers.failed(state, message)
         case _:
@@ -223,115 +225,117 @@ def _slept(state: AgentState, scene: FoldContext, message: OutputMessage) -> Age
 
 
 def _decided(
-    state: AgentState, scene: FoldContext, id_: str, message: Decided
+    state: AgentState, context: FoldContext, id_: str, message: Decided
 ) -> AgentState:
-    decisions = fires.decided(state, id_, message, scene.now)
+    decisions = fires.decided(state, id_, message, context.now)
     if state.experiment is not None and message.experiment is not None:
-        runs = experiments.decided(state.experiment, message.experiment, scene.now)
+        runs = experiments.decided(state.experiment, message.experiment, context.now)
         state = replace(state, experiment=runs)
-    event = scene.input.message
+    event = context.input.message
     # A decision on a due timer is on no event: there is nothing to remember or get used to.
-    if not isinstance(event, Sensed) or message.event_id != scene.input.id:
+    if not isinstance(event, Sensed) or message.event_id != context.input.id:
         return replace(state, decisions=decisions)
-    vector, now, passed = scene.aids.vector, scene.now, message.path != "none"
-    sources = events.remembered(state, event, scene.input.id, id_, vector, now)
+    vector, now, passed = context.aids.vector, context.now, message.path != "none"
+    sources = events.remembered(state, event, context.input.id, id_, vector, now)
     habits, occasions = state.habits, state.occasions
     # Without a vector nothing can be found to be alike.
     if vector is not None:
-        habits = events.habituated(state, scene.appearance, vector, now, passed=passed)
-    if scene.settings.silence and passed and vector is not None:
+        habits = events.habituated(
+            state, context.appearance, vector, now, passed=passed
+        )
+    if context.settings.silence and passed and vector is not None:
         lesson = formation.of_event(event, message.domain, vector)
         occasions = occasions.set(id_, lesson)
     # At once, since each copy of a state costs a microsecond.
     state = replace(
         state, decisions=decisions, sources=sources, habits=habits, occasions=occasions
     )
-    how = scene.settings.sleep
+    how = context.settings.sleep
     if not how.events:
         return state
     return reflection.decided(
-        state, scene.packs, id_, message, event, now, how, vector=_vector(scene)
+        state, context.packs, id_, message, event, now, how, vector=_vector(context)
     )
 
 
 def _fired(
-    state: AgentState, scene: FoldContext, id_: str, message: HeuristicFired
+    state: AgentState, context: FoldContext, id_: str, message: HeuristicFired
 ) -> AgentState:
     if message.mode == "suggested":
         return fires.suggested(state, message)
     if message.mode == "kept":
-        state = fires.fired(state, id_, message, fires.nothing_awaited(scene.now))
-        return _once_more(state, scene, message)
-    event = scene.input.message
-    if isinstance(event, Sensed) and message.event_id == scene.input.id:
-        trigger = _trigger(scene, event)
+        state = fires.fired(state, id_, message, fires.nothing_awaited(context.now))
+        return _once_more(state, context, message)
+    event = context.input.message
+    if isinstance(event, Sensed) and message.event_id == context.input.id:
+        trigger = _trigger(context, event)
     else:
         # The rival of a race fires later than its event: its windows begin now.
-        trigger = pending_answers.trigger(state, message.decision_id, scene.now)
+        trigger = pending_answers.trigger(state, message.decision_id, context.now)
     state = fires.fired(state, id_, message, trigger)
-    state = fires.shown(state, id_, message, trigger, scene.learning.undo_s)
-    return _once_more(state, scene, message)
+    state = fires.shown(state, id_, message, trigger, context.learning.undo_s)
+    return _once_more(state, context, message)
 
 
 def _once_more(
-    state: AgentState, scene: FoldContext, message: HeuristicFired
+    state: AgentState, context: FoldContext, message: HeuristicFired
 ) -> AgentState:
     """Return the state with one more fire counted in the heuristic's belief."""
-    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
+    held = context.raw_belief(state, message.heuristic_id, message.content_hash)
     return credit.believing(
         state,
         message.heuristic_id,
         message.content_hash,
-        confidence.fired(held, scene.now),
+        confidence.fired(held, context.now),
     )
 
 
 def _asked(
-    state: AgentState, scene: FoldContext, id_: str, message: ModelAsked
+    state: AgentState, context: FoldContext, id_: str, message: ModelAsked
 ) -> AgentState:
-    event, trigger, lesson = scene.input.message, None, None
+    event, trigger, lesson = context.input.message, None, None
     # A reflection is on a past event, and a vote asks for a rule: neither has an event at
     # hand, so both are told apart before anything reads one.
     if message.purpose == "reflection":
         return reflection.asked(state, id_, message)
     if isinstance(event, FeedbackGiven):
-        return formation.asked(state, id_, message, scene)
+        return formation.asked(state, id_, message, context)
     if message.about is not None:
         text = message.about.text
-        words = scene.aids.of(text)
+        words = context.aids.of(text)
         state = reflection.asked_about(state, message.decision_id, text, words)
         return pending_answers.for_prediction(state, id_, message, message.about)
     if isinstance(event, Sensed):
-        lesson = _lesson(scene, event)
+        lesson = _lesson(context, event)
     if message.rival is not None and isinstance(event, Sensed):
-        trigger = _trigger(scene, event)
+        trigger = _trigger(context, event)
     state = pending_answers.for_answer(
-        state, id_, message, scene.input.id, trigger, lesson
+        state, id_, message, context.input.id, trigger, lesson
     )
     return experiments.asked(state, id_)
 
 
-def _lesson(scene: FoldContext, event: Sensed) -> Lesson | None:
+def _lesson(context: FoldContext, event: Sensed) -> Lesson | None:
     """Return the lesson that a model's answer to the event would be; None if unused."""
-    if not (scene.settings.formation or scene.settings.endorsement):
+    if not (context.settings.formation or context.settings.endorsement):
         return None
-    return formation.of_event(event, scene.appearance.domain.name, _vector(scene))
+    return formation.of_event(event, context.appearance.domain.name, _vector(context))
 
 
-def _vector(scene: FoldContext) -> Vector:
+def _vector(context: FoldContext) -> Vector:
     """Return the event's vector; empty in the first edition, which kept none."""
-    return (scene.aids.vector or b"") if scene.settings.edition >= 2 else b""
+    return (context.aids.vector or b"") if context.settings.edition >= 2 else b""
 
 
-def _trigger(scene: FoldContext, event: Sensed) -> Trigger:
+def _trigger(context: FoldContext, event: Sensed) -> Trigger:
     """Return what a fire on this event waits for: its pack's outcome patterns."""
-    domain = scene.appearance.domain
+    domain = context.appearance.domain
     armed: tuple[Expectation, ...] = ()
     if domain.pack:
-        edition = scene.settings.edition
-        armed = fires.armed(domain.pack, event, scene.now, edition)
+        edition = context.settings.edition
+        armed = fires.armed(domain.pack, event, context.now, edition)
     return Trigger(
-        at=scene.now, domain=domain.name, entities=event.entities, expectations=armed
+        at=context.now, domain=domain.name, entities=event.entities, expectations=armed
     )
 
 

@@ -23,48 +23,48 @@ from schemas.state.evidence import Belief, belief_key
 
 
 def observed(
-    state: AgentState, scene: FoldContext, message: OutcomeObserved
+    state: AgentState, context: FoldContext, message: OutcomeObserved
 ) -> AgentState:
     """Return the state after an outcome of a fire was observed."""
     # Asked before `ended` records this outcome on the decision.
     is_known = fires.counts_already(state, message)
     state = fires.ended(state, message, message.outcome)
-    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
+    held = context.raw_belief(state, message.heuristic_id, message.content_hash)
     # Overridden or cancelled says nothing of the advice, yet it was not ignored.
     if message.outcome not in ("success", "fail"):
         return _noticed(state, message, held)
     is_success = message.outcome == "success"
-    after, place = held, scene.input.sequence
-    learning = scene.judging(state, message.heuristic_id)
+    after, place = held, context.input.sequence
+    learning = context.judging(state, message.heuristic_id)
     if not is_known:
         is_second = fires.is_voted(state, message, held)
         after = confidence.observed(
             held, message.fire_id, is_success, place, learning, is_second
         )
-    after = confidence.outcome_seen(after, message.fire_id, is_success, scene.now)
+    after = confidence.outcome_seen(after, message.fire_id, is_success, context.now)
     return believing(state, message.heuristic_id, message.content_hash, after)
 
 
 def expired(
-    state: AgentState, scene: FoldContext, message: OutcomeExpired
+    state: AgentState, context: FoldContext, message: OutcomeExpired
 ) -> AgentState:
     """Return the state after no expected outcome of a fire came in time."""
     remembered = state.decisions.get(message.decision_id)
     state = fires.ended(state, message, "timeout")
-    if not scene.learning.ignored_after or remembered is None:
+    if not context.learning.ignored_after or remembered is None:
         return state
-    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
+    held = context.raw_belief(state, message.heuristic_id, message.content_hash)
     after = confidence.expired(held, is_judged=remembered.is_judged)
     return believing(state, message.heuristic_id, message.content_hash, after)
 
 
 def ignored(
-    state: AgentState, scene: FoldContext, message: AdviceIgnored
+    state: AgentState, context: FoldContext, message: AdviceIgnored
 ) -> AgentState:
     """Return the state after a run of ignored fires counted as a failure."""
-    held = scene.raw_belief(state, message.heuristic_id, message.content_hash)
-    place = scene.input.sequence
-    learning = scene.judging(state, message.heuristic_id)
+    held = context.raw_belief(state, message.heuristic_id, message.content_hash)
+    place = context.input.sequence
+    learning = context.judging(state, message.heuristic_id)
     after = confidence.ignored(held, message.fire_id, place, learning)
     state = fires.ignored(state, message)
     return believing(state, message.heuristic_id, message.content_hash, after)
@@ -79,62 +79,64 @@ def _noticed(state: AgentState, message: OutcomeObserved, held: Belief) -> Agent
 
 
 def voted(
-    state: AgentState, scene: FoldContext, message: FeedbackApplied
+    state: AgentState, context: FoldContext, message: FeedbackApplied
 ) -> AgentState:
     """Return the state after a person's vote: beliefs, fit, rater and rapport."""
-    heard, was = scene.input.message, state
+    heard, was = context.input.message, state
     about = heard if isinstance(heard, FeedbackGiven) else None
     earlier = votes.earlier(state, about, message)
     # The first edition remembered no votes with decisions; its logs fold as they did.
-    is_kept = scene.settings.edition >= 2
+    is_kept = context.settings.edition >= 2
     before = votes.before(state, about, message) if is_kept else None
     if message.heuristic_id is not None and message.content_hash is not None:
         given = votes.given(
             message,
             votes.base(state, message, before),
-            scene.input.sequence,
+            context.input.sequence,
             is_told=votes.counts_already(state, about, message),
         )
         # A vote that an edit copied to another content is replaced there as well.
         keys = votes.carried(state, message) if is_kept else ()
-        learning = scene.judging(state, message.heuristic_id)
+        learning = context.judging(state, message.heuristic_id)
         for content_hash in (message.content_hash, *keys):
-            held = scene.raw_belief(state, message.heuristic_id, content_hash)
+            held = context.raw_belief(state, message.heuristic_id, content_hash)
             key = belief_key(message.heuristic_id, content_hash)
-            state = votes.counted(state, key, given, held, earlier, learning, scene.now)
+            state = votes.counted(
+                state, key, given, held, earlier, learning, context.now
+            )
         state = formation.reinforced(state, message)
     state = votes.rated(state, message, before)
     if message.decision_id is None:
         return state
     state = votes.noted(was, state, message, earlier, is_kept=is_kept)
     state = formation.voted(state, message)
-    return votes.felt(state, message, scene.now, before)
+    return votes.felt(state, message, context.now, before)
 
 
-def endorsed(state: AgentState, scene: FoldContext, message: Endorsed) -> AgentState:
+def endorsed(state: AgentState, context: FoldContext, message: Endorsed) -> AgentState:
     """Return the state after a model endorsed a heuristic that it was not shown."""
     id_, content_hash, similarity = (
         message.heuristic_id,
         message.content_hash,
         message.similarity,
     )
-    held = scene.raw_belief(state, id_, content_hash)
-    place, learning = scene.input.sequence, scene.judging(state, id_)
+    held = context.raw_belief(state, id_, content_hash)
+    place, learning = context.input.sequence, context.judging(state, id_)
     after = confidence.endorsed(held, message.decision_id, similarity, place, learning)
     return believing(state, id_, content_hash, after)
 
 
 def weighed(
-    state: AgentState, scene: FoldContext, message: SilenceWeighed
+    state: AgentState, context: FoldContext, message: SilenceWeighed
 ) -> AgentState:
     """Return the state after evidence on a heuristic that keeps silent."""
     id_, content_hash, place = (
         message.heuristic_id,
         message.content_hash,
-        scene.input.sequence,
+        context.input.sequence,
     )
-    held = scene.raw_belief(state, id_, content_hash)
-    learning, about = scene.judging(state, id_), message.decision_id
+    held = context.raw_belief(state, id_, content_hash)
+    learning, about = context.judging(state, id_), message.decision_id
     if message.actor is None:
         is_good = (message.value or 0.0) > 0.0
         after = confidence.observed(held, about, is_good, place, learning)

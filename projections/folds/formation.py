@@ -58,11 +58,11 @@ def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson
 
 
 def asked(
-    state: AgentState, ask_id: str, message: ModelAsked, scene: FoldContext
+    state: AgentState, ask_id: str, message: ModelAsked, context: FoldContext
 ) -> AgentState:
     """Return the state with a heuristic being formed of a lesson."""
-    vote = scene.input.message
-    lesson = known(state, message.decision_id, scene.settings)
+    vote = context.input.message
+    lesson = known(state, message.decision_id, context.settings)
     assert isinstance(vote, FeedbackGiven)
     assert lesson is not None
     forming = Forming(

@@ -162,9 +162,9 @@ def _agent(
         # The mind met the same fault. A quarantined input has returned above, so this is
         # a repeat of an event that was seen before, and naturally late.
         return state
-    scene = FoldContext(shared=shared, agent=state, input=input_, aids=aids, now=now)
+    context = FoldContext(shared=shared, agent=state, input=input_, aids=aids, now=now)
     for output in outputs:
-        state = agent_fold.said(state, scene, output.id, output.message)
+        state = agent_fold.said(state, context, output.id, output.message)
     return state
 
 

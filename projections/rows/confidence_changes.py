@@ -148,8 +148,8 @@ def _credited(
     fire_id: str | None,
     decision_id: str | None,
 ) -> list[Change]:
-    before = step.scene.belief(step.before, heuristic_id, content_hash)
-    after = step.scene.belief(step.after, heuristic_id, content_hash)
+    before = step.context.belief(step.before, heuristic_id, content_hash)
+    after = step.context.belief(step.after, heuristic_id, content_hash)
     # By signals and not by confidence: evidence may leave that where it is, at a bound
     # or by rounding, and is history all the same.
     if after.signals == before.signals:
@@ -157,11 +157,14 @@ def _credited(
     about: Row = {
         "why": why,
         "detail": detail,
-        "at": step.scene.now,
+        "at": step.context.now,
         "fire_id": fire_id,
         "decision_id": decision_id,
     }
-    input_, learning = step.scene.input, step.scene.judging(step.after, heuristic_id)
+    input_, learning = (
+        step.context.input,
+        step.context.judging(step.after, heuristic_id),
+    )
     content = heuristic_id, content_hash
     was = before.confidence
     return [_entry(input_, step.output, content, was, after, learning, about)]

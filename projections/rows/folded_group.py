@@ -75,7 +75,7 @@ class Step:
     output: Output
     before: AgentState
     after: AgentState
-    scene: FoldContext
+    context: FoldContext
 
 
 def steps(folded: Folded) -> Iterator[Step]:
@@ -83,7 +83,7 @@ def steps(folded: Folded) -> Iterator[Step]:
     state, now = agent_fold.begin(
         folded.agent_before, folded.input, folded.before.shared.settings
     )
-    scene = FoldContext(
+    context = FoldContext(
         shared=folded.before.shared,
         agent=state,
         input=folded.input,
@@ -92,5 +92,5 @@ def steps(folded: Folded) -> Iterator[Step]:
     )
     for output in folded.outputs:
         before = state
-        state = agent_fold.said(state, scene, output.id, output.message)
-        yield Step(output, before, state, scene)
+        state = agent_fold.said(state, context, output.id, output.message)
+        yield Step(output, before, state, context)

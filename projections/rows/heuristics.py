@@ -165,7 +165,7 @@ def _frozen(folded: Folded, step: Step, heuristic_id: str) -> Iterator[Change]:
     values = _standing(folded, step.after, heuristic_id, content)
     yield Patch("heuristics", (folded.name, heuristic_id), values)
     before, after = (
-        step.scene.belief(agent, heuristic_id, content)
+        step.context.belief(agent, heuristic_id, content)
         for agent in (step.before, step.after)
     )
     if after.trials != before.trials:
@@ -269,7 +269,7 @@ def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
 
 
 def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
-    return step.scene.belief(agent, heuristic.id, heuristic.content_hash)
+    return step.context.belief(agent, heuristic.id, heuristic.content_hash)
 
 
 def _learning(shared: SharedState) -> LearningSettings:

@@ -24,10 +24,7 @@ from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
 from tests.e2e.companion import DEADLINE_S, PACK, Companion, bringer, replay
 from tests.e2e.model_double import ModelDouble, Reply, reply
 
-pytestmark = [
-    pytest.mark.asyncio(loop_scope="session"),
-    pytest.mark.services,
-]
+pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
 
 FLOOD = "The river floods the camp and the tents stand in water, says {agent}"
 ADVICE = "Carry the tents up the hill before the water rises."

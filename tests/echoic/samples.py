@@ -100,10 +100,7 @@ def decided(**changes: Any) -> Decided:
         "strategy": "heuristic_first",
         "strategy_version": 1,
         "config_hash": "cc",
-        "candidates": (
-            weighed(0.9, 0.82, 1.0),
-            Candidate(arm=SILENT, probability=0.0),
-        ),
+        "candidates": (weighed(0.9, 0.82, 1.0), Candidate(arm=SILENT, probability=0.0)),
         "gates": (
             Gate(name="intent", passed=True, note="actionable"),
             gate("relevance", 0.9, 0.5),

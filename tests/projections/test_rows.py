@@ -290,11 +290,7 @@ def test_sessions_end_by_a_gap_a_start_or_an_end() -> None:
         columns(row, "title", "ended_by", "input_count", "silent_count")
         for row in rows(life, "sessions")
     ]
-    assert sessions == [
-        ("", "gap", 1, 1),
-        ("", "start", 1, 1),
-        ("Play", "end", 3, 1),
-    ]
+    assert sessions == [("", "gap", 1, 1), ("", "start", 1, 1), ("Play", "end", 3, 1)]
 
 
 def test_what_cannot_be_read_is_quarantined_with_its_place() -> None:

@@ -83,12 +83,7 @@ def test_the_life_has_all_that_is_to_be_replayed() -> None:
     """Heuristics formed, reinforced, refused and endorsed."""
     said_ = {type(each) for each in taught().outputs()}
 
-    assert {
-        HeuristicFormed,
-        HeuristicReinforced,
-        CandidateRefused,
-        Endorsed,
-    } <= said_
+    assert {HeuristicFormed, HeuristicReinforced, CandidateRefused, Endorsed} <= said_
 
 
 async def test_it_is_decided_again_byte_for_byte() -> None:

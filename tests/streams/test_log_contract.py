@@ -92,10 +92,7 @@ async def test_a_commit_tells_the_new_end_of_each_partition(log: BothLogs) -> No
     """Several partitions are written at once; each gets its own last sequence."""
     await append_inputs(log.write, 1)
     ends = await log.write.commit(
-        [
-            GroupWrite(11, 0, a_group(1, 3)),
-            GroupWrite(4, 0, a_group(1, 2, partition=4)),
-        ]
+        [GroupWrite(11, 0, a_group(1, 3)), GroupWrite(4, 0, a_group(1, 2, partition=4))]
     )
 
     assert ends == {11: 4, 4: 6}

@@ -129,9 +129,7 @@ def test_the_strategy_of_the_page_is_found_where_one_is(echoic: Program) -> None
 
 
 def test_the_strategy_of_the_page_decides(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    listed: Callable[[str], None],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: Callable[[str], None]
 ) -> None:
     """With one match it has nothing to say, with two the better one answers."""
     (tmp_path / "cautious.py").write_text(example("cautious.py"))
@@ -149,9 +147,7 @@ def test_the_strategy_of_the_page_decides(
 
 
 def test_the_awaiting_strategy_of_the_page_asks_in_its_own_words(
-    tmp_path: Path,
-    monkeypatch: pytest.MonkeyPatch,
-    listed: Callable[[str], None],
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, listed: Callable[[str], None]
 ) -> None:
     """Unwrapped it would be refused, by its name."""
     source = example("kind.py")

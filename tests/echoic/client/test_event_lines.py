@@ -16,10 +16,7 @@ def read(*lines: object, agent: str | None = None) -> list[Sending]:
     texts = [line if isinstance(line, str) else json.dumps(line) for line in lines]
     return list(
         read_lines(
-            texts,
-            agent=agent,
-            default_agent="ada",
-            new_id=lambda: f"new-{next(ids)}",
+            texts, agent=agent, default_agent="ada", new_id=lambda: f"new-{next(ids)}"
         )
     )
 

@@ -24,9 +24,7 @@ def forgetful(life: Life) -> None:
 
 
 @pytest.mark.parametrize("aspect", ["overall", "condition"])
-async def test_a_vote_on_a_forgotten_decision_is_the_same_vote(
-    aspect: Aspect,
-) -> None:
+async def test_a_vote_on_a_forgotten_decision_is_the_same_vote(aspect: Aspect) -> None:
     """The heuristic that answered is credited as if it had been remembered."""
     lives = garden(), garden()
     for life, forgets in zip(lives, (True, False), strict=True):

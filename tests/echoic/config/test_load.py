@@ -28,9 +28,7 @@ def read(
 ) -> Settings:
     here, home = folders
     return load(
-        flags,
-        environment={"XDG_CONFIG_HOME": str(home)} | environment,
-        folder=here,
+        flags, environment={"XDG_CONFIG_HOME": str(home)} | environment, folder=here
     )
 
 

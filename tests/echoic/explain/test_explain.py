@@ -157,11 +157,7 @@ def doubly_closed() -> Decided:
         path="none",
         silence="below_relevance",
         text=None,
-        gates=(
-            intent,
-            gate("relevance", 0.487, 0.5),
-            gate("habituation", 0.064, 0.5),
-        ),
+        gates=(intent, gate("relevance", 0.487, 0.5), gate("habituation", 0.064, 0.5)),
     )
 
 

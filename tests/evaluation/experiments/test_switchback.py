@@ -141,13 +141,7 @@ def test_a_session_under_both_variants_is_invalid() -> None:
 
 @pytest.mark.parametrize(
     ("a", "b", "chance"),
-    [
-        (0, 0, 1.0),
-        (5, 5, 1.0),
-        (0, 10, 2 / 1024),
-        (10, 0, 2 / 1024),
-        (1, 9, 22 / 1024),
-    ],
+    [(0, 0, 1.0), (5, 5, 1.0), (0, 10, 2 / 1024), (10, 0, 2 / 1024), (1, 9, 22 / 1024)],
 )
 def test_the_chance_of_a_split_is_exact(a: int, b: int, chance: float) -> None:
     """Both tails of the fair coin's binomial."""

@@ -99,10 +99,7 @@ async def test_the_ends_are_what_the_mind_believes(seed: int) -> None:
     for known in found.ends.values():
         held = life.mind.beliefs.get(belief_key(known.id, known.content_hash))
         if held is not None:
-            assert (known.confidence, known.fires) == (
-                held.confidence,
-                held.fire_count,
-            )
+            assert (known.confidence, known.fires) == (held.confidence, held.fire_count)
 
 
 async def test_the_moves_of_a_heuristic_join() -> None:
@@ -146,11 +143,7 @@ async def test_a_pack_brings_and_edits() -> None:
 
     found = (await history_of(life)).of(garden.ids[0])
 
-    assert steps(found) == [
-        ("pack", None, 0.8),
-        ("fire", 0.8, 0.8),
-        ("pack", 0.8, 0.7),
-    ]
+    assert steps(found) == [("pack", None, 0.8), ("fire", 0.8, 0.8), ("pack", 0.8, 0.7)]
 
 
 async def test_the_shipped_recording_tells_its_story() -> None:

@@ -54,8 +54,7 @@ def test_bounds_are_the_extremes_of_all_possible_worlds(log):
     assert target == extremes(log, lambda each, world: value(each.target, world))
     assert baseline == extremes(log, lambda each, world: value(each.baseline, world))
     assert difference == extremes(
-        log,
-        lambda each, world: value(each.target, world) - value(each.baseline, world),
+        log, lambda each, world: value(each.target, world) - value(each.baseline, world)
     )
 
 

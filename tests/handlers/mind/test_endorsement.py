@@ -108,12 +108,7 @@ def test_an_answer_that_says_the_same_endorses() -> None:
 
     turn = life.said_by_model(PARAPHRASE)
 
-    assert names(turn) == [
-        "Handled",
-        "Completed",
-        "DeliveryAsked",
-        "Endorsed",
-    ]
+    assert names(turn) == ["Handled", "Completed", "DeliveryAsked", "Endorsed"]
     message = one(turn, Endorsed)
     assert (message.heuristic_id, message.content_hash) == (
         low.ids[0],

@@ -28,8 +28,7 @@ def racing(**settings: Any) -> Life:
         patterns=[pattern("health low", "drank", timeout_s=10.0)],
     )
     return Life(
-        garden,
-        **{"model": factories.MODEL, "strategy": {"name": "hybrid"}, **settings},
+        garden, **{"model": factories.MODEL, "strategy": {"name": "hybrid"}, **settings}
     )
 
 

@@ -28,12 +28,7 @@ def with_timers(
 ) -> AgentState:
     """An agent with timers so many seconds after noon."""
     session = Session(
-        id="s",
-        title="",
-        clock=clock,
-        first_sequence=1,
-        started_at=NOON,
-        last_at=NOON,
+        id="s", title="", clock=clock, first_sequence=1, started_at=NOON, last_at=NOON
     )
     timers = tuple(
         Timer(due=NOON + timedelta(seconds=each), id=str(each), purpose="model")

@@ -87,8 +87,7 @@ async def test_a_crash_loses_no_commit(folder: Path) -> None:
 async def test_the_server_ends_with_its_owner(folder: Path) -> None:
     """Killed with -9, the program takes PostgreSQL with it; the folder can be used."""
     owner = await asyncio.create_subprocess_exec(
-        *(sys.executable, "-c", _OWNER, str(folder)),
-        stdout=asyncio.subprocess.PIPE,
+        *(sys.executable, "-c", _OWNER, str(folder)), stdout=asyncio.subprocess.PIPE
     )
     assert owner.stdout is not None
     server = psutil.Process(int(await owner.stdout.readline()))

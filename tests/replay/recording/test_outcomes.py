@@ -33,13 +33,7 @@ class Case:
         event = Sensed(source="game", type="vital", text="Your drink is low")
         self.ledger.sensed(event, "game", NOON)
         self.ledger.decided(
-            "d1",
-            event,
-            "e1",
-            domain="game",
-            pack=pack,
-            is_silent=is_silent,
-            now=NOON,
+            "d1", event, "e1", domain="game", pack=pack, is_silent=is_silent, now=NOON
         )
 
     def later(

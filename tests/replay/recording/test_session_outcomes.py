@@ -119,13 +119,7 @@ def test_silence_at_the_end_of_a_life_is_unknown(type_: str, value: object) -> N
     ledger = Ledger(OutcomeSettings())
     event = Sensed(source="game", type=type_, text=type_)
     ledger.decided(
-        "d",
-        event,
-        "e",
-        domain="game",
-        pack=declared(LIFE),
-        is_silent=True,
-        now=NOON,
+        "d", event, "e", domain="game", pack=declared(LIFE), is_silent=True, now=NOON
     )
 
     assert ledger.ended()["d"].value == value

@@ -15,12 +15,7 @@ from schemas.codec.decode import (
 )
 from schemas.codec.encode import write_input, write_output
 from schemas.codec.envelope import Input, Mark, NotBuilt, Unreadable
-from schemas.messages.controls import (
-    UNBUILT,
-    GoalsSet,
-    MindStarted,
-    SessionStarted,
-)
+from schemas.messages.controls import UNBUILT, GoalsSet, MindStarted, SessionStarted
 from schemas.messages.decisions import Dropped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.notes import Handled

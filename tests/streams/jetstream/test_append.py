@@ -60,10 +60,7 @@ async def test_a_lost_answer_of_several_partitions_is_read_back(broker: Broker) 
     writer = LosesAnswers(broker.client)
 
     ends = await writer.commit(
-        [
-            GroupWrite(11, 0, a_group(1, 2)),
-            GroupWrite(4, 0, a_group(1, 3, partition=4)),
-        ]
+        [GroupWrite(11, 0, a_group(1, 2)), GroupWrite(4, 0, a_group(1, 3, partition=4))]
     )
 
     assert ends == {11: 2, 4: 5}

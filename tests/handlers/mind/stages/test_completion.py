@@ -206,10 +206,7 @@ def test_waiting_decisions_are_bounded(life: Life) -> None:
 
     assert said(threat, Dropped) == said(trivial, Dropped) == []
     dropped = one(third, Dropped)
-    assert (dropped.reason, dropped.decision_id) == (
-        "superseded",
-        decision_id(trivial),
-    )
+    assert (dropped.reason, dropped.decision_id) == ("superseded", decision_id(trivial))
     assert len(life.mind.pending) == 2
     assert one(life.answer_model(trivial), Handled).reason == "second"
 

@@ -98,11 +98,7 @@ def test_every_arm_is_on_record() -> None:
 def test_a_model_that_must_not_be_waited_for_is_no_choice() -> None:
     """An event that is not immediate rules it out."""
     context = DecisionContext(
-        event_id="e",
-        event_text="x",
-        event_source="game",
-        llm_arm=LLM,
-        immediate=False,
+        event_id="e", event_text="x", event_source="game", llm_arm=LLM, immediate=False
     )
     choice = executive.choose(HeuristicFirst().decide(context), context, lambda _: 0.0)
 

@@ -153,11 +153,7 @@ def test_a_prior_is_what_its_origin_starts_from() -> None:
     garden = pack(
         heuristic("free", "dry", "Water.", confidence=0.8),
         heuristic(
-            "held",
-            "wet",
-            "Wait.",
-            confidence=0.8,
-            constraints=Constraints(locked=True),
+            "held", "wet", "Wait.", confidence=0.8, constraints=Constraints(locked=True)
         ),
     )
     free, held = garden.ids
