@@ -1,6 +1,6 @@
 """What latency to expect from the times of single steps: `python -m bench.queueing`.
 
-The model: an event passes the letter box and comes to the worker, which works in rounds. It
+The model: an event passes the intake stream and comes to the worker, which works in rounds. It
 decides on all that has come (`decide_ms` each), and on what comes until the round before is
 written; then it writes them at once: `plain_ms` for a single message, else an atomic batch
 (`batch_ms`, and `batched_ms` for each turn). The log stores one message after the other, so

@@ -91,7 +91,7 @@ async def arrival(
 ) -> Record:
     """Wait for an event that a sensor sent, and return its record in the log.
 
-    A sensor's acknowledgement comes from a letter box, so only the log knows its sequence.
+    A sensor's acknowledgement comes from an intake stream, so only the log knows its sequence.
 
     Raises:
         Unanswered: it did not arrive in time.

@@ -1,4 +1,4 @@
-"""The streams as data: what the log, the letter boxes and the object stores must look like.
+"""The streams as data: what the log, the intake streams and the object stores must look like.
 
 Nothing here talks to a broker; `streams.jetstream.migrate` creates the streams. Every field
 of a stream is named, so that one changed by hand shows as drift.
@@ -101,16 +101,16 @@ the original subject; a message whose headers then exceed the server's 64 KiB wo
 the sourcing of everything behind it for ever. 60,000 leaves room for that header."""
 
 IN_DAYS = 7
-"""Days that letter boxes keep messages, whether `LOG` has sourced them or not."""
+"""Days that intake streams keep messages, whether `LOG` has sourced them or not."""
 
 BOX_WINDOW = 64
-"""How many messages of one letter box are sourced before other boxes have their turn
+"""How many messages of one intake stream are sourced before other boxes have their turn
 (`max_ack_pending`). Without it the server delivers megabytes of one box at a time, and a
 flood of one sensor delays all others (ADR 0020)."""
 
 
 def box_subject(agent: str, source: str) -> str:
-    """Return the subject on which a sensor's messages reach the letter box of its agent's
+    """Return the subject on which a sensor's messages reach the intake stream of its agent's
     partition."""
     return f"ip.{partition_of(agent)}.{agent}.{source}.*"
 
@@ -118,6 +118,7 @@ def box_subject(agent: str, source: str) -> str:
 def _box(partition: int) -> StreamSpec:
     return StreamSpec(
         name=f"IN_{partition}",
+        # Part of the stream's configuration: another text would be drift in an old folder.
         description=f"The letter box of the sensors of partition {partition}.",
         subjects=(f"ip.{partition}.>",),
         max_age_s=IN_DAYS * 24 * 3600,
@@ -131,7 +132,7 @@ def _box(partition: int) -> StreamSpec:
 
 
 BOXES = tuple(_box(partition) for partition in range(PARTITIONS))
-"""One letter box for each partition. Each is a stream with its own file and sync, so that a
+"""One intake stream for each partition. Each is a stream with its own file and sync, so that a
 flood in one does not delay the acknowledgements of another."""
 
 LOG = StreamSpec(
@@ -208,7 +209,10 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
 
 
 def box_consumer(box: StreamSpec) -> dict[str, object]:
-    """Return the durable consumer by which `LOG` sources a letter box, `BOX_WINDOW` at once."""
+    """Return the durable consumer by which `LOG` sources an intake stream.
+
+    At most `BOX_WINDOW` messages are under way at once.
+    """
     return {
         "name": LOG.name,
         "durable_name": LOG.name,

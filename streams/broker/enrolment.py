@@ -26,7 +26,7 @@ _POLL_S = 0.02
 """Seconds between two looks into the server's log."""
 
 _REFUSED = {"Nats-Expected-Stream": "none"}
-"""An expectation that never holds: the letter box replies with an error and stores nothing."""
+"""An expectation that never holds: the intake stream answers with an error, stores nothing."""
 
 
 async def add_sensor(
@@ -81,7 +81,7 @@ async def _reload(folder: Path, process_id: int) -> None:
 
 
 async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> None:
-    """Reload until a new account reaches the letter box.
+    """Reload until a new account reaches the intake stream.
 
     The server connects the imports of an account added by a reload only at the next one,
     and until then replies that there are no responders.
@@ -90,7 +90,7 @@ async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> No
     box = box_subject(*credentials.user.split(".")).replace("*", "probe")
     identity = folders.recall(folder)
     if identity is None or not await _is_answered(identity.core, box):
-        return  # There is no letter box yet: the server was just made.
+        return  # There is no intake stream yet: the server was just made.
     for _ in range(_RELOADS):
         if await _is_answered(credentials, subject):
             return
@@ -99,7 +99,7 @@ async def _let_in(folder: Path, process_id: int, credentials: Credentials) -> No
 
 
 async def _is_answered(credentials: Credentials, subject: str) -> bool:
-    """Tell whether messages on a subject reach the letter box; nothing is stored."""
+    """Tell whether messages on a subject reach the intake stream; nothing is stored."""
     async with connected(credentials, "echoic probe") as client:
         try:
             await client.request(subject, b"", RELOAD_S, headers=_REFUSED)

@@ -13,7 +13,7 @@ from streams.embedded import write_private
 from streams.topology import LOG
 
 _SOURCES = "sources.db"
-"""The server's own note of how far the log has sourced the letter boxes."""
+"""The server's own note of how far the log has sourced the intake streams."""
 
 
 def mend(survey: Survey) -> None:
@@ -28,7 +28,7 @@ def mend(survey: Survey) -> None:
     if survey.missing and survey.missing[-1].last == survey.last:
         _remember(survey.folder, survey.last)
         # Without the note the server looks up in the log how far it sourced, and takes
-        # again what was lost at the end and is still in a letter box.
+        # again what was lost at the end and is still in an intake stream.
         (survey.folder.parent / _SOURCES).unlink(missing_ok=True)
     # The index describes the old files; without it the server reads the blocks.
     (survey.folder / INDEX).unlink(missing_ok=True)

@@ -32,7 +32,7 @@ SENSOR_LIMITS = {
     "max_payload": 2 * SENSOR_MESSAGE_BYTES,
 }
 """What one sensor may use of the broker. The server closes the connection at a message over
-`max_payload` (bytes), while one that is merely too large for the letter box is refused with
+`max_payload` (bytes), while one that is merely too large for the intake stream is refused with
 an error reply; hence twice the box's limit."""
 
 
@@ -139,7 +139,7 @@ def _core(core: Credentials) -> dict[str, object]:
 
 
 def _sensor(sensor: SensorAccess) -> dict[str, object]:
-    # The sensor publishes to `in.`, and the import maps it to its partition's letter box:
+    # The sensor publishes to `in.`, and the import maps it to its partition's intake stream:
     # a sensor need not know the hash.
     own, heard = f"in.{sensor.user}.*", f"out.{sensor.agent}.>"
     box = box_subject(sensor.agent, sensor.source)

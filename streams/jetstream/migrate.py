@@ -52,7 +52,7 @@ async def open_intake(client: Client) -> None:
 
 
 async def close_intake(client: Client) -> None:
-    """Let what sensors send wait in the letter boxes, without loss or duplication."""
+    """Let what sensors send wait in the intake streams, without loss or duplication."""
     await _set_sources(client, None)
 
 

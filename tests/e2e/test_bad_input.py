@@ -77,7 +77,7 @@ async def test_text_that_is_no_json_is_an_event(ada: Companion) -> None:
 
 @pytest.mark.parametrize("size", [70_000, 110_000])
 async def test_an_event_that_is_too_large_is_refused(ada: Companion, size: int) -> None:
-    """The letter box takes 60 kB; whoever sends more hears so, and the mind goes on."""
+    """The intake stream takes 60 kB; whoever sends more hears so, and the mind goes on."""
     with pytest.raises(ApiError, match="size exceeds"):
         await publish_raw(ada.sensor, f"in.{ada.agent}.{GAME}.vital", b"x" * size, {})
 
@@ -213,7 +213,7 @@ async def test_no_byte_of_a_subject_stops_the_mind(ada: Companion, odd: bytes) -
 
 @pytest.mark.parametrize("type_", ["t" * 3_900, "*." + "t" * 3_900])
 async def test_the_longest_message_is_quarantined(ada: Companion, type_: str) -> None:
-    """As long a subject and as many headers as the letter box takes stop nothing."""
+    """As long a subject and as many headers as the intake stream takes stop nothing."""
     credentials = await sensor_credentials(ada.live.settings, ada.agent, GAME)
     if "*" in type_:
         credentials = ada.live.credentials
@@ -251,7 +251,7 @@ async def test_a_bad_header_is_quarantined(
 
 
 async def test_headers_near_the_brokers_limit_are_survived(ada: Companion) -> None:
-    """Many long headers neither stop the letter box nor the mind."""
+    """Many long headers neither stop the intake stream nor the mind."""
     headers = {f"x-{number}": "y" * 500 for number in range(110)}
 
     await publish_raw(ada.sensor, f"in.{ada.agent}.{GAME}.vital", b"It rains", headers)

@@ -1,4 +1,4 @@
-"""Letter boxes: what a sensor was told is stored arrives in the log, once and in order."""
+"""Intake streams: what a sensor was told is stored arrives in the log, once and in order."""
 
 import asyncio
 from contextlib import suppress
@@ -58,7 +58,7 @@ async def test_kills_of_the_broker_lose_and_double_nothing(broker: Broker) -> No
 
 
 async def test_an_intake_that_was_closed_goes_on_where_it_was(broker: Broker) -> None:
-    """What came meanwhile waits in the letter box; nothing comes twice."""
+    """What came meanwhile waits in the intake stream; nothing comes twice."""
     async with sensor(broker) as cam:
         await send(cam, OWN, b"before")
         await arrived(broker, 1)
@@ -74,7 +74,7 @@ async def test_an_intake_that_was_closed_goes_on_where_it_was(broker: Broker) ->
 
 
 async def test_a_log_of_before_takes_from_the_boxes_as_well(broker: Broker) -> None:
-    """One that took from `IN` alone is given the letter boxes when it is opened."""
+    """One that took from `IN` alone is given the intake streams when it is opened."""
     live = (await broker.client.jetstream().stream_info("LOG")).config
     assert live.sources is not None
     old = [each for each in live.sources if each.name == "IN"]
