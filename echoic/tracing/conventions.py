@@ -26,11 +26,6 @@ FEEDBACK: Final = "feedback"
 LEARN: Final = "learn"
 
 
-def process_name(source: str, type_: str) -> str:
-    """Return the name of the root span of a decision's trace."""
-    return f"process {source}.{type_}"
-
-
 def chat_name(model: str) -> str:
     """Return the name of the span of a model call."""
     return f"chat {model}"
@@ -43,9 +38,10 @@ def publish_name(channel: str) -> str:
 
 SPAN_NAMES: Final = re.compile(
     r"queue|decide|salience|match|gate|commit|outcome|complete|feedback|learn"
-    r"|process [A-Za-z0-9_-]+\.[A-Za-z0-9_-]+|chat \S+|publish out\.[A-Za-z0-9_-]+"
+    r"|chat \S+|publish out\.[A-Za-z0-9_-]+"
 )
-"""The names that a span may have; a test matches every span against it."""
+"""The names that a span of the engine may have; a test matches every span against it. The
+root of a decision's trace is its event: the service is its source, the name its type."""
 
 # Events of spans, and what a link points to.
 CANDIDATE_EVENT: Final = "candidate"
@@ -73,6 +69,8 @@ STRATEGY_VERSION: Final = "echoic.strategy.version"
 PACK_ID: Final = "echoic.pack.id"
 PACK_VERSION: Final = "echoic.pack.version"
 SUMMARY: Final = "echoic.summary"
+EXPLAIN: Final = "echoic.explain"
+"""The command that explains the decision from the log."""
 REPLY_TEXT: Final = "echoic.reply.text"
 SALIENCE_SCORE: Final = "echoic.salience"
 SALIENCE_BAND: Final = "echoic.salience.band"
@@ -123,6 +121,7 @@ MESSAGING_BODY_SIZE: Final = "messaging.message.body.size"
 GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
 GEN_AI_PROVIDER_NAME: Final = "gen_ai.provider.name"
 GEN_AI_REQUEST_MODEL: Final = "gen_ai.request.model"
+GEN_AI_AGENT_ID: Final = "gen_ai.agent.id"
 GEN_AI_REQUEST_TEMPERATURE: Final = "gen_ai.request.temperature"
 GEN_AI_REQUEST_MAX_TOKENS: Final = "gen_ai.request.max_tokens"
 GEN_AI_RESPONSE_MODEL: Final = "gen_ai.response.model"
@@ -144,6 +143,6 @@ HOST_NAME: Final = "host.name"
 HOST_ID: Final = "host.id"
 DEPLOYMENT_ENVIRONMENT_NAME: Final = "deployment.environment.name"
 
-ENGINE: Final = "echoic-engine"
+ENGINE: Final = "echoic"
 """The service's name: one for each role of the program, never one for each agent."""
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.44.0"

@@ -4,12 +4,12 @@ OTLP's JSON differs from protobuf's JSON mapping: ids are hex, not base64; 64-bi
 are strings in both. Jaeger's page can open it.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING, Any
 
 import orjson
 
-from echoic.tracing.conventions import SCHEMA_URL
+from echoic.tracing import conventions as names
 from echoic.tracing.spans import Attributes, Link, Scalar, SpanData, SpanEvent
 
 if TYPE_CHECKING:
@@ -24,6 +24,7 @@ _KINDS = {"internal": 1, "client": 3, "producer": 4, "consumer": 5}
 _TYPES = ((bool, "bool"), (int, "int"), (float, "double"), (str, "string"))
 _ERROR = 2
 _SAMPLED = 1
+_OF_THE_ENGINE = (names.SERVICE_NAME, names.SERVICE_VERSION, names.SERVICE_INSTANCE_ID)
 
 
 def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
@@ -32,15 +33,16 @@ def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
         {
             "resourceSpans": [
                 {
-                    "resource": {"attributes": _json_attributes(resource)},
+                    "resource": {"attributes": _json_attributes(whose)},
                     "scopeSpans": [
                         {
                             "scope": {"name": SCOPE},
-                            "spans": [_json_span(span) for span in spans],
+                            "spans": [_json_span(span) for span in own],
                         }
                     ],
-                    "schemaUrl": SCHEMA_URL,
+                    "schemaUrl": names.SCHEMA_URL,
                 }
+                for whose, own in _by_service(resource, spans)
             ]
         }
     )
@@ -54,14 +56,28 @@ def to_protobuf(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
     )
 
     request = ExportTraceServiceRequest()
-    resource_spans = request.resource_spans.add(schema_url=SCHEMA_URL)
-    resource_spans.resource.attributes.extend(_pairs(resource))
-    scope_spans = resource_spans.scope_spans.add()
-    scope_spans.scope.name = SCOPE
-    for span in spans:
-        _fill(scope_spans.spans.add(), span)
+    for whose, own in _by_service(resource, spans):
+        resource_spans = request.resource_spans.add(schema_url=names.SCHEMA_URL)
+        resource_spans.resource.attributes.extend(_pairs(whose))
+        scope_spans = resource_spans.scope_spans.add()
+        scope_spans.scope.name = SCOPE
+        for span in own:
+            _fill(scope_spans.spans.add(), span)
     encoded: bytes = request.SerializeToString()
     return encoded
+
+
+def _by_service(
+    resource: Attributes, spans: Sequence[SpanData]
+) -> Iterator[tuple[Attributes, Sequence[SpanData]]]:
+    """Yield each service's resource with its spans."""
+    services: dict[str | None, list[SpanData]] = {}
+    for span in spans:
+        services.setdefault(span.service, []).append(span)
+    # The host stays: the times are ours, and Jaeger doubts clocks of two hosts.
+    shared = {key: resource[key] for key in resource if key not in _OF_THE_ENGINE}
+    for service, own in services.items():
+        yield shared | {names.SERVICE_NAME: service} if service else resource, own
 
 
 def _json_span(span: SpanData) -> dict[str, Any]:

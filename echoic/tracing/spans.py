@@ -54,6 +54,8 @@ class SpanData:
     links: tuple[Link, ...] = ()
     error: str | None = None
     """What failed. Silence is not a failure."""
+    service: str | None = None
+    """Whose span it is, if not the engine's: the source that an event came from."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -68,6 +70,7 @@ class Step:
     events: tuple[SpanEvent, ...] = ()
     links: tuple[Link, ...] = ()
     error: str | None = None
+    service: str | None = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -182,8 +185,10 @@ def _root(trace: DecisionTrace, links: tuple[Link, ...]) -> Step:
     # Model calls and deliveries end after the commit, and the root covers them all.
     ends = [trace.committed_ns, trace.decided_ns, *(s.end_ns for s in trace.steps)]
     return Step(
-        name=names.process_name(trace.source, trace.type),
-        kind="consumer",
+        # Jaeger titles a trace by its root's service and name: `crafter: vital_changed`.
+        name=trace.type,
+        service=trace.source,
+        kind="producer",
         start_ns=min(trace.received_ns, trace.started_ns),
         end_ns=max(ends),
         attributes=trace.attributes,
@@ -253,4 +258,5 @@ def _placed(
         events=step.events,
         links=step.links + more_links,
         error=step.error,
+        service=step.service,
     )

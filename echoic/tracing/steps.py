@@ -93,7 +93,7 @@ def answered_step(
 ) -> Step | None:
     """Return the step that answered an ask; None if the result is of another kind."""
     if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
-        step = _chat(ask, result, _call_times(entry, result, asked_ns))
+        step = _chat(entry, ask, result, asked_ns)
         return _with_content(step, ask, result) if content else step
     if isinstance(ask, DeliveryAsked) and isinstance(
         result, Delivered | DeliveryFailed
@@ -133,14 +133,16 @@ def _learned(said: OutputMessage) -> Tags:
 
 
 def _chat(
-    ask: ModelAsked, result: ModelAnswered | ModelFailed, times: tuple[int, int]
+    entry: Input, ask: ModelAsked, result: ModelAnswered | ModelFailed, asked_ns: int
 ) -> Step:
+    start_ns, end_ns = _call_times(entry, result, asked_ns)
     # LiteLLM's names: `provider/model`, and a name without provider is OpenAI's.
     provider, slash, _ = ask.model.partition("/")
     attributes: Tags = {
         names.GEN_AI_OPERATION_NAME: "chat",
         names.GEN_AI_PROVIDER_NAME: provider if slash else "openai",
         names.GEN_AI_REQUEST_MODEL: ask.model,
+        names.GEN_AI_AGENT_ID: entry.agent,
         names.GEN_AI_REQUEST_TEMPERATURE: ask.temperature,
         names.GEN_AI_REQUEST_MAX_TOKENS: ask.max_tokens,
     }
@@ -157,8 +159,8 @@ def _chat(
     return Step(
         name=names.chat_name(ask.model),
         kind="client",
-        start_ns=times[0],
-        end_ns=times[1],
+        start_ns=start_ns,
+        end_ns=end_ns,
         attributes=attributes,
         error=error,
     )

@@ -47,6 +47,8 @@ def decide_tags(
         names.DECISION_PROBABILITY: decided.probability,
         names.ARM: decided.arm,
         names.SUMMARY: summary(decided),
+        # Every value of a span has a button that copies it.
+        names.EXPLAIN: f"echoic explain {decision_id}",
         names.SALIENCE_SCORE: salience.effective,
         names.SALIENCE_BAND: _band(salience.effective, _SALIENCE_BANDS),
         names.HEURISTIC_ID: decided.matched_heuristic_id or names.NONE,
@@ -77,7 +79,7 @@ def completed_tags(completed: Completed) -> Tags:
 def dropped_tags(dropped: Dropped) -> Tags:
     """Return the tags that change when a deferred decision ends in silence."""
     return {
-        names.DECISION_OUTCOME: "silent",
+        names.DECISION_OUTCOME: "dropped",
         names.DECISION_REASON: dropped.reason,
         names.SUMMARY: f"said nothing after all: {dropped.reason}",
     }
@@ -102,8 +104,8 @@ def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
     record = entry.record
     attributes: Tags = {
         names.MESSAGING_SYSTEM: "nats",
-        names.MESSAGING_OPERATION_NAME: "process",
-        names.MESSAGING_OPERATION_TYPE: "process",
+        names.MESSAGING_OPERATION_NAME: "publish",
+        names.MESSAGING_OPERATION_TYPE: "send",
         names.MESSAGING_DESTINATION_NAME: record.subject,
         names.MESSAGING_DESTINATION_TEMPLATE: (
             f"in.{{agent}}.{decided.source}.{decided.type}"

@@ -56,11 +56,10 @@ def test_schema_is_the_installed_one() -> None:
 def test_few_span_names() -> None:
     """A span's name is one of a closed grammar, without any id."""
     good = [
-        conventions.process_name("crafter", "thirst"),
         conventions.chat_name("ollama/tiny"),
         conventions.publish_name("console"),
         conventions.DECIDE,
     ]
 
     assert all(conventions.SPAN_NAMES.fullmatch(name) for name in good)
-    assert conventions.SPAN_NAMES.fullmatch("process 42") is None
+    assert conventions.SPAN_NAMES.fullmatch("decide 42") is None

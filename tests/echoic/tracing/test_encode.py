@@ -2,6 +2,7 @@
 
 import json
 from base64 import b64decode
+from dataclasses import replace
 
 from google.protobuf.json_format import MessageToDict
 from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
@@ -11,7 +12,7 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from echoic.tracing import encode
 from echoic.tracing.spans import Link, SpanData, SpanEvent
 
-RESOURCE = {"service.name": "echoic-engine"}
+RESOURCE = {"service.name": "echoic", "service.version": "1", "host.name": "den"}
 SPAN = SpanData(
     trace_id="01993c5e7a107abc8def0123456789ab",
     span_id="00f067aa0ba902b7",
@@ -60,12 +61,32 @@ def test_both_forms_say_the_same() -> None:
         start_ns=1,
         end_ns=2,
     )
+    spans = [SPAN, bare, replace(SPAN, service="crafter")]
     request = ExportTraceServiceRequest()
-    request.ParseFromString(encode.to_protobuf(RESOURCE, [SPAN, bare]))
+    request.ParseFromString(encode.to_protobuf(RESOURCE, spans))
     binary = normal(MessageToDict(request, use_integers_for_enums=True))
-    text = json.loads(encode.to_json(RESOURCE, [SPAN, bare]))
+    text = json.loads(encode.to_json(RESOURCE, spans))
 
     assert without_empty(text) == binary
+
+
+def test_each_service_has_its_resource() -> None:
+    """The source of an event is a service of its own on the same host."""
+    sources = replace(SPAN, service="crafter")
+    text = json.loads(encode.to_json(RESOURCE, [SPAN, sources, SPAN]))
+    found = [
+        (
+            {each["key"]: each["value"]["stringValue"] for each in named["attributes"]},
+            len(scope["spans"]),
+        )
+        for group in text["resourceSpans"]
+        for named, scope in [(group["resource"], group["scopeSpans"][0])]
+    ]
+
+    assert found == [
+        (RESOURCE, 2),
+        ({"service.name": "crafter", "host.name": "den"}, 1),
+    ]
 
 
 def test_json_is_one_line() -> None:

@@ -161,7 +161,7 @@ def test_a_real_receiver_gets_every_span(
     )
 
     assert len(roots) == 1
-    assert tags == [("heuristic", "mia", "high", "echoic-engine")]
+    assert tags == [("heuristic", "mia", "high", "echoic")]
     assert votes == [(1,)]
     assert (notices, tracer.dropped) == ([], 0)
     assert not (tmp_path / "traces.otlp.jsonl").exists()
@@ -266,7 +266,7 @@ def test_an_unwritable_file_loses_traces_and_nothing_else(
 
 def test_the_file_is_bounded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """A full file is put aside, and one before it is forgotten."""
-    monkeypatch.setattr("echoic.tracing.destinations.SPOOL_BYTES_MAX", 100)
+    monkeypatch.setattr("echoic.tracing.destinations.SPOOL_BYTES_MAX", 10)
     spool = Spool(tmp_path / "t.jsonl")
     for _ in range(3):
         spool.send({"service.name": "x"}, [])

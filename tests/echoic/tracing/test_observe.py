@@ -100,7 +100,7 @@ def test_a_failed_call_drops_the_decision() -> None:
 
     assert isinstance(trace, DecisionTrace)
     assert trace.steps[0].error == "timeout"
-    assert trace.tags["echoic.decision.outcome"] == "silent"
+    assert trace.tags["echoic.decision.outcome"] == "dropped"
     assert trace.tags["echoic.decision.reason"] == "stale"
 
 

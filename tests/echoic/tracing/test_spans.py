@@ -39,7 +39,7 @@ def test_no_trace_is_all_zeros() -> None:
 
 
 def test_tree() -> None:
-    """The event is processed: it waits, is decided in stages, and is written."""
+    """The event waits, is decided on in stages, and what was decided is written."""
     spans = by_name(decision_spans(a_trace()))
     parents = {
         name: next((p.name for p in spans.values() if p.span_id == span.parent), None)
@@ -47,14 +47,22 @@ def test_tree() -> None:
     }
 
     assert parents == {
-        "process crafter.thirst": None,
-        "queue": "process crafter.thirst",
-        "decide": "process crafter.thirst",
+        "thirst": None,
+        "queue": "thirst",
+        "decide": "thirst",
         "salience": "decide",
         "match": "decide",
         "gate": "decide",
-        "commit": "process crafter.thirst",
+        "commit": "thirst",
     }
+
+
+def test_the_root_is_its_sources() -> None:
+    """The event is shown as its source's, what was done about it as the engine's."""
+    root, *others = decision_spans(a_trace())
+
+    assert (root.service, root.kind) == ("crafter", "producer")
+    assert {None} == {span.service for span in others}
 
 
 def test_same_event_same_spans() -> None:
