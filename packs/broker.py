@@ -144,6 +144,7 @@ def _login(credentials: Path | None) -> dict[str, Any]:
     """
     if credentials is None:
         return {}
+    # NATS's own format, of a token and a key, which its client reads by itself.
     if credentials.suffix == ".creds":
         return {"user_credentials": str(credentials)}
     try:

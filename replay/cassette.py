@@ -132,6 +132,8 @@ class Cassette:
 
     def find(self, session: str, asked: ModelAsked, occurrence: int) -> Recorded | None:
         """Return the request of this hash that was the `occurrence`-th of it, from 0."""
+        # Equal requests may have got different answers, so the n-th
+        # asking gets the n-th of them.
         same = self._by_hash.get((session, asked.request_hash), ())
         return same[occurrence] if occurrence < len(same) else None
 
@@ -196,6 +198,7 @@ class Player:
         occurrence = self._asked[key]
         self._asked[key] += 1
         imputed = self._cassette.imputed(asked)
+        # Before the recording is searched: a stub takes the place of recorded answers, too.
         if self._mode == "stub":
             return _said(imputed, "stub", self._stub)
         recorded = self._cassette.find(session, asked, occurrence)

@@ -85,6 +85,8 @@ async def check(
                 progress(count)
         except LogDamaged as damage:
             found.append(Break(partition, None, damage.sequence, str(damage)))
+        # Unlike a damaged log it carries no sequence, so 0 stands
+        # for it; the text says more.
         except UnreadableOutputError as damage:
             found.append(Break(partition, None, 0, str(damage)))
         breaks += found

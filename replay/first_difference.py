@@ -27,6 +27,7 @@ def first_difference(recorded: bytes, replayed: bytes) -> Difference | None:
 
 def _differences(path: str, old: object, new: object) -> Iterator[Difference]:
     if isinstance(old, dict) and isinstance(new, dict):
+        # In the recorded order, with fields that are new at the end.
         for name in dict.fromkeys((*old, *new)):
             inner = f"{path}.{name}" if path else str(name)
             yield from _differences(

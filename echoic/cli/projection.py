@@ -131,7 +131,7 @@ def _verify(call: Call) -> None:
 def _with_crew(
     call: Call, work: Callable[[Store, Crew, Connection], Awaitable[T]]
 ) -> T:
-    """Do something with the tables and with processes that fill them, with progress."""
+    """Run `work` on the tables, with the processes that fill them and a progress bar."""
     settings = call.settings
     credentials, url = addresses(settings)
     job = Job(

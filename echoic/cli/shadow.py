@@ -135,7 +135,7 @@ class Pulse:
     """
 
     def __init__(self, status: Callable[[], str], every_s: float | None = None) -> None:
-        """`status` returns the line to show; `every_s` overrides how often it is asked."""
+        """Show the line that `status` returns; `every_s` overrides how often it is asked."""
         self._status = status
         self._live = sys.stderr.isatty()
         self._every_s = every_s or (TERMINAL_S if self._live else LINES_S)

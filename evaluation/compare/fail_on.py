@@ -41,7 +41,7 @@ class Condition:
     limit: str
 
     def __str__(self) -> str:
-        """As it is written."""
+        """Return the condition as it is written."""
         return f"{self.name}{self.relation}{self.limit}"
 
 

@@ -69,6 +69,7 @@ async def course(
     log: ReadableLog, agent: str, begun: Begun, settings: OutcomeSettings
 ) -> Course:
     """Return every decision under an experiment, with its outcome as far as known by now.
+
     Raises:
         LogDamaged: the log is not sound there.
         MissingPackError: a pack in force is not in the log's store.

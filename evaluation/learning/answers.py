@@ -66,8 +66,12 @@ async def answers(
     async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
             for record in reader.read(group):
+                # As it was decided: a late answer touches the record again, when another
+                # personality may be in force.
                 voices.setdefault(record.id, _voice(group.before, record))
     found = reader.found()
+    # Values that settings assume for silence, or where nothing was seen, are no evidence
+    # of what an answer was worth.
     seen = {
         id_: outcome.value
         for id_, outcome in found.outcomes.items()

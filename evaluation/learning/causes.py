@@ -107,6 +107,8 @@ def causes(group: RecordedGroup) -> Iterator[Cause]:
         cause = _of_output(group, output)
         if cause is not None:
             yield cause
+        # The cause is the control itself, the group's input; this output only shows
+        # that the mind did not refuse it.
         elif isinstance(output.message, ControlApplied):
             yield from _of_control(group, output)
 
@@ -128,6 +130,7 @@ def _of_output(group: RecordedGroup, output: Output) -> Cause | None:
             return _cause(output, "ignored", what, "", input_.id)
         case OutcomeExpired():
             return _cause(output, "expired", "nothing seen in time", "", input_.id)
+        # A vote on words that no heuristic said moves no confidence.
         case FeedbackApplied(heuristic_id=str()):
             return _cause(output, "vote", _judged(message), message.actor, input_.id)
         case _:

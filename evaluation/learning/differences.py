@@ -22,6 +22,7 @@ class Difference:
     def known(self) -> Known:
         """The heuristic as it was last."""
         found = self.after or self.before
+        # `_each` takes the ids of both ends, so one of the two is there.
         assert found is not None
         return found
 
@@ -36,8 +37,9 @@ class Difference:
 def differences(
     one: Mapping[str, Known], other: Mapping[str, Known]
 ) -> tuple[Difference, ...]:
-    """Return every heuristic at either end: new, gone and edited first, then by how far it
-    moved.
+    """Return every heuristic at either end.
+
+    New, gone and edited ones come first, then the others by how far they moved.
     """
     order = ("new", "gone", "edited", "moved", "same")
     return tuple(

@@ -101,6 +101,7 @@ async def learning_history(recording: Recording) -> LearningHistory:
         InForce.of(recording.start, recording.agent), recording.log
     )
     first = evidence[0]
+    # Under the recorded settings, without changes: these folds were proven by `gather`.
     believing = BeliefFold(first.believed, first.learning, {}, first.terms)
     begins = known(in_force, believing)
     reader = _HistoryReader(evidence, believing)

@@ -166,6 +166,8 @@ class _Count:
         by_arm = {each.arm: each for each in eligible}
         answered = _answered(decision)
         if answered is not None:
+            # An arm is `heuristic:<id>@<content hash>`; the count is of a
+            # heuristic through all its contents.
             id_ = answered[len(_HEURISTIC) :].rpartition("@")[0]
             self.tallies[id_].answered += 1
         for each in eligible:
@@ -181,7 +183,7 @@ class _Count:
             self.misses.append(_miss(decision, *nearest))
 
     def counts(self) -> list[Counts]:
-        """Of every heuristic that answered, or would have."""
+        """Return the counts of every heuristic that answered, or would have."""
         return [
             Counts(
                 heuristic_id=id_,

@@ -113,6 +113,8 @@ def report(
         per: so many decisions make a period; None: a quarter of the sessions does.
         has_voices: whether personalities are set side by side.
     """
+    # By the broker's time: agents' own clocks may be those of
+    # games, and cannot be compared.
     ordered = sorted(readings, key=lambda each: each.history.began_ns)
     histories = [each.history for each in ordered]
     said = [answer for each in ordered for answer in each.answers]

@@ -75,6 +75,8 @@ class Witnessed:
         self.deeds[id_] = Deed(known.event_id, known.source, frozenset())
         # The checkpoint does not say whether it was liked; in doubt there is no fault.
         self.liked.add(id_)
+        # A checkpoint keeps the path and not the whole arm; the prefix
+        # is all that `is_models` reads.
         self._arms[id_] = f"{known.path}:"
         if known.fire_id is not None:
             self._show(
@@ -97,6 +99,8 @@ class Witnessed:
         match output.message:
             case Decided() as decided:
                 self._decided(group, output.id, decided)
+            # A race is one arm until its end, and only then is it
+            # known whose words were said.
             case Completed(winner=str(winner)) as completed:
                 self._arms[completed.decision_id] = winner
             case HeuristicFired(mode="shown") as fired:

@@ -23,6 +23,7 @@ def value_bounds(columns: Columns, odds: Odds) -> Interval:
     low = mean(seen * columns.reward)
     if not columns.rows:
         return 0.0, 1.0
+    # The two means are rounded apart, so their sum may come out just above 1.
     return low, min(low + mean(1.0 - seen), 1.0)
 
 

@@ -180,6 +180,8 @@ def null_band(
     """
     p = np.sort(_numbers(predicted, "predicted"))
     place = _bin_of(p, bins)
+    # Sorted predictions of one bin stand side by side, so a bin is the stretch between two
+    # starts; ties may leave fewer bins than asked for.
     starts = np.flatnonzero(np.diff(place, prepend=-1))
     sums = np.add.reduceat(p, starts)
     key = hashlib.blake2b(seed.encode() + b"|" + p.tobytes(), digest_size=8).digest()
@@ -227,6 +229,8 @@ def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
     if bins < 1:
         raise ValueError(f"bins {bins!r}: give at least one")
     edges = np.percentile(p, np.linspace(0.0, 100.0, bins + 1))
+    # Without the outer edges: the least prediction equals the lowest and
+    # would be alone in a bin below it.
     return np.searchsorted(edges[1:-1], p).astype(np.int64)
 
 

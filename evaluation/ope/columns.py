@@ -155,6 +155,8 @@ def halved(held: Hashes) -> Ints:
     halves = np.empty((SPLITS, sessions), np.int64)
     for split in range(SPLITS):
         held = mixed(held)
+        # Dealt out in turn in the order of the hashes: the halves
+        # differ by one session at most.
         halves[split, np.argsort(held, kind="stable")] = np.arange(sessions) % 2
     return halves
 
@@ -169,6 +171,8 @@ def _collect(row: Observation, into: _Collected) -> None:
         return
     index = len(into.arm)
     sessions = into.sessions
+    # A row without a session is a cluster of its own; `_numbered` gives it a number
+    # once all sessions are known.
     named = sessions.setdefault(row.session, len(sessions)) if row.session else -1
     into.session.append(named)
     into.arm.append(_number(into.arms, row.arm))
@@ -213,6 +217,8 @@ def _laid_out(raw: _Collected) -> Columns:
     content = _content(len(arm), [recorded], [], odds[:2])
     session = _session_ranks(raw)
     position = _ints(raw.position)
+    # `lexsort` takes the last key first. The content decides where positions
+    # are equal, or were not given.
     order = np.lexsort((content, position, session))
     session = _numbered(session[order], len(raw.sessions))
     sessions = int(session[-1]) + 1 if len(session) else 0
@@ -242,6 +248,7 @@ def _laid_out(raw: _Collected) -> Columns:
 
 
 def _ints(values: "array[int]") -> Ints:
+    # The array shares the collected memory, which a copy would double for a large log.
     return np.frombuffer(values, dtype=np.int64) if values else np.empty(0, np.int64)
 
 

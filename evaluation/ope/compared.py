@@ -133,6 +133,8 @@ def _by_median(columns: Columns, contrast: Contrast) -> tuple[Values, Values]:
         (values(columns, columns.target, fit), values(columns, columns.baseline, fit))
         for fit in fits
     ]
+    # Ranked by the difference and kept in pairs: both sides have to share one split,
+    # or its noise would not cancel.
     found.sort(key=lambda each: mean(paired(each[0], each[1], differs)))
     return found[SPLITS // 2]
 
@@ -163,6 +165,8 @@ def _side(
     # Without any exploration, what was not played stays unknown however many rows there are.
     is_explored = bool((columns.propensity < CERTAIN).any())
     lacks = diagnosed.unsupported_mass > (unsupported_max if is_explored else 0.0)
+    # A side whose own arm was never played has nothing but the reward model's
+    # guess, however small the mass.
     unseen = flips.count == 0 and bool(contrast.differs.any())
     identified = bool(columns.known.any()) and not lacks and not unseen
     return Side(odds, found, diagnosed, flips, identified)

@@ -71,6 +71,8 @@ def estimate_of(
         *_overlap_gates(compared, limits),
         *_outcome_gates(compared, limits),
     ]
+    # Last, since whether an untestable carry-over matters depends
+    # on what the others refused.
     checks += _carry_over_gates(compared, checks)
     difference = _difference(compared, checks, settings)
     # The baseline's own value may be shown though the difference is withheld: it is what
@@ -88,6 +90,8 @@ def _lacks(compared: Compared, side: Side, limits: Limits) -> bool:
     """Tell whether a side alone was played too seldom for its value to be shown."""
     values, ess = side.values, side.weights.ess
     own = _weight_gates(side, side, compared.columns.rows, limits)
+    # Rows of weight 0 played an arm that this side never takes: they do not say
+    # how rare its own outcomes are.
     rare = rarer_share(values.reward[values.weight > 0.0]) * ess
     return rare < limits.rare_outcomes or any(each.status == "refused" for each in own)
 
@@ -127,6 +131,7 @@ def _difference(
     margin = settings.margin(compared.base_rate)
     around = _around(compared, settings.resamples) if shown else _UNTOLD
     if shown and compared.has_flips:
+        # Without flips both estimators give exactly 0, so they cannot disagree.
         checks = [*checks, *_agreement_gates(compared, around, settings.limits, margin)]
     bounds = difference_bounds(compared.columns, compared.contrast)
     evidence = Evidence(
@@ -191,6 +196,8 @@ def _filled(
     if not compared.is_identified or is_open or not hides.any():
         return ()
     limit = settings.limits.unsupported_mass_max
+    # Filling both sides alike would prove nothing, since it is their difference
+    # that is asked for (ADR 0024).
     worlds = (filled(columns, contrast, of_target=to) for to in (0.0, 1.0))
     return tuple(_around(compare(world, limit), settings.resamples) for world in worlds)
 
@@ -219,6 +226,7 @@ def _propensity_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
     for name, side in (("target", compared.target), ("baseline", compared.baseline)):
         found = side.weights
         yield gates.propensity(name, found.z, found.mean_weight, limits)
+    # A third check, for wrong probabilities of arms that neither side would take.
     uniform = uniform_z(compared.columns)
     if uniform is not None:
         yield gates.propensity("uniform", uniform, None, limits)

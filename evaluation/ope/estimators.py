@@ -80,6 +80,8 @@ def values(columns: Columns, odds: Odds, model: CrossFitted) -> Values:
     )
     surprise = columns.reward - model.taken(columns)
     known = columns.known
+    # Rows of unknown reward hold 0 as a stand-in; they are dropped below, so what
+    # they give here never counts.
     psi = doubly_robust(expected, weights, surprise)
     return Values(weights[known], columns.reward[known], expected[known], psi[known])
 
@@ -124,4 +126,6 @@ def rarer_share(reward: Floats) -> float:
     """Return the share of rewards other than the commonest value, in [0, 1)."""
     if not len(reward):
         return 0.0
+    # The commonest, and not the rarer of 0 and 1: a silence that counts 0.5 is an
+    # outcome of its own (ADR 0024).
     return 1.0 - int(np.unique(reward, return_counts=True)[1].max()) / len(reward)

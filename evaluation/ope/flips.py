@@ -43,6 +43,7 @@ def contrasted(columns: Columns) -> Contrast:
     gained = summed(row, np.maximum(change, 0.0), columns.rows)
     lost = summed(row, np.maximum(-change, 0.0), columns.rows)
     size = np.abs(change)
+    # A change of a whole 1: one side is certain of the arm, and the other never takes it.
     plain = ((size == 0.0) | (np.abs(size - 1.0) <= SUM_TOLERANCE)).all()
     return Contrast(
         taken=_sizeable(target.taken - baseline.taken),
@@ -56,6 +57,8 @@ def contrasted(columns: Columns) -> Contrast:
 def _changes(columns: Columns, target: Odds, baseline: Odds) -> tuple[Ints, Floats]:
     """Return rows, and target's less baseline's odds for each arm either strategy has."""
     arms = max(len(columns.arms), 1)
+    # One integer for each pair of row and arm, so that one `unique` matches
+    # the entries of both strategies.
     cell = np.concatenate(
         (target.row * arms + target.arm, baseline.row * arms + baseline.arm)
     )

@@ -165,6 +165,8 @@ def pareto(target: Weights, baseline: Weights, limits: Limits) -> Gate:
         detail = f"no few decisions outweigh all others{bound}"
         return Gate("pareto_k", "ok", None, limits.pareto_k_max, detail)
     status: Status = "ok"
+    # At the limit already, as at 1/2 for the caution: the variance is infinite from
+    # there on, and not only above it.
     if value >= limits.pareto_k_max:
         status = "refused"
     elif value >= limits.pareto_k_caution_max:
@@ -279,6 +281,7 @@ def _overlap(
         return None
     shorter = min(one[1] - one[0], other[1] - other[0])
     common = min(one[1], other[1]) - max(one[0], other[0])
+    # An interval of no width lies within the other as a whole or not at all.
     if shorter <= 0.0:
         return 1.0 if common >= 0.0 else 0.0
     return max(0.0, common / shorter)

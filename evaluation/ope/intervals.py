@@ -99,6 +99,8 @@ class Clusters:
         even = effective_number(self.rows) - 1.0
         square = np.square(self.off)
         total = float(square.sum())
+        # No session is off the mean, so there is no variance whose
+        # relative error could be had.
         if not total:
             return max(1, int(even))
         # The relative variance of a mean of squares is (kurtosis - 1) / count.
@@ -135,6 +137,7 @@ def interval(
     """
     clusters = _in_order(clusters_of(columns, numbers, rows))
     plain = _plain(mean(numbers), clusters)
+    # Where all sessions say the same, each resample's t would be 0 over 0.
     if plain.se is None or plain.ci is None or plain.se == 0.0:
         return plain
     drawn = studentised(pooled(clusters), resamples)
@@ -223,6 +226,7 @@ def studentised(clusters: Clusters, resamples: int) -> Floats | None:
         size = min(at_once, resamples - first)
         # Numbered through all resamples, so the size of a batch changes no draw.
         draws = uniforms(seed, first * count, size * count).reshape(size, count)
+        # Draws are at most 1 - 2^-53, so that the product, rounded, stays below `count`.
         chosen = (draws * count).astype(np.int64)
         rows, off = clusters.rows[chosen], clusters.off[chosen]
         total = rows.sum(axis=1)
@@ -236,6 +240,7 @@ def studentised(clusters: Clusters, resamples: int) -> Floats | None:
 
 
 def _seed(clusters: Clusters) -> int:
+    # Clusters come sorted by content: sessions under other names give the same seed.
     data = np.concatenate((clusters.rows, clusters.off)).tobytes()
     return int.from_bytes(blake2b(data, digest_size=8).digest())
 

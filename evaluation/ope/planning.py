@@ -77,6 +77,8 @@ class Recorded:
         if not flips or not 0.0 < self.flip_observations < flips:
             return None
         chance = self.flip_observations / flips
+        # As if only the two arms were drawn at flips: a third arm's
+        # draws count as the baseline's.
         return Scheme("as now", chance, 1.0 - chance)
 
 
@@ -136,6 +138,8 @@ def plan(
         )
     if not 0.0 < abs(effect) <= 1.0:
         raise ValueError(f"effect {effect!r}: give what a flip gains, above 0 up to 1")
+    # From flip observations to decisions: a decision is one if it flips and
+    # the challenger's arm is drawn.
     least = _least_flips(recorded) / (flip_rate * scheme.challenger)
     noise = _noise(effect, scheme, flip_rate)
     sessions, decisions = LEAST_SESSIONS, 0
@@ -177,6 +181,7 @@ def _noise(effect: float, scheme: Scheme, flip_rate: float) -> float:
 def _least_flips(recorded: Recorded | None) -> int:
     """Return the flip observations that open the gates, given how rare outcomes are."""
     rarer = 0.5 if recorded is None else recorded.rarer
+    # Outcomes that are all alike say nothing of how rare the other kind is.
     rare = ceil(LEAST_RARER / rarer) if rarer else LEAST_FLIP_OBSERVATIONS
     return max(LEAST_FLIP_OBSERVATIONS, rare)
 
@@ -264,6 +269,7 @@ def recorded_from(observations: Iterable[Observation]) -> Recorded:
             for arm, odds in each.target.items()
         }
         flipped.append(fsum(gains.values()))
+        # Only with a known outcome, as the gate on flip observations counts them.
         if each.reward is not None:
             observed.append(gains.get(each.arm, 0.0))
             if each.target.get(each.arm, 0.0) != each.baseline.get(each.arm, 0.0):
@@ -310,6 +316,7 @@ def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> 
     # equation, of which the larger root is meant.
     half = noise / (2.0 * share) - old
     rest = old * before / share - old**2
+    # What is recorded is precise enough already; the quadratic has no positive root.
     if rest <= 0.0:
         return 0.0
     return half + sqrt(half**2 + rest)

@@ -45,6 +45,8 @@ class PolicyEstimate:
         """Return it with its values held back."""
         return replace(
             self,
+            # Bounds stay, since no gate bears on them, and so do the
+            # figures that say why one refused.
             ips=None,
             snips=None,
             dr=None,

@@ -117,6 +117,7 @@ def _earlier_mean(
     x: NDArray[np.float64], is_own: NDArray[np.bool_]
 ) -> NDArray[np.float64]:
     """Return for each session the mean of the arm's earlier values and of one half."""
+    # Without the session's own value: a guess that had seen it would bias the mean.
     sums = np.cumsum(np.where(is_own, x, 0.0)) - np.where(is_own, x, 0.0)
     counts = np.cumsum(is_own.astype(np.float64)) - is_own
     mean: NDArray[np.float64] = (_FIRST_GUESS + sums) / (1.0 + counts)

@@ -131,6 +131,7 @@ class EstimationSettings:
         """Return the margin of no difference from a baseline of this value, in [0, 1]."""
         if self.rope_share is None:
             return self.rope
+        # A doubly robust rate may lie outside [0, 1], and a margin cannot be negative.
         rarer = min(max(min(base_rate, 1.0 - base_rate), 0.0), 0.5)
         return min(self.rope, self.rope_share * rarer)
 

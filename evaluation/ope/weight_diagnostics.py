@@ -79,6 +79,8 @@ def weights(columns: Columns, odds: Odds) -> Weights:
     total = fsum(used.tolist())
     largest = float(used.max(initial=0.0))
     excess = ratio + missing - 1.0
+    # The larger of two estimates: where few rare arms happened to be drawn, the smaller
+    # would make chance look like a wrong probability.
     entailed = max(
         _least_variance(odds.taken, columns.propensity),
         _drawn_variance(ratio, missing),
@@ -111,6 +113,7 @@ def _most(columns: Columns, odds: Odds) -> float:
     wanted = _cells(columns, odds)
     if not len(logged):
         return float(drawn.max(initial=0.0))
+    # A cell beyond the last one would index past the end; it compares unequal below.
     place = np.minimum(np.searchsorted(logged, wanted), len(logged) - 1)
     chance = np.where(logged[place] == wanted, logging.probability[place], 1.0)
     # Arms the logging policy could not take have no weight; they are unsupported mass.
@@ -237,6 +240,7 @@ def tail_shape(weights: Floats) -> float | None:
     if size < _LEAST_TAIL:
         return None
     ordered = np.sort(weights)
+    # The largest weight that is not in the tail, as PSIS has it.
     cutoff = ordered[n - size - 1]
     exceeding = ordered[n - size :] - cutoff
     # Ties with the cutoff exceed it by nothing, or by rounding alone.
@@ -254,6 +258,7 @@ def _shape(exceeding: Floats) -> float:
     """
     n = len(exceeding)
     count = _GRID + int(sqrt(n))
+    # The authors' x*: the first quartile sets the scale of their prior on slopes.
     quartile = exceeding[int(n / 4 + 0.5) - 1]
     steps = np.arange(1, count + 1)
     slopes = 1.0 / exceeding[-1] + (1.0 - np.sqrt(count / (steps - 0.5))) / (

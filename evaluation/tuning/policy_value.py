@@ -100,6 +100,8 @@ class WorthObjective:
         """Judge by these recordings, within the limits."""
         self._recordings = recordings
         self._limits = limits
+        # The sessions of all recordings in one order of time, so that the latest are held
+        # out whichever recording they are of.
         self._places = sorted(
             (began_ns, index, session)
             for index, each in enumerate(recordings)
@@ -185,6 +187,7 @@ class WorthObjective:
         sessions: int,
     ) -> Evaluation:
         share = _model_share(decisions, place)
+        # Refused before the estimate, whose bootstrap is what takes time.
         if share > self._limits.model_share:
             return Refused(
                 "model_share",

@@ -23,6 +23,7 @@ class SkillObjective:
         """Judge by this evidence, in the order of time."""
         stretches = sorted(evidence, key=lambda each: (each.began_ns, each.agent))
         recorded = [(each, predictions(each, {})) for each in stretches]
+        # A session without a known end would add a degree of freedom, and no evidence.
         self._evidence = [each for each, made in recorded if made]
         self._recorded = [made for _, made in recorded if made]
 
@@ -74,6 +75,7 @@ def mean_gain(saved: Sequence[float], counts: Sequence[int]) -> Gain:
     spread = total(each * each for each in off) * sessions / (sessions - 1)
     se = sqrt(spread) / rows
     reach = quantile(sessions - 1) * se
+    # Without any spread, the slightest gain is certain and none is none.
     p = p_value(mean / se, sessions - 1) if se > 0.0 else float(mean == 0.0)
     return Gain(mean, se, (mean - reach, mean + reach), p, sessions)
 

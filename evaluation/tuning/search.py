@@ -91,7 +91,7 @@ class Proposer(Protocol):
         ...
 
     def tell(self, choice: Values, worth: float | None) -> None:
-        """What a choice was worth; None if it was refused."""
+        """Learn what a choice was worth; None if it was refused."""
         ...
 
 

@@ -76,7 +76,7 @@ class Grid:
         return choices
 
     def tell(self, choice: Values, worth: float | None) -> None:
-        """A grid does not listen."""
+        """Ignore it: every combination is tried, whatever the others were worth."""
 
 
 class Tpe:
@@ -164,6 +164,8 @@ def _span(text: str, is_real: bool) -> Range:
 
 def _number(text: str) -> float | int:
     number = float(text)
+    # `float` reads inf and nan as well; NaN fails this
+    # comparison, which is why it is negated.
     if not abs(number) < float("inf"):
         raise ValueError(text)
     return int(text) if text.strip().lstrip("+-").isdecimal() else number

@@ -71,6 +71,7 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
         settings = shared.settings.model_copy(update=changes)
         shared = replace_state(shared, settings=settings)
     if strategy is not None:
+        # A running experiment would draw a variant, and its strategy would act instead.
         own = replace_state(own, strategy=strategy, experiment=None)
     agents = state.agents.set(agent, own)
     return replace_state(state, shared=shared, agents=agents)
@@ -95,6 +96,7 @@ def without_fire(state: PartitionState, agent: str, fire_id: str) -> PartitionSt
 
 def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | None:
     recorded = past.decision(given.decision_id or "")
+    # On a decision from before the run, or on a heuristic itself: both runs share it.
     if recorded is None:
         return given
     mine = own.at(recorded.sequence)
@@ -129,6 +131,7 @@ def _delivery(
     result: Delivered | DeliveryFailed, past: History, own: History
 ) -> Delivered | DeliveryFailed | None:
     delivery = past.deliveries.get(result.ask_id)
+    # Of an ask from before the run, which both runs have in common.
     if delivery is None:
         return result
     recorded = past.decision(delivery.decision_id)

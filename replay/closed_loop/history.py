@@ -111,6 +111,8 @@ class HistoryReader:
         if group.is_result:
             self._result(group)
         for record in records:
+            # A decision from before `since` may end after it. Both runs share it, so what
+            # refers to it has to carry over unchanged.
             if record.sequence >= self._since:
                 self.history.decided(record)
         if group.sequence < self._since:

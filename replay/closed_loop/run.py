@@ -100,6 +100,7 @@ class ClosedLoopRun:
             ModelMiss: mode `strict`, and a model's answer was not recorded.
         """
         run = self._begun
+        # The log is one of a partition; its other agents have no part in this one's state.
         if input_.agent not in (self._recording.agent, SHARED_AGENT):
             return iter(())
         if input_.sequence < self._since:

@@ -116,6 +116,8 @@ class Simulation:
     async def answer_recorded(self, input_: Input, aids: Aids) -> None:
         """Answer a recorded input, after everything that is due before it."""
         if not self._has_begun:
+            # Only now: everything before the first input to answer
+            # is folded as it was recorded.
             self._has_begun = True
             self._put_in_force()
         await self._pass_to(input_.record.time_ns)
@@ -187,6 +189,8 @@ class Simulation:
     def _due_ns(self) -> int | None:
         """Return when the earliest timer is due, by the broker's time."""
         due = sessions.next_due(self._me)
+        # A timer that was set for a moment already past is due
+        # now: the clock never goes back.
         return None if due is None else max(nanoseconds(due), self._now_ns)
 
     async def _tick(self, time_ns: int) -> None:
@@ -237,7 +241,7 @@ class Simulation:
                     pass
 
     def _close(self, output: Output) -> None:
-        """Expect no outcome of advice that the recorded run did not give.
+        """Drop the fire of advice that the recorded run did not give, so nothing credits it.
 
         The recording shows what the world did after other advice, or none.
         """
@@ -252,11 +256,15 @@ class Simulation:
     async def _ask(self, input_: Input, ask_id: str, asked: ModelAsked) -> None:
         record = self._own.decision(asked.decision_id)
         take = await self._player.take(record.session if record else "", asked)
+        # A decision that has its answer may have been yielded
+        # already, and its takes with it.
         if record is not None and not record.is_final:
             self._takes[record.id].append(take)
         message = _result(ask_id, asked, take)
         if message is not None:
             waits_ns = round(take.latency_ms.middle * MILLISECOND_NS)
+            # The count breaks ties in the order of asking, and spares the heap a comparison
+            # of messages, which have no order.
             place = (input_.record.time_ns + waits_ns, len(self._own.asks), message)
             heapq.heappush(self._coming, place)
         self._own.asks[ask_id] = asked

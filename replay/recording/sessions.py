@@ -145,6 +145,8 @@ async def export(
             checkpoint=orjson.loads(checkpoint.dump(start)),
         ),
         records=records,
+        # A pack that the store has lost is an error where it is
+        # used, not where it is exported.
         blobs={digest: blob for digest, blob in blobs.items() if blob is not None},
         trailer=SessionTrailer(
             messages=len(records), chain=end.agents[span.agent].chain

@@ -336,6 +336,8 @@ def content_hash(heuristic: Heuristic) -> str:
 
 def to_blob(pack: Pack) -> bytes:
     """Return the canonical JSON of a pack: sorted keys, nothing that is a default."""
+    # Without defaults, or a field that a newer program adds would
+    # give every pack another digest.
     fields = pack.model_dump(mode="json", by_alias=True, exclude_defaults=True)
     return orjson.dumps(fields, option=orjson.OPT_SORT_KEYS)
 

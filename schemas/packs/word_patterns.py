@@ -81,6 +81,8 @@ def has_words(pattern: str) -> bool:
     return _words(pattern, EDITION) != _NONE
 
 
+# The same few sets are asked for at every event: each pack's
+# triggers, the words of an undo.
 @lru_cache(maxsize=64)
 def _phrases(patterns: tuple[str, ...], edition: int) -> tuple[str, ...]:
     return tuple(_words(each, edition) for each in patterns)

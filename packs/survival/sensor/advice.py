@@ -72,7 +72,7 @@ class Follower:
     """Follows advice for the player, at most one piece at a time."""
 
     def __init__(self, seed: str, chance: float) -> None:
-        """`chance` is the probability with which advice is followed."""
+        """Follow advice with probability `chance`, by draws keyed on `seed`."""
         self._seed = seed
         self._chance = chance
         self._trying: _Attempt | None = None
@@ -88,6 +88,7 @@ class Follower:
         if not self._takes(advice, now):
             return ()
         goal = goals.begin(see, advice.type, advice.target, advice.count)
+        # Nothing was tried, so there is nothing to report.
         if goal is None:
             return ()
         given_up = self.end(End("cancelled", "more urgent advice came"))
@@ -104,6 +105,7 @@ class Follower:
         if attempt is None:
             return ()
         self._trying = None
+        # The generator may be suspended in the middle of its plan; nobody resumes it.
         attempt.goal.close()
         return (_report(attempt, end),)
 

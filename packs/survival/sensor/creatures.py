@@ -57,6 +57,7 @@ def _seen(
 def _appeared(creature: Creature, now: Observation) -> Sensed:
     salience: dict[Dimension, float]
     if creature.kind in ATTACKERS:
+        # One that is first noticed within reach was never reported as coming.
         jump = creature.kind in HOSTILE and creature.distance <= CLOSE
         salience = {"threat": 0.85 if jump else _THREAT[creature.kind]}
     else:

@@ -196,6 +196,7 @@ def _daylight(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 def phase(daylight: float) -> str:
     """Return day, twilight or night; `daylight` runs from 0 night to 1 noon."""
+    # Night begins where the player's own `DARK` lies, below which it stays in its shelter.
     return "day" if daylight >= 0.6 else "twilight" if daylight >= 0.3 else "night"
 
 

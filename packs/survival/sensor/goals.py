@@ -77,6 +77,8 @@ def fight(see: Observation, kind: str) -> Goal:
         enemy = see.nearest(kind)
         action = use(see, {enemy.cell}) if enemy else None
         if action is None:
+            # Not failed: an enemy that got away says nothing against the advice,
+            # and "cancelled" credits nobody.
             return End("cancelled", f"the {kind} is out of reach")
         see = yield action
     return succeeded(f"defeated the {kind}")
@@ -97,6 +99,7 @@ def retreat(see: Observation) -> Goal:
 
 def gather(see: Observation, item: str, count: int) -> Goal:
     """Collect an item until `count` more are in the bag."""
+    # The game holds no more than 9 of an item: a larger wish could never be met.
     wanted = min(FULL, see.inventory[item] + max(1, count))
     tool = _TOOLS.get(item)
     if tool is not None and not see.inventory[tool]:
@@ -130,6 +133,8 @@ def make(see: Observation, tool: str) -> Goal:
         end = yield from place(see, "table")
         if end.outcome != "succeeded":
             return end
+        # `place` keeps its last observation to itself; a step without
+        # action shows the table on the map.
         see = yield "noop"
     while not _beside_table(see):
         action = use(see, see.chart.find("table"))
@@ -154,6 +159,7 @@ def begin(see: Observation, type_: str, target: str, count: int) -> Goal | None:
         return gather(see, target, count)
     if type_ == "place" and target in _PLACEABLE:
         return place(see, target)
+    # Only tools have an underscore in their names; materials cannot be made.
     if type_ == "make" and target in see.inventory and "_" in target:
         return make(see, target)
     return None
@@ -174,6 +180,7 @@ def _fits(see: Observation, thing: str) -> bool:
 
 def _beside_table(see: Observation) -> bool:
     x, y = see.cell
+    # The game lets a tool be made with a table within one cell, diagonals included.
     square = [(x + dx, y + dy) for dx in (-1, 0, 1) for dy in (-1, 0, 1)]
     return any(see.chart.at(cell) == "table" for cell in square)
 

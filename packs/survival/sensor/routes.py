@@ -64,6 +64,8 @@ def away(see: Observation, dangers: Collection[Cell]) -> Action | None:
 
     def safety(choice: tuple[Way, Cell]) -> tuple[int, int]:
         _, side = choice
+        # Of equally distant cells the more open one, so that the
+        # player is not cornered next.
         exits = sum(see.chart.at(next_) in WALKABLE for next_ in around(side))
         return min(distance(side, danger) for danger in dangers), exits
 

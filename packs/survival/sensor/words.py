@@ -139,6 +139,7 @@ def _article(noun: str) -> str:
 
 
 def _pick(choices: Sequence[str], step: int) -> str:
+    # By the step and not at random: the same game has the same words in every run.
     return choices[step % len(choices)]
 
 
