@@ -4,6 +4,7 @@ result."""
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
+from time import perf_counter
 
 from handlers.effects import results
 from handlers.effects.delivery import Outlet, deliver
@@ -46,7 +47,13 @@ class Performer:
         may_be_answered = held.is_repeated or left_s <= 0
         if may_be_answered and await self.ledger.is_answered(held):
             return
+        started_at, begun_s = self.clock(), perf_counter()
         result = await self._result(held, left_s)
+        if result.started_at is None:
+            # A model's answer was measured closer to the call.
+            latency_ms = round((perf_counter() - begun_s) * 1000, 3)
+            measured = {"started_at": started_at, "latency_ms": latency_ms}
+            result = result.model_copy(update=measured)
         await results.append(self.writer, self.log.epoch, held, result)
 
     def seconds_left(self, held: QueuedAsk) -> float:

@@ -50,6 +50,8 @@ class ModelFailed(Result):
     request_hash: Name
     reason: Literal["timeout", "no_response", "declined", "unavailable"]
     detail: str = Field(default="", max_length=2_000)
+    started_at: datetime | None = None
+    latency_ms: float | None = None
 
 
 class Delivered(Result):
@@ -58,6 +60,9 @@ class Delivered(Result):
     token: ClassVar[str] = "delivered"
 
     channel: Name
+    started_at: datetime | None = None
+    latency_ms: float | None = None
+    """Until the broker had it."""
 
 
 class DeliveryFailed(Result):
@@ -68,3 +73,5 @@ class DeliveryFailed(Result):
     channel: Name
     reason: Literal["expired", "refused", "unknown"]
     detail: str = Field(default="", max_length=2_000)
+    started_at: datetime | None = None
+    latency_ms: float | None = None

@@ -15,9 +15,11 @@ from handlers.broker import faststream_broker, start
 from handlers.effects.models import Completion, Model
 from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
+from schemas.codec.decode import read_input
 from schemas.codec.encode import write_output
 from schemas.codec.envelope import Mark
 from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.results import Delivered
 from schemas.values import ids as identity
 from schemas.values.record import Record
 from schemas.values.subjects import partition_of
@@ -205,6 +207,11 @@ async def test_a_delivery_goes_out_and_is_recorded(broker: Broker) -> None:
     await until(lambda: len(heard) == 1, "it is heard")
 
     assert said(delivered) == ("delivered", ask_id)
+    measured = read_input(delivered).message
+    assert isinstance(measured, Delivered)
+    assert measured.started_at is not None
+    assert measured.started_at <= delivered.recorded_at
+    assert (measured.latency_ms or 0.0) > 0.0
     assert heard[0].subject == "out.ada.say"
     assert heard[0].headers is not None
     assert heard[0].headers["ce-id"] == ask_id
