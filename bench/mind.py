@@ -29,6 +29,7 @@ from handlers.mind import handle, turn
 from handlers.mind.turn import Turn
 from handlers.worker.loop import INPUTS_AT_ONCE
 from handlers.worker.partition_owner import PartitionOwner, writes
+from handlers.worker.timing import StageClock
 from projections.folds import partition, rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
@@ -133,7 +134,10 @@ class _Life:
     def _step(self, taken: Input, aids: Aids) -> "_Step":
         """Answer one input, and keep the state after it."""
         before = self._states[taken.partition]
-        step = _Step(before, taken, aids, handle.handle(before, taken, aids, EPOCH))
+        # Timed as the worker times it, whether or not somebody traces.
+        probe = StageClock().enter
+        answer = handle.handle(before, taken, aids, EPOCH, probe=probe)
+        step = _Step(before, taken, aids, answer)
         self._states[taken.partition] = step.turn.state
         return step
 

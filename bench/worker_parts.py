@@ -36,6 +36,7 @@ from handlers.worker.listening import Listeners, Timed
 from handlers.worker.loop import INPUTS_AT_ONCE
 from schemas.codec.envelope import Input
 from schemas.ports.aids import Aids
+from schemas.ports.probe import Probe
 from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
 from streams.groups import Group, groups
@@ -91,10 +92,12 @@ def _repeating(made: Mapping[str, Turn]) -> Callable[..., Turn]:
     """Return `turn.answer` for a mind that has answered all events before."""
     answer = turns.answer
 
-    def repeated(state: PartitionState, input_: Input, aids: Aids, epoch: UUID) -> Turn:
+    def repeated(
+        state: PartitionState, input_: Input, aids: Aids, epoch: UUID, *, probe: Probe
+    ) -> Turn:
         known = made.get(input_.id)
         if known is None:
-            return answer(state, input_, aids, epoch)
+            return answer(state, input_, aids, epoch, probe=probe)
         after = replace(state, position=input_.sequence)
         return Turn(input_, known.outputs, after)
 

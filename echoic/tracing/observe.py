@@ -25,6 +25,7 @@ from schemas.messages.results import (
     ModelAnswered,
     ModelFailed,
 )
+from schemas.messages.sensing import Sensed
 
 HELD_MAX = 1_000
 """Decisions that are held at once; beyond it the oldest is sent unfinished."""
@@ -94,7 +95,7 @@ class Observer:
                 self._begin(seen, output.id, said)
                 touched.append(output.id)
             elif isinstance(said, Completed | Dropped):
-                yield from self._end(seen, said)
+                yield from self._end(seen, output.id, said)
                 touched.append(said.decision_id)
             elif isinstance(said, ModelAsked | DeliveryAsked):
                 self._ask(seen, output.id, said)
@@ -126,9 +127,11 @@ class Observer:
         }
         if self._content and decided.text:
             found[names.REPLY_TEXT] = decided.text
+        # What a timer made the mind decide is no event's: its trace is named after itself.
+        occasion_id = decided.event_id if isinstance(entry.message, Sensed) else id_
         trace = DecisionTrace(
             decision_id=id_,
-            event_id=decided.event_id,
+            event_id=occasion_id,
             source=decided.source,
             type=decided.type,
             traceparent=entry.record.headers.get("traceparent"),
@@ -136,24 +139,24 @@ class Observer:
             picked_up_ns=times.picked_up_ns,
             started_ns=times.started_ns,
             decided_ns=times.decided_ns,
+            writing_ns=times.writing_ns,
             committed_ns=times.committed_ns,
             attributes=tags.root_attributes(entry, decided, content=self._content),
             tags=found,
-            stages=steps.stages(decided, times.started_ns, times.decided_ns),
+            stages=steps.stages(decided, times),
             steps=tuple(self._outcomes(seen)),
             # Every other silence is a decision, and no failure.
             error="the mind failed" if decided.silence == "error" else None,
         )
         self._held[id_] = _Held(trace, final=decided.final)
-        _remember(self._events, id_, decided.event_id)
+        _remember(self._events, id_, occasion_id)
 
     def _outcomes(self, seen: Answered) -> Iterator[Step]:
         messages = (output.message for output in seen.outputs)
         shown = [each for each in messages if isinstance(each, OutcomeObserved)]
         for outcome in shown[: steps.EVENTS_MAX]:
             links = self._links(outcome.decision_id)
-            times = seen.times
-            yield steps.outcome_step(outcome, links, times.started_ns, times.decided_ns)
+            yield steps.outcome_step(outcome, links, seen.times)
 
     def _ask(self, seen: Answered, id_: str, ask: ModelAsked | DeliveryAsked) -> None:
         held = self._held.get(ask.decision_id)
@@ -174,7 +177,9 @@ class Observer:
                 held.trace = replace(held.trace, steps=(*held.trace.steps, step))
         return decision_id
 
-    def _end(self, seen: Answered, end: Completed | Dropped) -> Iterator[FollowUp]:
+    def _end(
+        self, seen: Answered, id_: str, end: Completed | Dropped
+    ) -> Iterator[FollowUp]:
         changed = (
             tags.completed_tags(end)
             if isinstance(end, Completed)
@@ -185,7 +190,7 @@ class Observer:
         held = self._held.get(end.decision_id)
         if held is None:
             # Its trace was sent; a span that is added later may not be shown with it.
-            yield self._late(seen, end.decision_id, changed)
+            yield self._late(seen, id_, end.decision_id, changed)
             return
         held.final = True
         held.trace = replace(held.trace, tags={**held.trace.tags, **changed})
@@ -193,16 +198,18 @@ class Observer:
         if isinstance(end, Dropped):
             self._forget_asks(held)
 
-    def _late(self, seen: Answered, decision_id: str, found: tags.Tags) -> FollowUp:
+    def _late(
+        self, seen: Answered, id_: str, decision_id: str, found: tags.Tags
+    ) -> FollowUp:
         attributes = {**found, names.DECISION_ID: decision_id}
         root = self._root(seen, names.COMPLETE, attributes, decision_id)
-        return FollowUp(input_id=seen.input.id, traceparent=None, root=root)
+        return FollowUp(id=id_, traceparent=None, root=root)
 
     def _feedback(self, seen: Answered, given: FeedbackGiven) -> FollowUp:
         attributes = tags.feedback_tags(given, content=self._content)
         times = seen.times
         return FollowUp(
-            input_id=seen.input.id,
+            id=seen.input.id,
             traceparent=seen.input.record.headers.get("traceparent"),
             root=self._root(seen, names.FEEDBACK, attributes, given.decision_id or ""),
             steps=tuple(

@@ -79,6 +79,8 @@ class DecisionTrace:
 
     decision_id: str
     event_id: str
+    """What the trace is named after: the event's id, or the decision's own if a timer led
+    to it."""
     source: str
     type: str
     traceparent: str | None
@@ -90,6 +92,8 @@ class DecisionTrace:
     started_ns: int
     """When the mind began with it."""
     decided_ns: int
+    writing_ns: int
+    """When the write of its group began; 0 if that is not known."""
     committed_ns: int
     """When the broker had acknowledged its group."""
     attributes: Attributes
@@ -107,7 +111,9 @@ class DecisionTrace:
 class FollowUp:
     """What became known of a decision later: a trace of its own that links to it."""
 
-    input_id: str
+    id: str
+    """What its trace is named after: the input's id, or that of the message which says
+    it, since one input may end several decisions."""
     traceparent: str | None
     root: Step
     steps: tuple[Step, ...] = ()
@@ -135,9 +141,9 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
 
 def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
     """Return the spans of a later input's trace, its root first."""
-    trace_id = identity.trace_id(follow_up.input_id)
+    trace_id = identity.trace_id(follow_up.id)
     parent, links = _context(follow_up.traceparent, trace_id)
-    ids = _Ids(follow_up.input_id)
+    ids = _Ids(follow_up.id)
     root = _placed(follow_up.root, trace_id, ids, parent, links)
     children = (
         _placed(_clamped(step, root.start_ns, root.end_ns), trace_id, ids, root.span_id)
@@ -220,7 +226,16 @@ def _decide(trace: DecisionTrace) -> Step:
 
 
 def _commit(trace: DecisionTrace) -> Step:
-    return Step(name=names.COMMIT, start_ns=trace.decided_ns, end_ns=trace.committed_ns)
+    # One write at a time: until it begins, the group waits for the one before.
+    begun = (
+        (SpanEvent(names.WRITE_EVENT, trace.writing_ns),) if trace.writing_ns else ()
+    )
+    return Step(
+        name=names.COMMIT,
+        start_ns=trace.decided_ns,
+        end_ns=trace.committed_ns,
+        events=begun,
+    )
 
 
 def _clamped(step: Step, start_ns: int, end_ns: int) -> Step:

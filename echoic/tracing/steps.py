@@ -5,12 +5,15 @@ Prompts and answers of models are included only where `content` allows it.
 
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 import orjson
 
 from echoic.tracing import conventions as names
 from echoic.tracing.spans import Link, Scalar, SpanEvent, Step
 from echoic.tracing.tags import Tags
+from handlers.mind.stages.salience import GATES
+from handlers.worker.timing import Times
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked
@@ -27,48 +30,81 @@ from schemas.messages.results import (
     ModelAnswered,
     ModelFailed,
 )
+from schemas.ports.probe import Stage
 from schemas.values.record import nanoseconds
 
 EVENTS_MAX = 25
 """Events per span at most; Jaeger's page gets slow with more."""
 
+Event = tuple[str, Tags]
+"""An event of a span before it has a time: its name and attributes."""
 Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
 
 
-def stages(decided: Decided, start_ns: int, end_ns: int) -> tuple[Step, ...]:
-    """Return the stages as the decision records them, all with the time of the whole."""
+def stages(decided: Decided, times: Times) -> tuple[Step, ...]:
+    """Return the stages of a decision; one that was not timed has the time of the whole."""
     salience: Tags = {
         names.SALIENCE_SCORE: decided.salience.score,
         names.SALIENCE_SENSITIVITY: decided.salience.sensitivity,
     }
-    candidates = map(_candidate, decided.candidates[:EVENTS_MAX])
-    gates = map(_gate, decided.gates[:EVENTS_MAX])
-    no_tags: Tags = {}
-    shown = (
-        (names.SALIENCE, salience, ()),
-        (names.MATCH, no_tags, _at(names.CANDIDATE_EVENT, end_ns, candidates)),
-        (names.GATE, no_tags, _at(names.GATE_EVENT, end_ns, gates)),
-    )
-    return tuple(
-        Step(
-            name=name,
-            start_ns=start_ns,
-            end_ns=end_ns,
-            attributes={**attributes, names.STAGE_TIMED: False},
-            events=events,
-        )
-        for name, attributes, events in shown
+    own = [each for each in decided.gates if each.name not in GATES]
+    before = [each for each in decided.gates if each.name in GATES]
+    shown = [
+        _stage("salience", times, salience),
+        _stage("gate", times, {}, _gates(before)),
+    ]
+    # Every choice records its arms; what a gate stopped was neither matched nor chosen.
+    if decided.candidates:
+        chosen = (*_arms(decided.candidates), *_gates(own))
+        shown.append(_stage("match", times, {}, _matched(decided.candidates)))
+        shown.append(_stage("choose", times, {}, chosen))
+    shown.append(_stage("messages", times, {}))
+    return tuple(shown)
+
+
+def _stage(
+    stage: Stage, times: Times, attributes: Tags, found: Iterable[Event] = ()
+) -> Step:
+    """Return the step of a stage; what it found is known at its end."""
+    period = times.of(stage)
+    start_ns, end_ns = period or (times.started_ns, times.decided_ns)
+    untimed: Tags = {names.STAGE_TIMED: False} if period is None else {}
+    return Step(
+        # A span is called what the mind calls the stage, see `conventions`.
+        name=stage,
+        start_ns=start_ns,
+        end_ns=end_ns,
+        attributes={**attributes, **untimed},
+        events=tuple(
+            SpanEvent(name, end_ns, tags) for name, tags in islice(found, EVENTS_MAX)
+        ),
     )
 
 
-def _at(name: str, at_ns: int, events: Iterable[Tags]) -> tuple[SpanEvent, ...]:
-    return tuple(SpanEvent(name, at_ns, attributes) for attributes in events)
+def _gates(gates: Iterable[Gate]) -> Iterator[Event]:
+    return ((names.GATE_EVENT, _gate(each)) for each in gates)
+
+
+def _matched(candidates: Iterable[Candidate]) -> Iterator[Event]:
+    """Yield the heuristics among the candidates, which alone are like the event."""
+    for each in candidates:
+        if each.similarity is not None:
+            yield names.CANDIDATE_EVENT, _candidate(each)
+
+
+def _arms(candidates: Iterable[Candidate]) -> Iterator[Event]:
+    """Yield the arms that could be chosen, with their odds."""
+    for each in candidates:
+        if each.probability:
+            tags: Tags = {names.ARM: each.arm, names.PROBABILITY: each.probability}
+            yield names.ARM_EVENT, tags
 
 
 def outcome_step(
-    outcome: OutcomeObserved, links: tuple[Link, ...], start_ns: int, end_ns: int
+    outcome: OutcomeObserved, links: tuple[Link, ...], times: Times
 ) -> Step:
     """Return the step of an outcome that this event showed of an earlier decision."""
+    start_ns, end_ns = times.of("outcomes") or (times.started_ns, times.decided_ns)
     return Step(
         name=names.OUTCOME,
         start_ns=start_ns,
@@ -135,7 +171,7 @@ def _learned(said: OutputMessage) -> Tags:
 def _chat(
     entry: Input, ask: ModelAsked, result: ModelAnswered | ModelFailed, asked_ns: int
 ) -> Step:
-    start_ns, end_ns = _call_times(entry, result, asked_ns)
+    start_ns, end_ns = _times(entry, result, asked_ns)
     # LiteLLM's names: `provider/model`, and a name without provider is OpenAI's.
     provider, slash, _ = ask.model.partition("/")
     attributes: Tags = {
@@ -188,19 +224,21 @@ def _message(role: str, text: str) -> str:
     return orjson.dumps([{"role": role, "parts": parts}]).decode()
 
 
-def _call_times(
-    entry: Input, result: ModelAnswered | ModelFailed, asked_ns: int
-) -> tuple[int, int]:
-    """Return start and end in ns: as measured by the caller, else from ask to answer."""
-    if isinstance(result, ModelAnswered) and result.started_at and result.latency_ms:
-        start_ns = nanoseconds(result.started_at)
-        return start_ns, start_ns + int(result.latency_ms * 1e6)
-    return asked_ns, entry.record.time_ns
+def _times(entry: Input, result: Result, asked_ns: int) -> tuple[int, int]:
+    """Return start and end in ns: as measured by the caller, else from ask to answer.
+
+    Results of other programs and of older logs need not have been measured.
+    """
+    if result.started_at is None or result.latency_ms is None:
+        return asked_ns, entry.record.time_ns
+    start_ns = nanoseconds(result.started_at)
+    return start_ns, start_ns + int(result.latency_ms * 1e6)
 
 
 def _publish(
     entry: Input, ask: DeliveryAsked, result: Delivered | DeliveryFailed, asked_ns: int
 ) -> Step:
+    start_ns, end_ns = _times(entry, result, asked_ns)
     attributes: Tags = {
         names.MESSAGING_SYSTEM: "nats",
         names.MESSAGING_OPERATION_NAME: "publish",
@@ -217,9 +255,8 @@ def _publish(
     return Step(
         name=names.publish_name(ask.channel),
         kind="producer",
-        # A delivery records no start of its own, so the span includes the wait for it.
-        start_ns=asked_ns,
-        end_ns=entry.record.time_ns,
+        start_ns=start_ns,
+        end_ns=end_ns,
         attributes=attributes,
         error=error,
     )
@@ -229,7 +266,6 @@ def _candidate(candidate: Candidate) -> Tags:
     return _known(
         {
             names.ARM: candidate.arm,
-            names.PROBABILITY: candidate.probability,
             names.ELIGIBLE: candidate.eligible,
             names.REASON: candidate.reason,
             names.SIMILARITY: candidate.similarity,

@@ -28,7 +28,9 @@ from schemas.messages.learning import (
     SilenceWeighed,
 )
 from schemas.packs.manifest import CompiledPack
+from schemas.ports import faults
 from schemas.ports.aids import Aids
+from schemas.ports.probe import Probe, Stage, unprobed
 from schemas.state.agent import AgentState, SharedState, ShownFire
 from schemas.state.evidence import Belief
 from schemas.values import ids
@@ -52,6 +54,8 @@ class TurnContext:
         aids: Aids,
         now: datetime,
         epoch: UUID,
+        *,
+        probe: Probe = unprobed,
     ) -> None:
         self.input = input_
         self.aids = aids
@@ -66,6 +70,7 @@ class TurnContext:
         self.state = state
         """The agent's state after the input and the outputs emitted so far."""
         self._epoch = epoch
+        self._probe = probe
         self._outputs: list[OutputMessage] = []
         self._ids: list[str] = []
 
@@ -112,6 +117,14 @@ class TurnContext:
         if place == len(self._ids):
             self._ids.append(ids.output_id(self._epoch, self.input.sequence, place))
         return self._ids[place]
+
+    def enter(self, stage: Stage) -> None:
+        """Tell the probe, if there is one, that a stage begins."""
+        try:
+            self._probe(stage)
+        except faults.OF_AN_INPUT:
+            # Whoever measures has no part in the answer, not even by failing.
+            return
 
     def emit(self, message: OutputMessage) -> str:
         """Add an output, fold it into the state, and return its id.

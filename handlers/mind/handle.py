@@ -49,6 +49,7 @@ from schemas.messages.results import (
 from schemas.messages.sensing import Sensed
 from schemas.ports import faults
 from schemas.ports.aids import Aids
+from schemas.ports.probe import Probe, unprobed
 from schemas.state.agent import STRANGER, AgentState, PartitionState, Timer
 from schemas.values.settings import UNSTARTED
 
@@ -76,8 +77,11 @@ def handle(
     epoch: UUID,
     *,
     timers_at_once: int = TIMERS_AT_ONCE,
+    probe: Probe = unprobed,
 ) -> Outputs:
     """Return the group of outputs that answers `input_`; `state` is before it.
+
+    `probe` is told which stage of a decision begins; nothing depends on it.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
@@ -97,7 +101,7 @@ def handle(
         # An event that was seen before is a repeat, and naturally late.
         refused = refused or intake.quarantined(input_, Unreadable("clock", str(fault)))
         return Outputs(agent.now or input_.at, (refused,), agent)
-    turn = TurnContext(at_input, state.shared, input_, aids, now, epoch)
+    turn = TurnContext(at_input, state.shared, input_, aids, now, epoch, probe=probe)
     # Timers first: what was due before the input must not see it. They run even if the
     # input is refused, for its time has passed all the same.
     ran = _run_timers(turn, timers_at_once)

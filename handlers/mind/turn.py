@@ -15,6 +15,7 @@ from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input, Mark, Output
 from schemas.ports import faults
 from schemas.ports.aids import Aids
+from schemas.ports.probe import Probe, unprobed
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record
 
@@ -27,12 +28,19 @@ class Turn(Struct, frozen=True):
     state: PartitionState
 
 
-def answer(state: PartitionState, input_: Input, aids: Aids, epoch: UUID) -> Turn:
+def answer(
+    state: PartitionState,
+    input_: Input,
+    aids: Aids,
+    epoch: UUID,
+    *,
+    probe: Probe = unprobed,
+) -> Turn:
     """Answer an input, even if the mind or a fold raises of it; `state` is before it.
 
     What raises is tried once more without timers, and what is more than the log takes with
     half of them each time, for they may be at fault. What fails still is quarantined with
-    the error's name.
+    the error's name. `probe` is told the stages of a decision, of each attempt.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
@@ -44,7 +52,9 @@ def answer(state: PartitionState, input_: Input, aids: Aids, epoch: UUID) -> Tur
     at_once = handle.TIMERS_AT_ONCE
     while True:
         try:
-            made = handle.handle(state, input_, aids, epoch, timers_at_once=at_once)
+            made = handle.handle(
+                state, input_, aids, epoch, timers_at_once=at_once, probe=probe
+            )
             return _turn(state, input_, aids, made, epoch)
         except faults.OF_THE_SHELL:
             raise

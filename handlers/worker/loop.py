@@ -26,7 +26,7 @@ from handlers.worker.lanes import Lanes
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.partition_owner import PartitionOwner, advanced, writes
 from handlers.worker.recovery import Recovery
-from handlers.worker.timing import Times
+from handlers.worker.timing import StageClock
 from projections.folds import rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input
@@ -248,11 +248,11 @@ class Worker:
         Raises:
             Fenced, LogUnavailable, LogFull: the write failed, or may have.
         """
-        made = [turn for turn, _ in timed]
+        made, writing_ns = [turn for turn, _ in timed], time_ns()
         # The fence: refused as a whole if anybody wrote an output since `last_output`.
         ends = await self._writer.commit(writes(made, self._owners))
         self._adopt(made, advanced(made, ends))
-        self._tell(timed, time_ns())
+        self._tell(timed, writing_ns)
 
     def _unanswered(self, taken: Sequence[Taken]) -> list[Taken]:
         return [
@@ -282,18 +282,17 @@ class Worker:
         brought = await self._provider.for_inputs(inputs, shed)
         # Not strict: aids are made for a prefix of `taken` only, see above.
         for (each, picked_up_ns), aids in zip(taken, brought, strict=False):
-            started_ns = time_ns()
-            turn = turns.answer(states[each.partition], each, aids, self._log.epoch)
+            clock = StageClock()
+            turn = turns.answer(
+                states[each.partition], each, aids, self._log.epoch, probe=clock.enter
+            )
             messages += len(turn.outputs)
             # A group is never split; this input is answered again with the next write. The
             # first always fits, since `turn.answer` bounds a group to the same limit.
             if messages > BATCH_LIMIT and (made or before):
                 break
             states[each.partition] = turn.state
-            times = Times(
-                picked_up_ns=picked_up_ns, started_ns=started_ns, decided_ns=time_ns()
-            )
-            made.append((turn, times))
+            made.append((turn, clock.times(picked_up_ns)))
             if len(made) % TURNS_BETWEEN == 0:
                 # The mind is pure CPU: without this the reader and the heartbeats would
                 # starve.
@@ -312,11 +311,10 @@ class Worker:
         self._saver.note(made)
         self._saver.save(self._owners)
 
-    def _tell(self, timed: Sequence[Timed], committed_ns: int) -> None:
-        """Notify the listeners of turns that the log holds."""
-        told = [
-            (turn, replace(each, committed_ns=committed_ns)) for turn, each in timed
-        ]
+    def _tell(self, timed: Sequence[Timed], writing_ns: int) -> None:
+        """Notify the listeners of turns that the log holds since now."""
+        write = {"writing_ns": writing_ns, "committed_ns": time_ns()}
+        told = [(turn, replace(times, **write)) for turn, times in timed]
         try:
             self._listeners.answered(told)
         except Exception:  # noqa: BLE001  # whoever listens has no part in the answers

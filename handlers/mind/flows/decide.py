@@ -37,6 +37,7 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
 
     What the event shows of earlier advice is emitted before: the decision must see it.
     """
+    turn.enter("outcomes")
     domain = turn.appearance.domain
     shown = outcomes.observed(
         turn.state,
@@ -59,6 +60,7 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     if here.assessment.silence is None:
         return _choose(turn, here)
     # A gated event is a decision, too: silence is recorded with what led to it.
+    turn.enter("messages")
     return [decision_messages.gated(turn, here, strategy_in_force(turn))]
 
 
@@ -87,9 +89,12 @@ def _occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
         or (pack.pack.ttl_s if pack else None)
         or turn.settings.ttl_s
     )
-    assessment = salience.assess(
+    turn.enter("salience")
+    weighed = salience.weigh(
         turn.state, turn.settings, turn.appearance, event, turn.aids.vector
     )
+    turn.enter("gate")
+    assessment = salience.assess(turn.settings, domain, event, weighed)
     return Occasion(
         id=turn.input.id,
         at=turn.now,
@@ -146,6 +151,7 @@ def _variant(turn: TurnContext, here: Occasion) -> Variant | None:
 
 def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     """Choose an arm; return the decision, then its fire and delivery, or its ask."""
+    turn.enter("consult")
     strategy = strategy_in_force(turn)
     relevant = turn.relevant_goals(here.domain.name)
     if relevant is None:
@@ -154,7 +160,9 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         goals = tuple(each.text for each in relevant)
     consulted = consultation(turn, strategy, goals, here.domain.name)
     context = _context(turn, here, consulted, goals)
+    turn.enter("choose")
     choice = executive.choose(_odds(turn, strategy, context), context, turn.draw)
+    turn.enter("messages")
     # Of the first message returned; it serves as the response's id, too.
     decision_id = turn.next_id
     result = executive.result(context, choice, decision_id)
@@ -233,6 +241,7 @@ def _silences(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, ..
 
 def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, ...]:
     """Return the matched heuristics: the eligible ones, best first, then the others."""
+    turn.enter("match")
     matched = matching.candidates(
         turn.state,
         here.domain,

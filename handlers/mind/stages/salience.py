@@ -30,6 +30,9 @@ _DEPTH = 0.9
 _BURST_WINDOW_S = 10.0
 _BURST_TAU_S = 30.0
 
+GATES = ("intent", "relevance", "habituation")
+"""The names of the gates tested here; others in a decision are its strategy's."""
+
 THREAT_ALWAYS_PASSES = 0.8
 _ABOVE_ALL = 1.0
 """The priority of a person's words, and what a threat's own value is added to: salience
@@ -67,17 +70,34 @@ class Assessment(Struct, frozen=True):
         return _ABOVE_ALL if self.is_addressed else self.salience.effective
 
 
-def assess(
+def weigh(
     state: AgentState,
     settings: MindSettings,
     appearance: Appearance,
     event: Sensed,
     vector: Vector | None,
-) -> Assessment:
-    """Compute an event's salience and test the gates of intent, relevance, habituation."""
+) -> Salience:
+    """Compute an event's salience."""
     domain = appearance.domain
+    tau_s = domain.tau_s
+    half_life_s = settings.novelty_half_life * tau_s
+    dimensions = _dimensions(state, domain, event, vector, half_life_s)
+    score = _weighted_mean(dimensions, _weights(domain))
+    habit, now = appearance.habit, state.now
+    kept = sensitivity(habit, now, tau_s) if now else 1.0
+    return Salience(
+        dimensions=dimensions,
+        score=score,
+        sensitivity=kept,
+        effective=round6(score * kept),
+    )
+
+
+def assess(
+    settings: MindSettings, domain: Domain, event: Sensed, salience: Salience
+) -> Assessment:
+    """Hold an event's salience against the gates of intent, relevance, habituation."""
     is_addressed = settings.edition >= 2 and event.is_persons
-    salience = _salience(state, settings, appearance, event, vector)
     intent = _intent_gate(event, is_addressed)
     # What only informs is no occasion; thresholds were never asked, so no other gate.
     if not intent.passed:
@@ -168,28 +188,6 @@ def _left_of(at: datetime, now: datetime, half_life_s: float) -> float:
     """Return the weight left after an age; 0 for a time ahead, which is another clock's."""
     age_s = (now - at).total_seconds()
     return power(0.5, age_s / half_life_s) if age_s >= 0.0 else 0.0
-
-
-def _salience(
-    state: AgentState,
-    settings: MindSettings,
-    appearance: Appearance,
-    event: Sensed,
-    vector: Vector | None,
-) -> Salience:
-    domain = appearance.domain
-    tau_s = domain.tau_s
-    half_life_s = settings.novelty_half_life * tau_s
-    dimensions = _dimensions(state, domain, event, vector, half_life_s)
-    score = _weighted_mean(dimensions, _weights(domain))
-    habit, now = appearance.habit, state.now
-    kept = sensitivity(habit, now, tau_s) if now else 1.0
-    return Salience(
-        dimensions=dimensions,
-        score=score,
-        sensitivity=kept,
-        effective=round6(score * kept),
-    )
 
 
 def _dimensions(

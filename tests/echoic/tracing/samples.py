@@ -1,7 +1,7 @@
 """Answered inputs for the tests of tracing: one of each kind that leaves a trace."""
 
 from collections.abc import Iterable, Mapping
-from typing import Any
+from typing import Any, get_args
 
 from echoic.tracing.observe import Answered
 from handlers.worker.timing import Times
@@ -19,6 +19,7 @@ from schemas.messages.decisions import (
 )
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.notes import Handled
+from schemas.ports.probe import Stage
 from schemas.values import subjects
 from schemas.values.base import Message
 from schemas.values.record import Record, moment
@@ -28,16 +29,23 @@ TRACE_ID = "01993c5e7a107abc8def0123456789ab"
 START_NS = 1_795_000_000_000_000_000
 MS = 1_000_000
 HEURISTIC = "b3f0a1c2-0000-5000-8000-000000000001"
+STAGES: tuple[Stage, ...] = get_args(Stage)
 ARM = f"heuristic:{HEURISTIC}@abc123"
 
 
 def times(start_ns: int = START_NS) -> Times:
-    """Picked up after 1 ms, decided in 1, written in 2."""
+    """Picked up after 1 ms, decided in 1, written in 2; a stage takes a tenth of one."""
+    started_ns = start_ns + 2 * MS
     return Times(
         picked_up_ns=start_ns + MS,
-        started_ns=start_ns + 2 * MS,
+        started_ns=started_ns,
         decided_ns=start_ns + 3 * MS,
+        writing_ns=start_ns + 4 * MS,
         committed_ns=start_ns + 5 * MS,
+        entered=[
+            (stage, started_ns + number * MS // 10)
+            for number, stage in enumerate(STAGES, 1)
+        ],
     )
 
 

@@ -7,7 +7,8 @@ from opentelemetry.semconv import attributes as stable
 from opentelemetry.semconv._incubating import attributes as incubating
 from opentelemetry.semconv.schemas import Schemas
 
-from echoic.tracing import conventions
+from echoic.tracing import conventions, steps
+from tests.echoic.tracing import samples
 
 DEPRECATED = {
     "gen_ai.system",
@@ -59,6 +60,7 @@ def test_few_span_names() -> None:
         conventions.chat_name("ollama/tiny"),
         conventions.publish_name("console"),
         conventions.DECIDE,
+        *(stage.name for stage in steps.stages(samples.decided(), samples.times())),
     ]
 
     assert all(conventions.SPAN_NAMES.fullmatch(name) for name in good)

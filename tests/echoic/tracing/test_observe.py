@@ -1,8 +1,10 @@
 """Which inputs end a trace, and what it says by then."""
 
+from dataclasses import replace
+
 from msgspec import structs
 
-from echoic.tracing import observe
+from echoic.tracing import observe, spans
 from echoic.tracing.observe import Observer
 from echoic.tracing.spans import DecisionTrace, FollowUp
 from schemas.messages.controls import PackLoaded
@@ -46,6 +48,68 @@ def test_a_delivery_ends_with_its_result() -> None:
     assert publish.name == "publish out.console"
     assert publish.kind == "producer"
     assert publish.end_ns == samples.START_NS + 20 * samples.MS
+
+
+def test_a_measured_delivery_begins_when_it_was_taken_up() -> None:
+    """Not when it was asked for: the wait in the queue is no part of it."""
+    observer = Observer()
+    group = (("d1", samples.decided()), ("ask-out", samples.delivery_asked("d1")))
+    assert list(observer.answered(samples.sensed(*group))) == []
+
+    start_ns = samples.START_NS + 15 * samples.MS
+    delivered = Delivered(
+        ask_id="ask-out",
+        channel="console",
+        started_at=moment(start_ns),
+        latency_ms=0.75,
+    )
+    (trace,) = observer.answered(samples.result(delivered, ms=20))
+
+    assert isinstance(trace, DecisionTrace)
+    (publish,) = trace.steps
+    assert (publish.start_ns, publish.end_ns) == (start_ns, start_ns + 750_000)
+
+
+def test_untimed_stages_say_so() -> None:
+    """A decision of which only the log is known has stages without times of their own."""
+    seen = samples.sensed(("d1", samples.decided()))
+    seen = replace(seen, times=structs.replace(seen.times, entered=()))
+    (trace,) = Observer().answered(seen)
+
+    assert isinstance(trace, DecisionTrace)
+    for stage in trace.stages:
+        assert stage.attributes["echoic.stage.timed"] is False
+        assert (stage.start_ns, stage.end_ns) == (trace.started_ns, trace.decided_ns)
+
+
+def test_what_a_gate_stopped_was_not_matched() -> None:
+    """A trace shows the stages that there were."""
+    (trace,) = Observer().answered(samples.sensed(("d1", samples.silent())))
+
+    assert isinstance(trace, DecisionTrace)
+    assert [each.name for each in trace.stages] == ["salience", "gate", "messages"]
+
+
+def test_a_decision_of_a_timer_is_named_after_itself() -> None:
+    """No event led to it whose id the trace could have."""
+    tick = samples.result(
+        ClockTicked(due_at=moment(0)), ("d1", samples.silent()), ms=400
+    )
+    (trace,) = Observer().answered(tick)
+
+    assert isinstance(trace, DecisionTrace)
+    assert trace.event_id == "d1"
+
+
+def test_late_ends_of_one_input_are_traces_apart() -> None:
+    """A tick may end several decisions whose traces were sent."""
+    ends = (("x1", samples.dropped("d1")), ("x2", samples.dropped("d2")))
+    tick = samples.result(ClockTicked(due_at=moment(0)), *ends, ms=400)
+    found = [each for each in Observer().answered(tick) if isinstance(each, FollowUp)]
+    roots = [spans.follow_up_spans(each)[0] for each in found]
+
+    assert len({(root.trace_id, root.span_id) for root in roots}) == 2
+    assert len({root.trace_id for root in roots}) == 2
 
 
 def test_a_failed_delivery_is_an_error() -> None:

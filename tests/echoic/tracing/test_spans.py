@@ -51,8 +51,10 @@ def test_tree() -> None:
         "queue": "thirst",
         "decide": "thirst",
         "salience": "decide",
-        "match": "decide",
         "gate": "decide",
+        "match": "decide",
+        "choose": "decide",
+        "messages": "decide",
         "commit": "thirst",
     }
 
@@ -63,6 +65,54 @@ def test_the_root_is_its_sources() -> None:
 
     assert (root.service, root.kind) == ("crafter", "producer")
     assert {None} == {span.service for span in others}
+
+
+def test_stages_follow_one_another() -> None:
+    """Each has a time of its own within `decide`, as the worker's clock told it."""
+    spans = by_name(decision_spans(a_trace()))
+    stages = [spans[each] for each in ("salience", "gate", "match", "choose")]
+    tenth = samples.MS // 10
+
+    assert [each.end_ns - each.start_ns for each in stages] == [
+        tenth,
+        tenth,
+        tenth,
+        tenth,
+    ]
+    # How a model would be asked is prepared between gate and match.
+    assert spans["match"].start_ns - spans["gate"].end_ns == tenth
+    assert spans["messages"].start_ns == spans["choose"].end_ns
+    assert spans["messages"].end_ns == spans["decide"].end_ns
+    assert not [each for each in stages if "echoic.stage.timed" in each.attributes]
+
+
+def test_each_stage_shows_what_it_found() -> None:
+    """Gates stand where they were tested, candidates where they were found."""
+    spans = by_name(decision_spans(a_trace()))
+    found = {
+        name: [(each.name, each.at_ns == span.end_ns) for each in span.events]
+        for name, span in spans.items()
+        if span.parent == spans["decide"].span_id
+    }
+
+    assert found == {
+        "salience": [],
+        "gate": [("gate", True)],
+        "match": [("candidate", True)],
+        "choose": [("arm", True), ("gate", True)],
+        "messages": [],
+    }
+
+
+def test_a_commit_shows_its_wait() -> None:
+    """A group waits for the write before its own."""
+    commit = by_name(decision_spans(a_trace()))["commit"]
+
+    (begun,) = commit.events
+    assert (begun.name, begun.at_ns) == (
+        "write begun",
+        samples.START_NS + 4 * samples.MS,
+    )
 
 
 def test_same_event_same_spans() -> None:
@@ -120,6 +170,7 @@ def test_children_lie_within_their_parents(
         picked_up_ns=picked_up,
         started_ns=started,
         decided_ns=started + deciding,
+        writing_ns=received,
         committed_ns=started + deciding + writing,
     )
     spans = {span.span_id: span for span in decision_spans(trace)}

@@ -162,6 +162,16 @@ async def test_observers_hear_of_committed_turns_alone(broker: Broker) -> None:
 
     told = [turn.input.sequence for turn, _ in heard if turn.input.agent == ADA]
     assert told == sequences
+    for turn, times in heard:
+        assert bool(times.entered) == (turn.input.agent == ADA)
+        steps = [
+            times.started_ns,
+            *(at_ns for _, at_ns in times.entered),
+            times.decided_ns,
+            times.writing_ns,
+            times.committed_ns,
+        ]
+        assert steps == sorted(steps)
 
 
 async def test_two_workers_of_one_partition_decide_once(broker: Broker) -> None:
