@@ -88,6 +88,8 @@ async def publish(client: Client, message: Wire) -> None:
         except (NatsError, OSError, TimeoutError) as error:
             failure = error
             continue
+        # JetStream's reply holds stream and sequence once stored,
+        # or `error` in their place.
         refused = json.loads(reply.data or b"{}").get("error")
         if refused is not None:
             raise BrokerError(f"{message.subject!r} was not stored: {refused!r}")

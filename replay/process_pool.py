@@ -92,6 +92,7 @@ def _end(processes: Sequence[BaseProcess]) -> None:
     for process in processes:
         process.terminate()
     for process in processes:
+        # Of a process that ended within its patience, `kill` does nothing.
         process.join(PATIENCE_S)
         process.kill()
 

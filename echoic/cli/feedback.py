@@ -85,8 +85,11 @@ def feedback(
         )
         outputs = await publish.tell(log, agent, given)
         messages = [output.message for output in outputs]
+        # After a vote only one thing is asked of a model: the rule
+        # of an answer that was liked.
         asked = any(isinstance(each, ModelAsked) for each in messages)
         votes = (each for each in messages if isinstance(each, FeedbackApplied))
+        # `tell` raises if the vote was refused, so there is one.
         return next(votes), asked
 
     applied, is_forming = on_instance(call, run)

@@ -103,6 +103,7 @@ def down(data: Data = None) -> None:
         note(f"process {running.pid} does not stop: it is killed")
         os.kill(running.pid, signal.SIGKILL)
         _ends(running.pid, STOP_S)
+    # One that was killed could not remove its note itself.
     remove_note(settings.data)
     print(f"stopped; the data stays in {settings.data}")
 
@@ -225,6 +226,7 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
     try:
         print(await_start(process, settings.data, log, note))
     except (KeyboardInterrupt, NotRunningError):
+        # An instance that is not waited for any more must not go on unnoticed.
         process.terminate()
         raise
 

@@ -104,6 +104,7 @@ def _sending(
     source, old = named["source"] or "user", named["id"]
     event_id = new_id()
     if old is not None:
+        # Under both, as an id is unique within its source only.
         ids[source, old] = event_id
     if not isinstance(fields.get("text", ""), str):
         raise ValueError("its text is no text")
@@ -134,6 +135,8 @@ def _recorded(message: Mapping[str, Any]) -> dict[str, Any]:
         "agent": parts[1],
         "source": parts[2],
         "type": parts[3],
+        # Taken out of the headers: under its recorded id the log
+        # would drop it as a duplicate.
         "id": headers.pop("ce-id", None),
         "headers": headers,
     }

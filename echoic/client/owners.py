@@ -106,6 +106,7 @@ async def owners(client: Client) -> tuple[Owner, ...]:
         await client.publish(WHO, reply=inbox)
         async with asyncio.timeout(GATHERED_S):
             await complete.wait()
+    # Whoever is silent so long is left out; `unowned` shows which partitions that concerns.
     except TimeoutError:
         pass
     finally:

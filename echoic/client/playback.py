@@ -102,4 +102,5 @@ def _new_reply(
 
 
 def _new_id(run: UUID, old: str) -> str:
+    # Derived from the old id, so that a reference is changed without a table of all events.
     return str(uuid5(run, old))

@@ -97,6 +97,7 @@ async def decided_on(
     event = await arrival(log, subject, event_id, after, timeout_s)
     outputs = await _outputs(log, partition, event.sequence, timeout_s)
     for record in DecisionRecords().take(read_input(event), outputs):
+        # A group may hold a decision on another occasion as well, such as a due timer.
         if record.decided.event_id == event_id:
             return await _final(log, record, outputs, timeout_s)
     raise _refusal(outputs)

@@ -41,6 +41,7 @@ async def _comes_up(connection: Connection, store: Store) -> bool:
         except StoreUnusable:
             # An instance that has just started makes the tables first.
             stands = -1
+        # Other faults of the read models do not pass in seconds; the log answers instead.
         except ProjectionError:
             return False
         if stands >= wanted:

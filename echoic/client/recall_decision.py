@@ -69,6 +69,7 @@ async def _votes(log: ReadableLog, decision: Output) -> dict[str, FeedbackApplie
     """Return the latest vote of each person on the decision, by person."""
     after = decision.record.sequence
     votes = messages(log, FeedbackApplied, decision.agent, after=after)
+    # The log is read in order, so a person's later vote replaces the earlier one.
     return {
         vote.actor: vote async for _, vote in votes if vote.decision_id == decision.id
     }

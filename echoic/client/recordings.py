@@ -60,6 +60,7 @@ async def opened(source: Source) -> AsyncIterator[tuple[Recording, AidProvider]]
         recording = from_file(source.path)
         yield recording, _provider(recording.log, source.embedder)
         return
+    # The error that ends the command says what a log line would say before it.
     logging.getLogger("streams").setLevel(logging.ERROR)
     async with reading(source.credentials, "echoic replay") as client:
         log = await open_reader(client)
@@ -91,4 +92,5 @@ def _provider(log: ReadableLog, name: str) -> AidProvider:
 def is_path(name: str) -> bool:
     """Tell whether a name means a file, even a missing one, and not a session."""
     path = Path(name)
+    # A missing file has to be reported as a file, not looked for among the sessions.
     return path.exists() or path.suffix == ".echoic" or path.name != name

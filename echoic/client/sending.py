@@ -86,6 +86,8 @@ class Sender:
 
     async def vote(self, vote: PlayedVote) -> None:
         """Give a recorded vote on the new decision about the same event."""
+        # The recorded decision has another id here: the vote waits for
+        # the one that takes its place.
         record = await self.answer(vote.event_id)
         given = vote.given.model_copy(update={"decision_id": record.id})
         await publish.tell(self._connection.log, record.agent, given)

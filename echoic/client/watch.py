@@ -33,6 +33,7 @@ async def settings_in_force(log: ReadableLog, partition: int) -> MindSettings:
 
 async def last_answered(log: ReadableLog, partition: int) -> int:
     """Return the sequence of the last answered input of a partition, 0 for none."""
+    # By outputs: each is marked with the input that it answers, and inputs may still wait.
     last = await log.last_sequence(outputs_of(partition))
     record = await log.record(last)
     return read_mark(record).cause_sequence if record is not None else 0
@@ -43,6 +44,7 @@ async def answered(
 ) -> AsyncIterator[tuple[Input, list[Output]]]:
     """Yield each input of an agent after a sequence with its whole group, live."""
     joiner = GroupJoiner((agent,))
+    # Both directions, as a group is an input with all outputs that answer it.
     subjects = f"ev.{partition_of(agent)}.*.{agent}.>"
     async for records in log.follow(subjects, after, AT_ONCE):
         for record in records:

@@ -69,6 +69,8 @@ def _undeclared_events(source: Source) -> Iterator[Problem]:
             for named in comparison.values:
                 if named not in declared:
                     when = str(heuristic["when"])
+                    # A name written with escapes is not found; then the place
+                    # is where the condition begins.
                     offset = max(when.find(f'"{named}"'), 0)
                     place = source.place_within((*steps, "when"), offset)
                     message = f'event type "{named}" is not declared'

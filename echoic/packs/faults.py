@@ -135,6 +135,8 @@ def _model_within(annotation: Any) -> type[BaseModel] | None:
 
 def _written(place: Place, source: Source) -> str:
     """Return a plain value as its author wrote it."""
+    # From the line, since the value that YAML read no longer shows
+    # how it was typed: 1.0 for 1.00.
     rest = source.lines[place.line - 1][place.column - 1 :]
     return re.split(r"[,}\]#]|\s", rest, maxsplit=1)[0]
 

@@ -111,6 +111,7 @@ def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:
     except PromptFileError as error:
         place = source.place_of(("executive", error.name))
         return None, [make(source, place, "E-PACK-015", str(error))]
+    # What YAML can write and orjson cannot, such as a number beyond 64 bits.
     except TypeError as error:
         return None, [_unreadable(source.file, SourceError(f"cannot be kept: {error}"))]
     try:

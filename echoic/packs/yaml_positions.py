@@ -95,6 +95,7 @@ def read(file: Path) -> Source:
     text = _text(file)
     source = Source(file, tuple(text.splitlines()))
     try:
+        # In pure Python, as the C parser would not use a composer of ours.
         yaml = YAML(typ="safe", pure=True)
         yaml.Composer = _ShallowComposer
         node = yaml.compose(text)
@@ -183,6 +184,7 @@ def _scalar(node: ScalarNode) -> JsonValue:
 _SCALARS: Mapping[str, Callable[[str], JsonValue]] = {
     "null": lambda _: None,
     "bool": lambda text: text.lower() == "true",
+    # Base 0 reads 0x and 0o as YAML 1.2 does, and refuses 007, which then stays text.
     "int": lambda text: int(text, 0),
     "float": float,
 }

@@ -46,6 +46,8 @@ class Behaviour:
 
 def act_of(record: DecisionRecord) -> Act:
     """Return the recorded strategy's act at a decision; nothing of it is imputed."""
+    # Only a final record's last message is its answer; of any other it
+    # is unknown how long it took.
     latency = record.latency_ms
     return Act(
         spoke=record.said is not None,
@@ -83,6 +85,7 @@ def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, 
     The baseline's is as recorded, with exploration: `explored` of its heuristics' answers
     were drawn and are not what it would have chosen.
     """
+    # The baseline's side was recorded, so only the challenger's can hold imputed answers.
     kind: Kind = "imputed" if theirs.imputed else "fact"
     note = f"{theirs.imputed} answers imputed" if theirs.imputed else None
     rows = [

@@ -280,6 +280,7 @@ def _without_values(estimate: Estimate) -> Estimate:
         )
     return Estimate(
         target=estimate.target.without_values(),
+        # What was recorded was said in the baseline's own voice, so its value stands.
         baseline=estimate.baseline,
         difference=difference.without_values(),
     )

@@ -133,6 +133,7 @@ def summarized(
 def _act(own: ClosedLoopDecision, fast: tuple[float, float] | None) -> Act:
     record = own.record
     return Act(
+        # A model whose words are not known has spoken all the same.
         spoke=own.said is not None or own.is_unknown,
         path=record.decided.path if record.winner is None else arm_class(record.winner),
         asked_model=bool(own.takes),
@@ -149,6 +150,8 @@ def _latency(
     if own.latency_ms is not None:
         return own.latency_ms.low, own.latency_ms.high
     past = own.recorded
+    # The same arm takes as long as it did; of another one, only the
+    # mind's usual range is known.
     is_known = past is not None and past.is_final and own.is_recorded_arm
     return (past.latency_ms, past.latency_ms) if past and is_known else fast
 

@@ -212,6 +212,7 @@ def _choice(
     text: str | None
     if arm == SILENT:
         text = None
+    # Whichever side the arm belongs to, these words were really said.
     elif arm == decision.decided.arm:
         text = decision.record.said
     elif kind == "heuristic":

@@ -62,6 +62,7 @@ async def past_of(
     decisions: list[LoggedDecision] = []
     async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
+            # Folded once, and passed on to the readers that need decisions, too.
             records = recorded.read(group)
             decisions += asking.read(group, records)
             history.read(group, records)

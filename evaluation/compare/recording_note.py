@@ -41,6 +41,7 @@ async def note_of(
     in_force = await with_packs(
         InForce.of(recording.start, recording.agent), recording.log
     )
+    # An agent's own version of a pack is in force in place of the shared one.
     refs = {**in_force.shared.packs, **in_force.agent.packs}
     note = RecordingNote(
         agent=recording.agent,
@@ -83,6 +84,7 @@ def _names(in_force: InForce) -> dict[str, str]:
 async def _title(recording: Recording) -> str:
     first = await recording.log.record(recording.first)
     message = read_input(first).message if first is not None else None
+    # Only a session that somebody started has a title; others begin with any input.
     return message.title if isinstance(message, SessionStarted) else ""
 
 

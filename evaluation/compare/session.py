@@ -96,6 +96,7 @@ async def compared(
             start=recording.start,
             expected_chain=recording.chain,
         )
+        # It verifies and yet cannot be read: the fault is not in the recording.
         if verification.is_identical:
             raise
         # The verification found the damage and names its place, which becomes the verdict.

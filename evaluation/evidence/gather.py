@@ -120,6 +120,8 @@ class EvidenceReader:
         """Read one group of the recording."""
         if not self._has_begun:
             self._has_begun = True
+            # The terms from before the recording have to precede its
+            # first fact, hence sequence 0.
             self._put_in_force(group.before, 0)
         self._decision_id = ""
         for output in group.outputs(_READ):
@@ -133,6 +135,7 @@ class EvidenceReader:
 
     def evidence(self) -> tuple[Evidence, ...]:
         """Return all that was gathered."""
+        # What the world showed of a fire goes before what people said of it.
         happened = {**self._voting.happened(), **self._outcomes}
         return tuple(
             Evidence(
@@ -153,6 +156,8 @@ class EvidenceReader:
         session = decided.session_id or ""
         if not self._parts or self._parts[-1].session != session:
             self._begin(group, session)
+        # Candidates that did not answer record their confidence as
+        # well, so each proves the fold.
         for candidate in decided.candidates:
             if (
                 candidate.arm.startswith(_HEURISTIC)
@@ -216,6 +221,8 @@ class EvidenceReader:
         was, fact, earlier = self._believing.believed, None, None
         given = group.input.message
         key, declared = self._about(vote.heuristic_id or "", vote.content_hash or "")
+        # Since edition 2 a changed vote replaces the earlier one
+        # wherever that is held (ADR 0016).
         is_kept = self._in_force.settings.edition >= 2
         if is_kept:
             earlier = self._voting.before(vote, given, was.get(key))
@@ -230,6 +237,8 @@ class EvidenceReader:
                 is_seen=vote.fire_id in self._outcomes,
             )
             self._learn(group, fact)
+            # An edit that kept the trust took the earlier vote along;
+            # it is replaced there as well.
             for other in self._carried(key, vote) if is_kept else ():
                 self._learn(group, replace(fact, key=other))
         self._voting.take(fact, vote, was, self._believing.believed, earlier)
@@ -325,6 +334,8 @@ class EvidenceReader:
             return
         self._terms = now
         fact = facts.Termed(sequence, now)
+        # Without a part there is nothing to add to: the first
+        # begins with the terms of its time.
         if self._parts:
             self._parts[-1].facts.append(fact)
         self._believing.take(fact)

@@ -96,7 +96,11 @@ class _BothPaces:
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._recording = recording
         self._paces = (USUAL, pace)
+        # One state for both at first: states are immutable, so
+        # neither fold changes the other's.
         self._in_force = [AgentState(rapport=start.rapport)] * 2
+        # Votes from before the recording: a changed vote replaces
+        # its earlier value here, too.
         self._said = {
             (decision_id, actor): start.decisions[decision_id].votes[actor]
             for decision_id in start.decisions.sorted_keys()

@@ -99,6 +99,7 @@ def _difference(
     """
     if len(values) < 2:
         return None, None, None
+    # Twice the first value, so that what `contrast` guesses first, one half, is that value.
     scale = 2.0 * abs(values[0]) or 1.0
     probability = first.probability if first.variant == "b" else 1.0 - first.probability
     contrast = sequential.contrast(

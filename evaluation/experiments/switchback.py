@@ -137,6 +137,7 @@ class _Unit:
 
     def take(self, trial: Trial) -> None:
         self.is_mixed |= trial.variant != self.variant
+        # Where a gate closed, neither variant had any say.
         if not trial.was_asked:
             return
         self.asked += 1
@@ -205,6 +206,7 @@ def _difference(counted: Sequence[_Unit]) -> Difference | None:
     is_bounded = bool(np.isfinite(high))
     if not is_bounded:
         return Difference(estimate, None, None)
+    # Outcomes lie in [0, 1], so no difference of two lies farther out.
     return Difference(estimate, max(low, -1.0), min(high, 1.0))
 
 

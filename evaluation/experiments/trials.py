@@ -61,6 +61,8 @@ async def newest(log: ReadableLog, agent: str) -> Begun | None:
     found: Begun | None = None
     async for record, applied in messages(log, ControlApplied, agent):
         if applied.control == ExperimentStarted.token:
+            # If a start's input was lost, the experiment before it is
+            # the newest that can be read.
             found = await _begun(log, read_mark(record).cause_sequence) or found
     return found
 

@@ -103,6 +103,7 @@ async def learning_history(recording: Recording) -> LearningHistory:
     first = evidence[0]
     # Under the recorded settings, without changes: these folds were proven by `gather`.
     believing = BeliefFold(first.believed, first.learning, {}, first.terms)
+    # Now, since the reader folds on with these beliefs.
     begins = known(in_force, believing)
     reader = _HistoryReader(evidence, believing)
     async for group in recorded_groups(recording):

@@ -121,6 +121,8 @@ class Witnessed:
         entities = event.entities if isinstance(event, Sensed) else ()
         self.deeds[id_] = Deed(decided.event_id, decided.source, frozenset(entities))
         self._arms[id_] = decided.arm
+        # False: a draw let it into the prompt. None says nothing of it; then the
+        # suggestion is a fire of its own.
         self._suggested |= {
             (id_, each.arm.removeprefix("heuristic:").rpartition("@")[0])
             for each in decided.candidates

@@ -237,6 +237,7 @@ def advice(
         # Outcomes of one session may be correlated: where the measured error exceeds that
         # of independent coin flips, plan for an effect that is smaller by the same ratio.
         effect *= min(1.0, _expected_error(recorded, now) / se)
+    # The rate of the command that a comparison's next steps name, so that the two agree.
     better = _more(effect, challenger(0.2), recorded)
     said = f"{_sessions(better)} with challenger exploration at 0.2"
     if now is None:

@@ -87,6 +87,7 @@ async def verified(
     recorded = reader.found()
     began: dict[str, int] = {}
     for record in recorded.records:
+        # A session in which gates alone decided tells nothing of a strategy.
         if not record.is_gated:
             began.setdefault(record.session, record.arrived_ns)
     sessions = tuple((began[session], session) for session in began)

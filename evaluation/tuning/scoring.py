@@ -126,6 +126,8 @@ def _curves(
         for joined, found in ((old, curves(each, {})), (new, curves(each, changes))):
             for key, curve in found.items():
                 place = each.agent, key
+                # Stretches come in order of time, so a heuristic's curve goes
+                # on where the last one ended.
                 earlier = joined[place].points if place in joined else ()
                 joined[place] = Curve((*earlier, *curve.points), curve.lifecycle)
     for agent, key in sorted(old):

@@ -120,6 +120,8 @@ def context_of(
 
 
 def _goals(decided: Decided, in_force: InForce) -> tuple[str, ...]:
+    # Goals are recorded only where they were chosen by the event, else
+    # all of them count (ADR 0009).
     if decided.goals is None:
         return in_force.goals_of(decided.domain)
     return tuple(each.text for each in decided.goals)

@@ -173,6 +173,8 @@ class _Scan:
             agent=self._agent,
             first=self.first,
             last=self._last,
+            # Of this agent alone, as in a session's file: both
+            # sources give the same recording.
             start=checkpoint.of_agent(self._start, self._agent),
             sessions=tuple(self.sessions),
             chain=self._end.agents[self._agent].chain,

@@ -49,5 +49,7 @@ def within(own: Constraints, wider: Constraints) -> Constraints:
         return own
     said = {**wider.model_dump(exclude_none=True), **own.model_dump(exclude_none=True)}
     if said.get("floor", 0.0) > said.get("ceiling", 1.0):
+        # The heuristic's own bounds agree with each other, so the one
+        # it leaves open is the pack's.
         said.pop("floor" if own.floor is None else "ceiling")
     return Constraints.model_validate(said)

@@ -178,6 +178,7 @@ DISK = Gauge(
 BATTERY = Gauge(
     name="battery",
     strain=_battery_strain,
+    # Alarms below 20 and 8 percent of charge, negative since strain has to grow.
     marks=(-20, -8),
     relief=-30,
     alarm="battery_low",
