@@ -11,7 +11,7 @@ import typer
 from echoic import errors
 from echoic.cli.options import Call, Jobs, Rope
 from echoic.cli.progress import Progress
-from echoic.client.comparison import compare_all
+from echoic.client.comparison import compare_all, sources
 from echoic.client.requery import Requery
 from echoic.config.load import Settings
 from echoic.config.strategies import strategy_of
@@ -54,6 +54,10 @@ def compare(
     rope: Rope = None,
     report: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
     fail_on: Annotated[str | None, typer.Option(metavar="CONDITIONS")] = None,
+    trace: bool = False,
+    trace_to: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None,
+    trace_limit: Annotated[int, typer.Option(min=1)] = 100,
+    trace_originals: bool = False,
     jobs: Jobs = None,
 ) -> None:
     """Decide recorded sessions again under other strategies, and say what would change.
@@ -78,6 +82,10 @@ def compare(
         silence: The value of silence.
         report: Also write a page that stands alone.
         fail_on: Exit with 1 if one of these holds, such as `regressed>0`.
+        trace: Show flips, and some other decisions, in Jaeger beside the recorded ones.
+        trace_to: The same into a file, which Jaeger's page can upload.
+        trace_limit: How many decisions of each session and challenger at most.
+        trace_originals: Trace the recorded ones too, if that never happened.
     """
     # What can be refused is refused first: comparing may take minutes.
     conditions = parse(fail_on) if fail_on else ()
@@ -85,6 +93,12 @@ def compare(
     if window is not None and window <= 0.0:
         raise EchoicError(f"--window {window!r}: give a number of seconds above 0")
     settings, answers = call.settings, Answers(mode=model, stub=STUB)
+    tracing = None
+    if trace or trace_to or trace_originals:
+        # Imported here: most comparisons trace nothing.
+        from echoic.cli.replay_trace import tracing_to
+
+        tracing = tracing_to(settings, trace_to, trace_limit, originals=trace_originals)
     if model == "requery":
         answers = _requery(settings, asked, calls, usd)
     plan = Plan(
@@ -100,6 +114,8 @@ def compare(
         results = compare_all(settings, session or [], plan, progress, jobs)
     _is_within(since, results)
     found = document(results, plan, _wish(rope, results))
+    if tracing is not None:
+        found = tracing.traced(found, results, plan, sources(settings, session or []))
     call.show(found.as_json(), comparison.screen(found))
     if report is not None:
         # Imported here: only a page needs the templates, and they take time to load.

@@ -34,6 +34,7 @@ class Settings:
     nats_url: str | None
     database_url: str | None
     trace_endpoint: str | None
+    trace_ui: str
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
     worker_processes: str

@@ -36,6 +36,10 @@ OWN: tuple[Option, ...] = (
         also=("OTEL_EXPORTER_OTLP_ENDPOINT",), secret=True,
     ),
     Option(
+        "trace.ui", forms.url("http", "https"), "http://127.0.0.1:16686",
+        "Where Jaeger's pages are, for links to traces.",
+    ),
+    Option(
         "model.api_base", forms.url("http", "https"), None,
         "Where it is reached, if not at its provider's own address.", secret=True,
     ),
@@ -58,7 +62,7 @@ OWN: tuple[Option, ...] = (
 """The settings that shape no decision, and so are not recorded."""
 
 _ORDER = (
-    "data", "agent", "nats.url", "database.url", "trace.endpoint", "strategy",
+    "data", "agent", "nats.url", "database.url", "trace.endpoint", "trace.ui", "strategy",
     "strategies.modules", "exploration.scheme", "exploration.rate",
     "exploration.challenger", "threshold", "relevance", "salience.novelty_half_life",
     "goals", "goals.choose", "seed", "model.name", "model.api_base", "model.api_key",

@@ -190,6 +190,8 @@ def _flip(flip: Flip) -> Iterator[RenderableType]:
     sides.style = "dim"
     sides.add_row(text(_side(flip.baseline)), "→", text(_side(flip.challenger)))
     yield Padding(sides, (0, 0, 0, 4))
+    if flip.compare_url is not None:
+        yield indented(4, flip.compare_url)
 
 
 def _line(*columns: Column) -> Table:

@@ -115,7 +115,7 @@ class Tracer:
             self._send(traces)
 
     def _send(self, traces: Iterable[Trace]) -> None:
-        spans = [span for trace in traces for span in _spans(trace)]
+        spans = [span for trace in traces for span in spans_of(trace)]
         for start in range(0, len(spans), BATCH_MAX):
             batch = spans[start : start + BATCH_MAX]
             try:
@@ -181,7 +181,8 @@ def _machine() -> str | None:
         return None
 
 
-def _spans(trace: Trace) -> tuple[SpanData, ...]:
+def spans_of(trace: Trace) -> tuple[SpanData, ...]:
+    """Return the spans of a trace, its root first."""
     if isinstance(trace, FollowUp):
         return follow_up_spans(trace)
     return decision_spans(trace)

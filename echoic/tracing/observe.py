@@ -11,6 +11,7 @@ from dataclasses import dataclass, field, replace
 
 from echoic.tracing import conventions as names
 from echoic.tracing import steps, tags
+from echoic.tracing.run import LIVE, Run
 from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
 from handlers.worker.timing import Times
 from schemas.codec.envelope import Input, Output
@@ -62,12 +63,16 @@ class Observer:
     def __init__(
         self,
         *,
-        run_id: str = "live",
+        run: Run = LIVE,
+        original: str = "",
         content: bool = False,
         packs: Mapping[str, str] | None = None,
     ) -> None:
-        """`packs` are the versions of the packs in force, by name."""
-        self._run_id = run_id
+        """`packs` are the versions of the packs in force, by name.
+
+        `original` is the recorded decision that `run` makes again, if it is a replay.
+        """
+        self._run, self._original = run, original
         self._content = content
         self._packs = dict(packs or {})
         self._held: OrderedDict[str, _Held] = OrderedDict()
@@ -121,8 +126,7 @@ class Observer:
         # The broker's clock and ours may differ, and a negative delay means nothing.
         delay_ms = max(0, times.started_ns - entry.record.time_ns) / 1e6
         found = tags.decide_tags(entry.agent, id_, decided, delay_ms) | {
-            names.RUN_ID: self._run_id,
-            names.RUN_VARIANT: decided.strategy,
+            **tags.run_tags(self._run, decided),
             names.PACK_VERSION: self._packs.get(decided.domain, names.NONE),
         }
         if self._content and decided.text:
@@ -147,6 +151,8 @@ class Observer:
             steps=tuple(self._outcomes(seen)),
             # Every other silence is a decision, and no failure.
             error="the mind failed" if decided.silence == "error" else None,
+            run=self._run,
+            original=self._original,
         )
         self._held[id_] = _Held(trace, final=decided.final)
         _remember(self._events, id_, occasion_id)

@@ -10,6 +10,7 @@ from dataclasses import dataclass, field, replace
 from typing import Literal
 
 from echoic.tracing import conventions as names
+from echoic.tracing.run import LIVE, Run
 from schemas.values import ids as identity
 
 Scalar = str | bool | int | float
@@ -105,6 +106,9 @@ class DecisionTrace:
     steps: tuple[Step, ...] = ()
     """Model calls, deliveries, and outcomes of earlier decisions."""
     error: str | None = None
+    run: Run = LIVE
+    original: str = ""
+    """The id of the recorded decision that a replay made again."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -121,13 +125,12 @@ class FollowUp:
 
 def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
     """Return the spans of a decision's trace, its root first."""
-    trace_id = identity.trace_id(trace.event_id)
+    trace_id = trace.run.trace_id(trace.event_id)
     parent, links = _context(trace.traceparent, trace_id)
-    ids = _Ids(trace.decision_id)
+    ids = _Ids(trace.run.span_key(trace.decision_id))
     root_step = _root(trace, links)
     root = _placed(root_step, trace_id, ids, parent)
-    decide_step = _decide(trace)
-    decide = _placed(decide_step, trace_id, ids, root.span_id)
+    decide = _placed(_decide(trace), trace_id, ids, root.span_id, _original(trace))
     spans = [root, _placed(_queue(trace), trace_id, ids, root.span_id), decide]
     for stage in trace.stages:
         within = _clamped(stage, decide.start_ns, decide.end_ns)
@@ -158,6 +161,15 @@ def decision_link(event_id: str, decision_id: str) -> Link:
         identity.trace_id(event_id),
         identity.span_id(decision_id, names.DECIDE, 0),
         {names.LINK: names.LINK_DECISION, names.DECISION_ID: decision_id},
+    )
+
+
+def _original(trace: DecisionTrace) -> tuple[Link, ...]:
+    if not trace.original:
+        return ()
+    link = decision_link(trace.event_id, trace.original)
+    return (
+        replace(link, attributes={**link.attributes, names.LINK: names.LINK_ORIGINAL}),
     )
 
 

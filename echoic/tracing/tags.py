@@ -4,6 +4,7 @@ What people wrote or were told is included only where `content` allows it.
 """
 
 from echoic.tracing import conventions as names
+from echoic.tracing.run import LIVE, Run
 from echoic.tracing.spans import Scalar
 from schemas.codec.envelope import Input
 from schemas.messages.decisions import Completed, Decided, Dropped
@@ -59,6 +60,20 @@ def decide_tags(
         value = salience.dimensions[dimension]
         tags[names.salience_dimension(dimension)] = value
     return tags | _session(decided) | _heuristic(decided)
+
+
+def run_tags(run: Run, decided: Decided) -> Tags:
+    """Return which run it was; of a replay also where the recorded decision is."""
+    tags: Tags = {
+        names.RUN_ID: run.id,
+        names.RUN_VARIANT: run.variant or decided.strategy,
+    }
+    if run.is_live:
+        return tags
+    recorded = LIVE.trace_id(decided.event_id)
+    tags |= {names.REPLAY: True, names.ORIGINAL_TRACE_ID: recorded}
+    url = run.compared_at(decided.event_id)
+    return tags if url is None else tags | {names.COMPARE_URL: url}
 
 
 def completed_tags(completed: Completed) -> Tags:

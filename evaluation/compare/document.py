@@ -189,6 +189,8 @@ class Flip:
     for strategies that never draw."""
     outcome_of: Whose | None = None
     """Whose arm was taken, so whose outcome it is; None if neither's."""
+    compare_url: str | None = None
+    """Where Jaeger shows the decision as recorded beside the challenger's, if traced."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -6,7 +6,7 @@ everything that is due by then is processed in order of time.
 
 import heapq
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec import structs
@@ -15,29 +15,25 @@ from handlers.aids import AidProvider
 from handlers.mind import turn as turns
 from projections.folds import sessions
 from projections.folds.partition import fold_recorded
-from replay.cassette import UNKNOWN_TEXT, Player, Take
+from replay.cassette import Player, Take
 from replay.closed_loop import carry_over
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.history import MILLISECOND_NS, History
+from replay.closed_loop.made_inputs import made_input, result_of
 from replay.recording.decisions import DecisionRecords
 from replay.recording.in_force import Contender
 from replay.recording.source import Recording
 from schemas.codec.catalogue import InputMessage
-from schemas.codec.decode import read_input
-from schemas.codec.encode import write_input
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import Control
 from schemas.messages.decisions import HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
-from schemas.messages.results import ClockTicked, ModelAnswered, ModelFailed
+from schemas.messages.results import ClockTicked
 from schemas.ports.aids import Aids
 from schemas.state.agent import STRANGER, AgentState
 from schemas.state.evidence import belief_key
 from schemas.values.record import Record, nanoseconds
-
-SYNTHETIC = 1 << 48
-"""The sequences of inputs that a replay makes begin here, above any of a real log."""
 
 Point = tuple[int, float]
 """An agent's time in nanoseconds since 1970, and a confidence from there on."""
@@ -88,7 +84,10 @@ class Simulation:
         provider: AidProvider,
         player: Player,
         past: History,
+        *,
+        heard: Callable[[turns.Turn], None] = lambda turn: None,
     ) -> None:
+        """Call `heard` with every turn that is made."""
         self._epoch = recording.log.epoch
         self._agent = recording.agent
         self._partition = recording.partition
@@ -96,6 +95,7 @@ class Simulation:
         self._provider = provider
         self._player = player
         self._past = past
+        self._heard = heard
         self._own = History()
         self._state = recording.start
         self._has_begun = False
@@ -133,6 +133,15 @@ class Simulation:
         if message is not input_.message:
             input_ = structs.replace(input_, message=message)
         await self._answer(input_, aids)
+
+    async def answer_once(self, input_: Input, aids: Aids) -> None:
+        """Answer one recorded input at the state so far, and then what models answer to it."""
+        self._put_in_force()
+        self._now_ns = input_.record.time_ns
+        await self._answer(input_, aids)
+        while self._coming:
+            # Timers that are due before an answer go first, as in a race.
+            await self._pass_to(self._coming[0][0])
 
     async def deliver_outstanding(self) -> None:
         """Deliver the answers that are outstanding when the recording ends."""
@@ -206,22 +215,16 @@ class Simulation:
         """Answer an input made by the simulation."""
         self._now_ns = max(self._now_ns, time_ns)
         self._made += 1
-        wire = write_input(
-            message,
-            agent=self._agent,
-            partition=self._partition,
-            id_=f"replay-{self._made}",
-            source="/echoic/replay",
+        input_ = made_input(
+            message, self._agent, self._partition, self._made, self._now_ns
         )
-        place = SYNTHETIC + self._made * 1_000
-        record = Record(wire.subject, wire.headers, wire.body, place, self._now_ns)
-        input_ = read_input(record)
         (aids,) = await self._provider.for_inputs([input_])
         await self._answer(input_, aids)
 
     async def _answer(self, input_: Input, aids: Aids) -> None:
         turn = turns.answer(self._state, input_, aids, self._epoch)
         self._state = turn.state
+        self._heard(turn)
         # A recorded control may have set another strategy or exploration.
         if isinstance(input_.message, Control):
             self._put_in_force()
@@ -260,7 +263,7 @@ class Simulation:
         # already, and its takes with it.
         if record is not None and not record.is_final:
             self._takes[record.id].append(take)
-        message = _result(ask_id, asked, take)
+        message = result_of(ask_id, asked, take)
         if message is not None:
             waits_ns = round(take.latency_ms.middle * MILLISECOND_NS)
             # The count breaks ties in the order of asking, and spares the heap a comparison
@@ -268,26 +271,3 @@ class Simulation:
             place = (input_.record.time_ns + waits_ns, len(self._own.asks), message)
             heapq.heappush(self._coming, place)
         self._own.asks[ask_id] = asked
-
-
-def _result(
-    ask_id: str, asked: ModelAsked, take: Take
-) -> ModelAnswered | ModelFailed | None:
-    """Return the result message of an ask; None if it never got one."""
-    if take.failure is None:
-        return ModelAnswered(
-            ask_id=ask_id,
-            request_hash=asked.request_hash,
-            model=take.model,
-            text=UNKNOWN_TEXT if take.text is None else take.text,
-        )
-    match take.failure:
-        case "timeout" | "no_response" | "declined" | "unavailable" as reason:
-            return ModelFailed(
-                ask_id=ask_id,
-                request_hash=asked.request_hash,
-                reason=reason,
-                detail=take.detail,
-            )
-        case _:
-            return None

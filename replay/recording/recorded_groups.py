@@ -52,6 +52,11 @@ class RecordedGroup:
         return self._group.input.time_ns
 
     @property
+    def written_ns(self) -> int:
+        """The broker's time of its outputs, in nanoseconds since 1970."""
+        return written_ns(self._group)
+
+    @property
     def is_result(self) -> bool:
         """Whether its input answers an ask."""
         return self._group.input.subject.split(".", 5)[4] == "result"
@@ -128,3 +133,9 @@ def records_in(group: RecordedGroup, records: DecisionRecords) -> list[DecisionR
 def token_of(record: Record) -> str:
     """Return the last token of a record's subject: what sort of output it is."""
     return record.subject.rpartition(".")[2]
+
+
+def written_ns(group: Group) -> int:
+    """Return when a group was written, by the broker's clock, in nanoseconds since 1970."""
+    # The outputs of a replay have no time.
+    return max(group.outputs[-1].time_ns, group.input.time_ns)

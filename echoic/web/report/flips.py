@@ -94,6 +94,7 @@ def row(flip: Flip) -> dict[str, Any]:
         "logged": [number(each) for each in odds],
         "outcome": None if flip.outcome is None else seen,
         "why": [_gate(gate) for gate in flip.explanation],
+        "traces": flip.compare_url,
     }
 
 

@@ -80,6 +80,9 @@ function drawFlip(flip) {
   if (a.arm === b.arm) {
     meta.append(make("span", {}, "Both hold this arm best; how likely they take it differs."));
   }
+  if (flip.traces) {
+    meta.append(make("a", { href: flip.traces }, "Both in Jaeger"));
+  }
   if (flip.why.length) {
     const of = (whose) => flip.why.filter((gate) => gate[0] === whose);
     item.append(make("details", {}, make("summary", {}, "Why"), make("div", { class: "why" },

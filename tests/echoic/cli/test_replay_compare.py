@@ -47,3 +47,34 @@ def test_what_trips_a_build_is_named_with_its_challenger(echoic: Program) -> Non
     assert "heuristic_first has" not in ran.err
     assert page.read_text().startswith("<!doctype html>")
     assert not list(echoic.folder.glob("*.new"))
+
+
+def test_flips_can_be_seen_beside_the_recorded_decisions(echoic: Program) -> None:
+    """Each names Jaeger's page of both traces; the file holds these, to be uploaded."""
+    file, page = echoic.folder / "traces.jsonl", echoic.folder / "out.html"
+    named = ("-s", "heuristic_first:threshold=0.5", "--report", str(page))
+    traced = ("--trace-to", str(file), "--trace-originals", "--trace-limit", "7")
+
+    ran = echoic.here("replay", "compare", EVENING, *named, *traced, "--json")
+
+    assert ran.code == 0
+    flips = ran.json["comparisons"][0]["flips"]
+    urls = [flip["compare_url"] for flip in flips if flip["compare_url"]]
+    assert len(urls) == 7 < len(flips)
+    assert urls[0] in page.read_text()
+    written = file.read_text()
+    for url in urls:
+        for id_ in url.rpartition("/")[2].split("..."):
+            assert f'"traceId":"{id_}"' in written
+
+
+def test_a_collector_that_is_away_is_said_before_the_work(echoic: Program) -> None:
+    """With what to do instead."""
+    ran = echoic.here(
+        "replay", "compare", EVENING, "-s", "silent", "--trace",
+        OTEL_EXPORTER_OTLP_ENDPOINT="http://127.0.0.1:9",
+    )  # fmt: skip
+
+    assert (ran.code, ran.out) == (3, "")
+    assert "no trace collector at 127.0.0.1:9" in ran.err
+    assert "--trace-to traces.otlp.jsonl" in ran.err

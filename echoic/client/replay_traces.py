@@ -1,0 +1,169 @@
+"""Traces of a replay: flips, and a sample of the other decisions, as challengers make them.
+
+They go to a collector or into a file, and each has its place on Jaeger's page that compares
+two traces.
+"""
+
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Protocol
+
+from echoic.client.recordings import Source, opened
+from echoic.config.load import Settings
+from echoic.errors import EchoicError, NotRunningError
+from echoic.tracing import conventions as names
+from echoic.tracing.destinations import Collector, CollectorError, Spool, endpoint
+from echoic.tracing.export import BATCH_MAX, resource, spans_of
+from echoic.tracing.observe import Trace
+from echoic.tracing.recorded import recorded_traces, replayed_trace
+from echoic.tracing.run import Run
+from echoic.tracing.spans import Attributes, SpanData
+from evaluation.compare.session import Plan, SessionResult
+from handlers.aids import AidProvider
+from replay.closed_loop.history import history_of
+from replay.closed_loop.once import decided_once
+from replay.recording.source import Recording
+from schemas.messages.experiments import Variant
+from schemas.values import ids
+
+SAMPLE = 20
+"""Decisions besides the flips that are traced of each session and challenger."""
+
+
+class Destination(Protocol):
+    """Takes batches of spans."""
+
+    def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
+        """Take one batch."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Wanted:
+    """Which traces are wanted, and where."""
+
+    destination: Destination
+    jaeger: str
+    """The address of Jaeger's pages."""
+    content: bool
+    """Whether the traces may hold people's words."""
+    limit: int
+    """Decisions of each session and challenger at most."""
+    originals: bool
+    """Whether the recorded decisions' own traces are sent as well."""
+
+
+def destination_of(settings: Settings, file: Path | None) -> tuple[Destination, bool]:
+    """Return where traces go, and whether they may hold people's words there.
+
+    Raises:
+        NotRunningError: no collector answers.
+    """
+    if file is not None:
+        return Spool(file), False
+    collector = Collector(endpoint(settings.trace_endpoint, os.environ))
+    if not collector.answers():
+        raise NotRunningError(
+            f"no trace collector at {collector.name}",
+            next_step="start Jaeger, or add --trace-to traces.otlp.jsonl",
+        )
+    return collector, collector.endpoint.is_loopback
+
+
+async def trace_all(
+    sources: Sequence[Source],
+    results: Sequence[SessionResult],
+    plan: Plan,
+    labels: Sequence[str],
+    wanted: Wanted,
+) -> list[dict[str, str]]:
+    """Send the traces; return for each challenger the compare page of each decision's id.
+
+    `labels` are what the challengers are called, in order.
+
+    Raises:
+        EchoicError: the destination did not take them.
+    """
+    left = {each.recording.digest: each for each in results}
+    found: list[dict[str, str]] = [{} for _ in labels]
+    for source in sources:
+        async with opened(source) as (recording, provider):
+            result = left.pop(recording.digest, None)
+            # The same recording under two names is traced once.
+            if result is None:
+                continue
+            replayed = _Replayed(recording, provider, result, wanted)
+            if wanted.originals:
+                await replayed.send_originals()
+            for index, strategy in enumerate(plan.challengers):
+                found[index] |= await replayed.send(index, strategy, labels[index])
+    return found
+
+
+class _Replayed:
+    """One recording, whose decisions are made again and traced."""
+
+    def __init__(
+        self,
+        recording: Recording,
+        provider: AidProvider,
+        result: SessionResult,
+        wanted: Wanted,
+    ) -> None:
+        self._recording = recording
+        self._provider = provider
+        self._result = result
+        self._wanted = wanted
+
+    async def send(self, index: int, strategy: Variant, label: str) -> dict[str, str]:
+        """Send what one challenger decides; return the compare page of each decision."""
+        _, cassette = await history_of(self._recording, self._recording.first)
+        chosen = chosen_of(self._result, index, self._wanted.limit)
+        again = await decided_once(
+            self._recording, strategy, self._provider, chosen, cassette
+        )
+        run = Run(run_id(self._recording, label), label, self._wanted.jaeger)
+        traces = {
+            each.id: replayed_trace(each, run, content=self._wanted.content)
+            for each in again
+        }
+        self._send(list(traces.values()), run.id)
+        return {
+            id_: run.compared_at(trace.event_id) or "" for id_, trace in traces.items()
+        }
+
+    async def send_originals(self) -> None:
+        """Send the traces of all that is recorded."""
+        traces = recorded_traces(self._recording, content=self._wanted.content)
+        self._send([each async for each in traces], self._recording.digest)
+
+    def _send(self, traces: Sequence[Trace], instance: str) -> None:
+        # Of no process: sent again, the same trace is the same to the byte, and Jaeger
+        # shows it once.
+        ours = {**resource(os.environ), names.SERVICE_INSTANCE_ID: instance}
+        spans = [span for trace in traces for span in spans_of(trace)]
+        for start in range(0, len(spans), BATCH_MAX):
+            try:
+                self._wanted.destination.send(ours, spans[start : start + BATCH_MAX])
+            except CollectorError as error:
+                raise EchoicError(
+                    f"the trace collector took no batch: {error}"
+                ) from error
+
+
+def run_id(recording: Recording, label: str) -> str:
+    """Return the id of a challenger's run over a recording: the same each time."""
+    return f"replay-{ids.digest(recording.digest.encode(), label.encode())[:12]}"
+
+
+def chosen_of(result: SessionResult, index: int, limit: int) -> frozenset[str]:
+    """Return the decisions to trace: the worst flips first, then a sample, evenly spread."""
+    flips = [flip.decision for flip in result.flips[index]][:limit]
+    listed = {flip.decision for flip in result.flips[index]}
+    others = [
+        each.record.id for each in result.decisions if each.record.id not in listed
+    ]
+    count = min(SAMPLE, limit - len(flips), len(others))
+    sample = [others[place * len(others) // count] for place in range(count)]
+    return frozenset((*flips, *sample))

@@ -1,0 +1,72 @@
+"""Traces of what is in a recording, and of what a replay made of it.
+
+The same observer builds them as builds those of the live mind, so that names, tags and ids
+are the same. A log holds no clock of the mind: a decision takes from the broker's time of its
+event to that of its group.
+"""
+
+from collections.abc import AsyncGenerator
+from contextlib import aclosing
+
+from echoic.tracing.observe import Answered, Observer, Trace
+from echoic.tracing.run import Run
+from echoic.tracing.spans import DecisionTrace
+from handlers.worker.timing import Times
+from replay.closed_loop.once import Answer, DecidedOnce, packs_in
+from replay.recording.recorded_groups import recorded_groups
+from replay.recording.source import Recording
+
+
+async def recorded_traces(
+    recording: Recording, *, content: bool = False
+) -> AsyncGenerator[Trace, None]:
+    """Yield the traces of a recording's decisions, as live tracing would have made them.
+
+    Their ids are those of live tracing too: send none that was traced already.
+
+    Raises:
+        UnreadableOutputError: an output is damaged, or of a newer program.
+        LogDamaged, SessionFileError: the recording is not sound or not whole.
+    """
+    packs = packs_in(recording.start, recording.agent)
+    observer = Observer(content=content, packs=packs)
+    async with aclosing(recorded_groups(recording)) as groups:
+        async for group in groups:
+            for overdue in observer.overdue(group.arrived_ns):
+                yield overdue
+            outputs = tuple(group.outputs())
+            answer = Answer(group.input, outputs, group.written_ns)
+            for trace in observer.answered(_answered(answer)):
+                yield trace
+    for rest in observer.rest():
+        yield rest
+
+
+def replayed_trace(
+    decided: DecidedOnce, run: Run, *, content: bool = False
+) -> DecisionTrace:
+    """Return the trace of a decision that a replay made once more."""
+    observer = Observer(
+        run=run, original=decided.id, content=content, packs=decided.packs
+    )
+    traces = [
+        trace
+        for answer in decided.answers
+        for trace in observer.answered(_answered(answer))
+    ]
+    return next(
+        trace
+        for trace in (*traces, *observer.rest())
+        if isinstance(trace, DecisionTrace) and trace.decision_id == decided.made
+    )
+
+
+def _answered(answer: Answer) -> Answered:
+    arrived_ns = answer.input.record.time_ns
+    times = Times(
+        picked_up_ns=arrived_ns,
+        started_ns=arrived_ns,
+        decided_ns=answer.written_ns,
+        committed_ns=answer.written_ns,
+    )
+    return Answered(answer.input, answer.outputs, times)
