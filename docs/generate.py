@@ -10,12 +10,14 @@ from pathlib import Path
 from echoic.cli import commands_page
 from echoic.config import settings_page
 from echoic.docs_pages import events
+from echoic.metrics import page as metrics_page
 
 FOLDER = Path(__file__).parent
 PAGES: Mapping[str, Callable[[], str]] = {
     "events.md": events.render,
     "settings.md": settings_page.render,
     "commands.md": commands_page.render,
+    "metrics.md": metrics_page.render,
 }
 
 

@@ -174,6 +174,7 @@ def _note(running: "Instance") -> InstanceNote:
         nats_user=credentials.user,
         nats_password=credentials.password,
         database_url=running.database_url,
+        metrics_url=running.metrics_url,
     )
 
 
@@ -189,6 +190,7 @@ def _banner(running: "Instance") -> Iterator[RenderableType]:
             "broker": running.credentials.url,
             "database": database.rpartition("@")[2] if database else "none",
             "mind": f"{settings['strategy']}, threshold {threshold:g}; {model}",
+            "metrics": running.metrics_url or "none",
             "stop": as_typed(f"{stop}echoic down{flag}"),
             "next": as_typed(f'echoic pub "hello" --wait{flag}'),
         }

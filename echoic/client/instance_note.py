@@ -34,6 +34,8 @@ class InstanceNote:
     nats_password: str
     database_url: str | None
     """None: it runs without read models."""
+    metrics_url: str | None = None
+    """None: it serves no metrics, or is of a version that has none."""
 
 
 def read_note(data: Path) -> InstanceNote | None:

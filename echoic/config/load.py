@@ -35,6 +35,8 @@ class Settings:
     database_url: str | None
     trace_endpoint: str | None
     trace_ui: str
+    metrics_listen: str | None
+    metrics_agents: int
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
     worker_processes: str

@@ -191,6 +191,30 @@ def url(*schemes: str) -> Parser:
     return parse
 
 
+def listen(value: object) -> str | None:
+    """Return a host and port to listen at; empty or `off` means nowhere."""
+    place = text(value)
+    if place in ("", "off"):
+        return None
+    try:
+        host, port = address_of(place)
+    except ValueError:
+        host, port = "", -1
+    if not host or not 0 <= port <= 65_535:
+        raise ValueError("a host and port such as 127.0.0.1:9464, or off")
+    return place
+
+
+def address_of(place: str) -> tuple[str, int]:
+    """Return the host and the port of `host:port` or `[ipv6]:port`.
+
+    Raises:
+        ValueError: the port is no number.
+    """
+    host, _, port = place.rpartition(":")
+    return host.removeprefix("[").removesuffix("]"), int(port)
+
+
 def agent(value: object) -> str:
     """Return the name of an agent."""
     name = text(value)

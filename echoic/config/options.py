@@ -40,6 +40,14 @@ OWN: tuple[Option, ...] = (
         "Where Jaeger's pages are, for links to traces.",
     ),
     Option(
+        "metrics.listen", forms.listen, "127.0.0.1:9464",
+        "Where `up` serves metrics to Prometheus; `off`: nowhere. They have no password.",
+    ),
+    Option(
+        "metrics.agents", forms.whole(0, 1_000), 0,
+        "How many agents may have a series of their own in the metrics.",
+    ),
+    Option(
         "model.api_base", forms.url("http", "https"), None,
         "Where it is reached, if not at its provider's own address.", secret=True,
     ),
@@ -62,7 +70,8 @@ OWN: tuple[Option, ...] = (
 """The settings that shape no decision, and so are not recorded."""
 
 _ORDER = (
-    "data", "agent", "nats.url", "database.url", "trace.endpoint", "trace.ui", "strategy",
+    "data", "agent", "nats.url", "database.url", "trace.endpoint", "trace.ui",
+    "metrics.listen", "metrics.agents", "strategy",
     "strategies.modules", "exploration.scheme", "exploration.rate",
     "exploration.challenger", "threshold", "relevance", "salience.novelty_half_life",
     "goals", "goals.choose", "seed", "model.name", "model.api_base", "model.api_key",

@@ -199,6 +199,7 @@ def _settings(folder: Path) -> Settings:
         "model.name": "",
         # No limit: an evening is played in seconds.
         "intake.rate": 0.0,
+        "metrics.listen": "off",
     }
     return load(flags, environment={}, folder=folder)
 

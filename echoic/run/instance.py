@@ -23,7 +23,11 @@ from echoic.doors.answers import Serving
 from echoic.doors.services import Services, subscribe
 from echoic.embedders import embedder
 from echoic.errors import SettingsError
+from echoic.metrics.catalogue import WORKERS
+from echoic.metrics.meter import Meter
+from echoic.metrics.reports import Reports
 from echoic.run import worker_process
+from echoic.run.measuring import Measuring
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.servers import start_servers
 from echoic.run.supervision import Notify
@@ -61,6 +65,8 @@ class Instance:
     log: LiveLog
     worker: Worker
     embedder: Embedder
+    metrics_url: str | None
+    """None: no metrics are served."""
     tasks: "Tasks"
 
     async def wait(self) -> None:
@@ -140,10 +146,14 @@ async def instance(
             tasks.start(name, work)
         library = PackLibrary(log, made_by)
         mind = worker_process.Mind(log, client, made_by, library, started)
-        worker = mind.worker(own, _tracer(stack, settings, notify), notify)
+        meter = Meter(lambda: library.packs, settings.metrics_agents)
+        worker = mind.worker(own, _tracer(stack, settings, notify), meter, notify)
+        metrics = Measuring(settings, log, len(shares), has_tables=bool(database_url))
+        metrics.reports.add(WORKERS[0], meter, worker.ready.is_set)
         tasks.start("worker", worker.run())
+        tasks.start("gauges", metrics.gauges.keep())
         others = [
-            _begin(job, tasks, notify)
+            _begin(job, tasks, metrics.reports, notify)
             for job in _jobs(settings, credentials, started, shares)
         ]
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
@@ -152,7 +162,7 @@ async def instance(
         await _effects(stack, credentials, client, log, model)
         if database_url is not None:
             job = _projector_job(settings, credentials, database_url)
-            tasks.start("projector", keep_up(job, notify))
+            tasks.start("projector", keep_up(job, notify, metrics.reports))
         await _load(packs, log, tasks, (worker.ready, *others))
         # No event and no call may come before the settings and packs that it is for.
         await open_intake(client)
@@ -170,6 +180,7 @@ async def instance(
             log=log,
             worker=worker,
             embedder=made_by,
+            metrics_url=stack.enter_context(metrics.served(notify)),
             tasks=tasks,
         )
 
@@ -190,15 +201,19 @@ def _jobs(
             modules=settings["strategies.modules"],
             trace_endpoint=settings.trace_endpoint,
             spool=str(settings.data / SPOOL),
+            metrics_agents=settings.metrics_agents,
+            name=WORKERS[number],
         )
-        for share in shares
+        for number, share in enumerate(shares, 1)
     ]
 
 
-def _begin(job: worker_process.Job, tasks: Tasks, notify: Notify) -> asyncio.Event:
+def _begin(
+    job: worker_process.Job, tasks: Tasks, reports: Reports, notify: Notify
+) -> asyncio.Event:
     """Start keeping a worker process up; return an event that is set when it is ready."""
     ready = asyncio.Event()
-    work = worker_process.keep_up(job, notify, ready)
+    work = worker_process.keep_up(job, notify, reports, ready)
     tasks.start(f"worker of {job.partitions}", work)
     return ready
 

@@ -9,6 +9,9 @@ import sys
 from dataclasses import asdict, dataclass
 
 from echoic.embedders import embedder
+from echoic.metrics.catalogue import PROJECTOR
+from echoic.metrics.gauges import ProjectionGauges
+from echoic.metrics.reports import Reports, report
 from echoic.run import child_process
 from echoic.run.supervision import Notify
 from handlers.aids import AidProvider, PackLibrary
@@ -42,12 +45,14 @@ class Job:
     embedder: str
 
 
-async def keep_up(job: Job, notify: Notify) -> None:
+async def keep_up(job: Job, notify: Notify, reports: Reports) -> None:
     """Run the projector process, and restart it whenever it ends, until cancelled."""
     said = ""
 
     def say(line: str) -> None:
         nonlocal said
+        if reports.take(PROJECTOR, line):
+            return
         # Restarted every few seconds, it fails with the same line; report that once.
         if line != said:
             notify(line)
@@ -55,6 +60,7 @@ async def keep_up(job: Job, notify: Notify) -> None:
 
     while True:
         code = await child_process.run(__spec__.name, asdict(job), say, STOP_S)
+        reports.forget(PROJECTOR)
         if code == child_process.STANDS_STILL:
             await asyncio.sleep(STILL_S)
             continue
@@ -105,8 +111,17 @@ async def _follow(job: Job) -> None:
             await provider.fetch_packs_of(found.state)
             return found.state, found.last_output
 
-        with Store(job.database_url) as store:
-            await Projector(log, store, provider, begin=begin).run()
+        gauges = ProjectionGauges()
+        reporting = asyncio.create_task(report(gauges, child_process.tell))
+        try:
+            with Store(job.database_url) as store:
+                projector = Projector(
+                    log, store, provider, told=gauges.wrote, begin=begin
+                )
+                gauges.watch(projector)
+                await projector.run()
+        finally:
+            reporting.cancel()
 
 
 if __name__ == "__main__":

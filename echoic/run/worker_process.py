@@ -17,6 +17,8 @@ from echoic.client.connection import LiveLog
 from echoic.doors.answers import Serving
 from echoic.embedders import embedder
 from echoic.errors import EchoicError
+from echoic.metrics.meter import Meter
+from echoic.metrics.reports import Reports, report
 from echoic.run import child_process
 from echoic.run.process import prepare
 from echoic.run.starting import folding
@@ -24,7 +26,7 @@ from echoic.run.supervision import Notify
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
-from handlers.worker.listening import Listeners, tell_nobody
+from handlers.worker.listening import Listeners, Timed
 from handlers.worker.loop import Worker
 from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.controls import MindStarted
@@ -58,6 +60,9 @@ class Job:
     """The modules whose strategies the mind may use."""
     trace_endpoint: str | None
     spool: str
+    metrics_agents: int
+    name: str
+    """What it is called in the metrics."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,9 +76,19 @@ class Mind:
     started: MindStarted
 
     def worker(
-        self, partitions: Sequence[int], tracer: Tracer | None, notify: Notify
+        self,
+        partitions: Sequence[int],
+        tracer: Tracer | None,
+        meter: Meter,
+        notify: Notify,
     ) -> Worker:
         """Make a worker for some partitions; `notify` receives its progress at folding."""
+
+        def answered(made: Sequence[Timed]) -> None:
+            meter.observe(made)
+            if tracer is not None:
+                tracer.observe(made)
+
         return Worker(
             self.log,
             self.log,
@@ -82,8 +97,7 @@ class Mind:
             partitions=partitions,
             checkpoints=JetStreamCheckpoints(self.client),
             listeners=Listeners(
-                answered=tracer.observe if tracer else tell_nobody,
-                folding=folding(notify),
+                answered=answered, failed=meter.failed, folding=folding(notify)
             ),
         )
 
@@ -98,7 +112,9 @@ def shares(processes: str) -> list[tuple[int, ...]]:
     return [tuple(range(number, PARTITIONS, count)) for number in range(count)]
 
 
-async def keep_up(job: Job, notify: Notify, ready: asyncio.Event) -> None:
+async def keep_up(
+    job: Job, notify: Notify, reports: Reports, ready: asyncio.Event
+) -> None:
     """Run the process, and restart it whenever it ends, until cancelled.
 
     `ready` is set when it has folded its partitions for the first time.
@@ -112,13 +128,14 @@ async def keep_up(job: Job, notify: Notify, ready: asyncio.Event) -> None:
         nonlocal said
         if line == _READY:
             ready.set()
-        else:
+        elif not reports.take(job.name, line):
             said = line
             notify(line)
 
     fields = asdict(job)
     while True:
         code = await child_process.run(__spec__.name, fields, hear, STOP_S)
+        reports.forget(job.name)
         if code == child_process.STANDS_STILL:
             raise EchoicError(said, next_step="echoic log verify")
         notify(
@@ -163,10 +180,11 @@ async def _own(job: Job) -> None:
         # have to record the same ones.
         started = MindStarted.from_fields(dict(job.started))
         mind = Mind(log, client, made_by, library, started)
-        worker = mind.worker(job.partitions, tracer, child_process.tell)
+        meter = Meter(lambda: library.packs, job.metrics_agents)
+        worker = mind.worker(job.partitions, tracer, meter, child_process.tell)
         serving = Serving(worker.knowing, client, log, made_by, library)
         await owners.answer(client, job.partitions, serving.state, serving.heuristics)
-        telling = asyncio.create_task(_tell_when(worker.ready))
+        telling = asyncio.create_task(_tell_when(worker.ready, meter))
         try:
             await worker.run()
         finally:
@@ -176,9 +194,11 @@ async def _own(job: Job) -> None:
                 tracer.close()
 
 
-async def _tell_when(ready: asyncio.Event) -> None:
+async def _tell_when(ready: asyncio.Event, meter: Meter) -> None:
+    """Tell that it is ready, and from then on what it counted."""
     await ready.wait()
     child_process.tell(_READY)
+    await report(meter, child_process.tell)
 
 
 if __name__ == "__main__":

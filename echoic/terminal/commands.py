@@ -33,6 +33,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "sensor": ("sensor", "Run a sensor that comes with a pack."),
     "config": ("config", "The settings and where they come from."),
     "status": ("status", "What runs, and how it goes, on one screen."),
+    "top": ("top", "Rates, times and what goes wrong, live in a terminal."),
     "doctor": ("doctor", "Check the whole installation."),
     "schema": ("schema", "Messages and subjects, for programs."),
 }

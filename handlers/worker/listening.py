@@ -11,6 +11,9 @@ Timed = tuple[Turn, Times]
 Observer = Callable[[Sequence[Timed]], None]
 """Called with turns once the log holds them."""
 
+Failure = Callable[[Exception], None]
+"""Called with an error that makes the worker fold its state again."""
+
 Progress = Callable[[int, int, int], None]
 """Called with a partition being folded, its last folded output, and its last output."""
 
@@ -24,4 +27,5 @@ class Listeners:
     """The callbacks of one worker."""
 
     answered: Observer = tell_nobody
+    failed: Failure = tell_nobody
     folding: Progress = tell_nobody

@@ -324,6 +324,7 @@ class Worker:
         """Drop the state of the partitions of some inputs, and fold it from the log."""
         partitions = {each.partition for each, _ in taken}
         _log.warning("%s; partitions %s are folded again", error, sorted(partitions))
+        self._listeners.failed(error)
         # A fence says that the log moved on, which reading at once shows; others need time.
         if not isinstance(error, Fenced):
             await asyncio.sleep(PAUSE_S)

@@ -79,6 +79,12 @@ class Projector:
         self._stands: dict[int, Position] = {}
         self._batch: list[Projected] = []
         self._writing: asyncio.Task[None] | None = None
+        self._touched: _Touched | None = None
+
+    @property
+    def behind(self) -> int:
+        """How many partitions have outputs not written yet; all before the first catch-up."""
+        return PARTITIONS if self._touched is None else self._touched.count
 
     async def run(self) -> None:
         """Bring the tables up to date with the log and keep them so, until cancelled.
@@ -92,7 +98,7 @@ class Projector:
         # Asked before catching up: what arrives in between is then heard of as well.
         seen = await _patiently(partial(self._log.last_sequence, outputs_of("*")))
         await _patiently(self.catch_up)
-        touched = _Touched(self._log, seen)
+        self._touched = touched = _Touched(self._log, seen)
         try:
             while True:
                 partitions = await touched.wait()
@@ -249,6 +255,11 @@ class _Touched:
         self._seen: dict[int, int] = {}
         self._woken = asyncio.Event()
         self._listening = asyncio.create_task(self._listen(log, after))
+
+    @property
+    def count(self) -> int:
+        """How many partitions there are now."""
+        return len(self._seen)
 
     async def wait(self) -> list[int]:
         """Wait for outputs, and return the partitions that have some, at least one.

@@ -53,6 +53,8 @@ class Program:
             "ECHOIC_DATA": str(self.data),
             "XDG_CONFIG_HOME": str(self.folder / "config"),
             "OTEL_TRACES_EXPORTER": "none",
+            # Any free port: the usual one may belong to an instance beside the tests.
+            "ECHOIC_METRICS_LISTEN": "127.0.0.1:0",
             "COLUMNS": "120",
         }
 
