@@ -24,6 +24,8 @@ MESSAGES: Final = "messages"
 """The decision's messages are made, folded and encoded."""
 COMMIT: Final = "commit"
 """From the decision to the acknowledged write of its group."""
+WAIT: Final = "wait"
+"""From the ask's write to the beginning of what was asked: a model or a channel is busy."""
 OUTCOME: Final = "outcome"
 """The event showed how an earlier decision turned out."""
 COMPLETE: Final = "complete"
@@ -43,8 +45,8 @@ def publish_name(channel: str) -> str:
 
 
 SPAN_NAMES: Final = re.compile(
-    r"queue|decide|salience|gate|match|choose|messages|commit|outcome|complete|feedback"
-    r"|learn|chat \S+|publish out\.[A-Za-z0-9_-]+"
+    r"queue|decide|salience|gate|match|choose|messages|commit|wait|outcome|complete"
+    r"|feedback|learn|chat \S+|publish out\.[A-Za-z0-9_-]+"
 )
 """The names that a span of the engine may have; a test matches every span against it. The
 root of a decision's trace is its event: the service is its source, the name its type."""

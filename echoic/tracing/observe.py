@@ -32,6 +32,8 @@ HELD_MAX = 1_000
 """Decisions that are held at once; beyond it the oldest is sent unfinished."""
 HELD_NS_MAX = 60_000_000_000
 """Nanoseconds that a decision is held: a minute, longer than a model call usually takes."""
+WAIT_NS_MIN = 1_000_000
+"""Nanoseconds of waiting for a model or a channel that are worth a span."""
 REMEMBERED_MAX = 10_000
 """Decisions that a late link can still find; it needs their event's id."""
 
@@ -180,7 +182,9 @@ class Observer:
                 entry, ask, result, asked_ns=asked_ns, content=self._content
             )
             if step is not None:
-                held.trace = replace(held.trace, steps=(*held.trace.steps, step))
+                held.trace = replace(
+                    held.trace, steps=(*held.trace.steps, *_with_wait(step, asked_ns))
+                )
         return decision_id
 
     def _end(
@@ -255,6 +259,12 @@ class Observer:
         for ask_id in held.asks:
             self._waiting.pop(ask_id, None)
         held.asks.clear()
+
+
+def _with_wait(step: Step, asked_ns: int) -> tuple[Step, ...]:
+    if step.start_ns - asked_ns < WAIT_NS_MIN:
+        return (step,)
+    return Step(name=names.WAIT, start_ns=asked_ns, end_ns=step.start_ns), step
 
 
 def _remember(events: OrderedDict[str, str], decision_id: str, event_id: str) -> None:

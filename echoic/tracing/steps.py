@@ -173,11 +173,12 @@ def _chat(
 ) -> Step:
     start_ns, end_ns = _times(entry, result, asked_ns)
     # LiteLLM's names: `provider/model`, and a name without provider is OpenAI's.
-    provider, slash, _ = ask.model.partition("/")
+    provider, slash, model = ask.model.partition("/")
+    model = model or provider
     attributes: Tags = {
         names.GEN_AI_OPERATION_NAME: "chat",
         names.GEN_AI_PROVIDER_NAME: provider if slash else "openai",
-        names.GEN_AI_REQUEST_MODEL: ask.model,
+        names.GEN_AI_REQUEST_MODEL: model,
         names.GEN_AI_AGENT_ID: entry.agent,
         names.GEN_AI_REQUEST_TEMPERATURE: ask.temperature,
         names.GEN_AI_REQUEST_MAX_TOKENS: ask.max_tokens,
@@ -193,7 +194,7 @@ def _chat(
         if result.output_tokens is not None:
             attributes[names.GEN_AI_USAGE_OUTPUT_TOKENS] = result.output_tokens
     return Step(
-        name=names.chat_name(ask.model),
+        name=names.chat_name(model),
         kind="client",
         start_ns=start_ns,
         end_ns=end_ns,

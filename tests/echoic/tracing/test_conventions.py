@@ -57,7 +57,7 @@ def test_schema_is_the_installed_one() -> None:
 def test_few_span_names() -> None:
     """A span's name is one of a closed grammar, without any id."""
     good = [
-        conventions.chat_name("ollama/tiny"),
+        conventions.chat_name("tiny"),
         conventions.publish_name("console"),
         conventions.DECIDE,
         *(stage.name for stage in steps.stages(samples.decided(), samples.times())),

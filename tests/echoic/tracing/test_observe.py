@@ -51,7 +51,7 @@ def test_a_delivery_ends_with_its_result() -> None:
 
 
 def test_a_measured_delivery_begins_when_it_was_taken_up() -> None:
-    """Not when it was asked for: the wait in the queue is no part of it."""
+    """Not when it was asked for: the wait is a step of its own before it."""
     observer = Observer()
     group = (("d1", samples.decided()), ("ask-out", samples.delivery_asked("d1")))
     assert list(observer.answered(samples.sensed(*group))) == []
@@ -66,8 +66,10 @@ def test_a_measured_delivery_begins_when_it_was_taken_up() -> None:
     (trace,) = observer.answered(samples.result(delivered, ms=20))
 
     assert isinstance(trace, DecisionTrace)
-    (publish,) = trace.steps
+    wait, publish = trace.steps
     assert (publish.start_ns, publish.end_ns) == (start_ns, start_ns + 750_000)
+    assert (wait.name, wait.end_ns) == ("wait", start_ns)
+    assert wait.start_ns == trace.committed_ns
 
 
 def test_untimed_stages_say_so() -> None:
@@ -145,7 +147,7 @@ def test_a_model_call_is_part_of_the_decisions_trace() -> None:
 
     assert isinstance(trace, DecisionTrace)
     (chat,) = trace.steps
-    assert (chat.name, chat.kind) == ("chat ollama/tiny", "client")
+    assert (chat.name, chat.kind) == ("chat tiny", "client")
     assert chat.attributes["gen_ai.provider.name"] == "ollama"
     assert chat.attributes["gen_ai.usage.input_tokens"] == 30
     assert trace.tags["echoic.decision.outcome"] == "spoke"
@@ -190,7 +192,7 @@ def test_a_race_is_traced_with_its_winner_and_the_late_loser() -> None:
     assert trace.tags["echoic.summary"] == (
         "spoke by heuristic, before ollama/tiny had answered"
     )
-    assert [step.name for step in trace.steps] == ["chat ollama/tiny"]
+    assert [step.name for step in trace.steps] == ["chat tiny"]
 
 
 def test_words_are_left_out_unless_allowed() -> None:
