@@ -24,7 +24,7 @@ from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from echoic.packs.bundled import extra
 from echoic.terminal.screen import counted
-from echoic.tracing.destinations import Collector, endpoint
+from echoic.tracing.collector import Collector, endpoint
 from projections.errors import ProjectionError
 from projections.postgres.server import binaries
 from projections.store import queries
@@ -165,9 +165,9 @@ def _model(settings: Settings) -> Check:
 
 def _collector(settings: Settings) -> Check:
     try:
-        collector = Collector(endpoint(settings.trace_endpoint, {}))
-    except ValueError as error:
-        return Check("traces", "problem", str(error), "echoic config show --origin")
+        collector = Collector(endpoint(settings.trace_endpoint, os.environ))
+    except EchoicError as error:
+        return Check("traces", "problem", error.what, error.next_step)
     if collector.answers():
         return Check("traces", "fine", f"collector at {collector.name}")
     return Check(

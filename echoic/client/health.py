@@ -16,7 +16,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from echoic.config.load import Settings
-from echoic.tracing.destinations import Collector, CollectorError, endpoint
+from echoic.tracing.collector import Collector, CollectorError, endpoint
 from handlers.effects.models import Model, ModelError
 from schemas.messages.asks import ModelAsked
 

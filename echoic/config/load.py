@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from echoic.config.option import Option, Value, default_data
-from echoic.config.options import OPTIONS, OWN
+from echoic.config.options import OPTIONS, OWN, Silent
 from echoic.errors import DEBUG, SettingsError, meant
 from schemas.values.learning_settings import SEED_LEARNING
 from schemas.values.setting import recorded
@@ -37,6 +37,8 @@ class Settings:
     trace_ui: str
     metrics_listen: str | None
     metrics_agents: int
+    trace_silent: Silent
+    trace_ratio: float
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
     worker_processes: str

@@ -16,6 +16,9 @@ from schemas.values.base import Part
 from schemas.values.setting import Setting, bounds_of, settings_of
 from schemas.values.settings import MindSettings, StrategySpec
 
+Silent = Literal["auto", "all", "ratio", "none"]
+"""Which silent decisions are traced."""
+
 OWN: tuple[Option, ...] = (
     Option("data", forms.folder, None, "The folder of the instance: log, database, traces."),
     Option("agent", forms.agent, "companion", "Which companion commands are about."),
@@ -31,8 +34,8 @@ OWN: tuple[Option, ...] = (
     ),
     Option(
         "trace.endpoint", forms.url("http", "https"), None,
-        "Where traces go over OTLP/HTTP; without it, if nothing listens on 4318,"
-        " into a file.",
+        "Where traces go over OTLP, as OTEL_EXPORTER_OTLP_PROTOCOL says; if nothing"
+        " listens there, or by default on 4318, into a file.",
         also=("OTEL_EXPORTER_OTLP_ENDPOINT",), secret=True,
     ),
     Option(
@@ -46,6 +49,15 @@ OWN: tuple[Option, ...] = (
     Option(
         "metrics.agents", forms.whole(0, 1_000), 0,
         "How many agents may have a series of their own in the metrics.",
+    ),
+    Option(
+        "trace.silent", forms.one_of(*get_args(Silent)), "auto",
+        "Which silent decisions are traced: all, a ratio, none; auto: all up to 20 a"
+        " second, of the rest a ratio. Others are always traced.",
+    ),
+    Option(
+        "trace.ratio", forms.number(0, 1), 0.05,
+        "Which share of silent decisions is traced; drawn by the decision's id.",
     ),
     Option(
         "model.api_base", forms.url("http", "https"), None,
@@ -71,7 +83,7 @@ OWN: tuple[Option, ...] = (
 
 _ORDER = (
     "data", "agent", "nats.url", "database.url", "trace.endpoint", "trace.ui",
-    "metrics.listen", "metrics.agents", "strategy",
+    "trace.silent", "trace.ratio", "metrics.listen", "metrics.agents", "strategy",
     "strategies.modules", "exploration.scheme", "exploration.rate",
     "exploration.challenger", "threshold", "relevance", "salience.novelty_half_life",
     "goals", "goals.choose", "seed", "model.name", "model.api_base", "model.api_key",

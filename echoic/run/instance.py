@@ -31,7 +31,9 @@ from echoic.run.measuring import Measuring
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.servers import start_servers
 from echoic.run.supervision import Notify
+from echoic.tracing.destinations import SPOOL
 from echoic.tracing.export import Tracer, open_tracer
+from echoic.tracing.sampling import Sampling
 from handlers.aids import PackLibrary
 from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM, Model
@@ -49,8 +51,6 @@ from streams.jetstream.connection import connected
 from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import close_intake, migrate, open_intake
-
-SPOOL = "traces.otlp.jsonl"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -200,6 +200,8 @@ def _jobs(
             started=started.model_dump(mode="json"),
             modules=settings["strategies.modules"],
             trace_endpoint=settings.trace_endpoint,
+            trace_silent=settings.trace_silent,
+            trace_ratio=settings.trace_ratio,
             spool=str(settings.data / SPOOL),
             metrics_agents=settings.metrics_agents,
             name=WORKERS[number],
@@ -280,7 +282,11 @@ def _module_digests() -> dict[str, str]:
 
 def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer | None:
     tracer = open_tracer(
-        settings.trace_endpoint, os.environ, spool=settings.data / SPOOL, notify=notify
+        settings.trace_endpoint,
+        os.environ,
+        spool=settings.data / SPOOL,
+        notify=notify,
+        sampling=Sampling(settings.trace_silent, settings.trace_ratio),
     )
     if tracer is not None:
         stack.callback(tracer.close)

@@ -14,6 +14,7 @@ from typing import Any
 
 from echoic.client import owners
 from echoic.client.connection import LiveLog
+from echoic.config.options import Silent
 from echoic.doors.answers import Serving
 from echoic.embedders import embedder
 from echoic.errors import EchoicError
@@ -24,6 +25,7 @@ from echoic.run.process import prepare
 from echoic.run.starting import folding
 from echoic.run.supervision import Notify
 from echoic.tracing.export import Tracer, open_tracer
+from echoic.tracing.sampling import Sampling
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
 from handlers.worker.listening import Listeners, Timed
@@ -59,6 +61,8 @@ class Job:
     modules: tuple[str, ...]
     """The modules whose strategies the mind may use."""
     trace_endpoint: str | None
+    trace_silent: Silent
+    trace_ratio: float
     spool: str
     metrics_agents: int
     name: str
@@ -171,7 +175,11 @@ async def _work(job: Job) -> int:
 async def _own(job: Job) -> None:
     made_by = embedder(job.embedder)
     tracer = open_tracer(
-        job.trace_endpoint, os.environ, spool=Path(job.spool), notify=child_process.tell
+        job.trace_endpoint,
+        os.environ,
+        spool=Path(job.spool),
+        notify=child_process.tell,
+        sampling=Sampling(job.trace_silent, job.trace_ratio),
     )
     async with connected(job.credentials, "echoic worker") as client:
         log = LiveLog(client, await epoch_of(client))

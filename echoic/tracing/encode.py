@@ -1,25 +1,27 @@
-"""Encoding of spans as OTLP: JSON for files, protobuf for collectors.
+"""Encoding of spans: as the SDK's, which its exporters send, and as OTLP-JSON for files.
 
 OTLP's JSON differs from protobuf's JSON mapping: ids are hex, not base64; 64-bit integers
 are strings in both. Jaeger's page can open it.
 """
 
-from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, cast
 
 import orjson
 
 from echoic.tracing import conventions as names
-from echoic.tracing.spans import Attributes, Link, Scalar, SpanData, SpanEvent
+from echoic.tracing.spans import Attributes, Link, Scalar, SpanData, SpanEvent, SpanKind
 
 if TYPE_CHECKING:
-    from opentelemetry.proto.common.v1.common_pb2 import KeyValue
-    from opentelemetry.proto.trace.v1.trace_pb2 import Span
+    from opentelemetry.sdk.trace import ReadableSpan
 
 SCOPE = "echoic.tracing"
 
 # Numbers of OTLP's enums: Span.SpanKind, Status.StatusCode, and the W3C flag `sampled`.
-_KINDS = {"internal": 1, "client": 3, "producer": 4, "consumer": 5}
+_KINDS: Mapping[SpanKind, int] = {
+    "internal": 1, "client": 3, "producer": 4, "consumer": 5,
+}  # fmt: skip
+_KIND_OF: Mapping[int, SpanKind] = {number: kind for kind, number in _KINDS.items()}
 # A bool is an int to Python, so it is asked for first.
 _TYPES = ((bool, "bool"), (int, "int"), (float, "double"), (str, "string"))
 _ERROR = 2
@@ -48,23 +50,66 @@ def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
     )
 
 
-def to_protobuf(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
-    """Return one export request in OTLP's protobuf encoding."""
-    # Costs 40 ms to import, which a start without a collector need not pay.
-    from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
-        ExportTraceServiceRequest,
-    )
+def from_json(line: bytes) -> Iterator[tuple[Attributes, list[SpanData]]]:
+    """Yield each resource of a line of OTLP-JSON with its spans, as `to_json` wrote them.
 
-    request = ExportTraceServiceRequest()
-    for whose, own in _by_service(resource, spans):
-        resource_spans = request.resource_spans.add(schema_url=names.SCHEMA_URL)
-        resource_spans.resource.attributes.extend(_pairs(whose))
-        scope_spans = resource_spans.scope_spans.add()
-        scope_spans.scope.name = SCOPE
-        for span in own:
-            _fill(scope_spans.spans.add(), span)
-    encoded: bytes = request.SerializeToString()
-    return encoded
+    Raises:
+        ValueError: the line is no such request.
+    """
+    try:
+        for group in orjson.loads(line)["resourceSpans"]:
+            scopes = (scope["spans"] for scope in group["scopeSpans"])
+            spans = [_span(each) for scope in scopes for each in scope]
+            yield _attributes(group["resource"]), spans
+    except (KeyError, TypeError, AttributeError) as error:
+        raise ValueError(f"no OTLP-JSON: {error!r}") from error
+
+
+def whole(line: bytes) -> list[tuple[Attributes, list[SpanData]]]:
+    """Return what a line holds; nothing of one that a killed process left unfinished."""
+    try:
+        return list(from_json(line))
+    except ValueError:
+        return []
+
+
+def to_sdk(resource: Attributes, spans: Sequence[SpanData]) -> "list[ReadableSpan]":
+    """Return spans as OpenTelemetry's SDK has them once they have ended."""
+    # The SDK takes 100 ms to import, which a start without a collector need not pay.
+    from opentelemetry.sdk import trace as sdk
+    from opentelemetry.sdk.resources import Resource
+    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
+    from opentelemetry.trace import Link as SdkLink
+    from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
+    from opentelemetry.trace import SpanKind as SdkKind
+
+    def context(trace_id: str, span_id: str) -> SpanContext:
+        numbers = int(trace_id, 16), int(span_id, 16)
+        return SpanContext(*numbers, is_remote=False, trace_flags=TraceFlags(_SAMPLED))
+
+    def ended(span: SpanData, whose: Resource) -> sdk.ReadableSpan:
+        return sdk.ReadableSpan(
+            span.name,
+            context(span.trace_id, span.span_id),
+            context(span.trace_id, span.parent) if span.parent else None,
+            whose,
+            span.attributes,
+            [sdk.Event(e.name, e.attributes, e.at_ns) for e in span.events],
+            [SdkLink(context(k.trace_id, k.span_id), k.attributes) for k in span.links],
+            SdkKind[span.kind.upper()],
+            status=Status(StatusCode.ERROR, span.error) if span.error else Status(),
+            start_time=span.start_ns,
+            end_time=span.end_ns,
+            instrumentation_scope=scope,
+        )
+
+    scope = InstrumentationScope(SCOPE)
+    # Not `Resource.create`, which adds attributes of the SDK to our own.
+    resources = (
+        (Resource(dict(whose), names.SCHEMA_URL), own)
+        for whose, own in _by_service(resource, spans)
+    )
+    return [ended(span, whose) for whose, own in resources for span in own]
 
 
 def _by_service(
@@ -129,43 +174,38 @@ def _json_value(value: Scalar) -> dict[str, Any]:
     return {f"{kind}Value": str(value) if kind == "int" else value}
 
 
-def _fill(target: "Span", span: SpanData) -> None:
-    target.trace_id = bytes.fromhex(span.trace_id)
-    target.span_id = bytes.fromhex(span.span_id)
-    target.parent_span_id = bytes.fromhex(span.parent or "")
-    target.flags = _SAMPLED
-    target.name = span.name
-    target.kind = _KINDS[span.kind]  # type: ignore[assignment]  # the enum's numbers
-    target.start_time_unix_nano = span.start_ns
-    target.end_time_unix_nano = span.end_ns
-    target.attributes.extend(_pairs(span.attributes))
-    for event in span.events:
-        added = target.events.add(time_unix_nano=event.at_ns, name=event.name)
-        added.attributes.extend(_pairs(event.attributes))
-    for link in span.links:
-        pointing = target.links.add(
-            trace_id=bytes.fromhex(link.trace_id), span_id=bytes.fromhex(link.span_id)
-        )
-        pointing.attributes.extend(_pairs(link.attributes))
-    if span.error is not None:
-        target.status.code = _ERROR  # type: ignore[assignment]  # the enum's number
-        target.status.message = span.error
-
-
-def _pairs(attributes: Attributes) -> list["KeyValue"]:
-    # Imported late, for the same 40 ms.
-    from opentelemetry.proto.common.v1.common_pb2 import AnyValue, KeyValue
-
-    return [
-        KeyValue(key=key, value=AnyValue(**_field(value)))
-        for key, value in attributes.items()
-    ]
-
-
 def _kind(value: Scalar) -> str:
     """Return the name of a value's type in OTLP's `AnyValue`."""
     return next(name for kind, name in _TYPES if isinstance(value, kind))
 
 
-def _field(value: Scalar) -> dict[str, Any]:
-    return {f"{_kind(value)}_value": value}
+def _span(written: Mapping[str, Any]) -> SpanData:
+    status = written["status"]
+    return SpanData(
+        trace_id=written["traceId"],
+        span_id=written["spanId"],
+        parent=written.get("parentSpanId"),
+        name=written["name"],
+        kind=_KIND_OF[written["kind"]],
+        start_ns=int(written["startTimeUnixNano"]),
+        end_ns=int(written["endTimeUnixNano"]),
+        attributes=_attributes(written),
+        events=tuple(
+            SpanEvent(each["name"], int(each["timeUnixNano"]), _attributes(each))
+            for each in written["events"]
+        ),
+        links=tuple(
+            Link(each["traceId"], each["spanId"], _attributes(each))
+            for each in written["links"]
+        ),
+        error=status.get("message") if status.get("code") == _ERROR else None,
+    )
+
+
+def _attributes(written: Mapping[str, Any]) -> Attributes:
+    return {each["key"]: _value(each["value"]) for each in written["attributes"]}
+
+
+def _value(written: Mapping[str, Any]) -> Scalar:
+    ((kind, value),) = written.items()
+    return int(value) if kind == "intValue" else cast(Scalar, value)

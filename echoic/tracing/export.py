@@ -10,13 +10,15 @@ import threading
 import time
 import uuid
 from collections import deque
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
 from typing import Literal
 
 from echoic.tracing import conventions as names
-from echoic.tracing.destinations import Collector, Destination, Spool, endpoint, pairs
+from echoic.tracing.collector import Collector, endpoint, pairs
+from echoic.tracing.destinations import Destination, Spool
 from echoic.tracing.observe import Answered, Observer, Trace
+from echoic.tracing.sampling import DEFAULT, Sampler, Sampling
 from echoic.tracing.spans import (
     Attributes,
     FollowUp,
@@ -26,11 +28,6 @@ from echoic.tracing.spans import (
 )
 from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
-from projections.folds import rate_limits
-from schemas.codec.envelope import Output
-from schemas.messages.decisions import Decided
-from schemas.state.agent import Allowance
-from schemas.values.settings import IntakeSettings
 
 Content = Literal["auto", "on", "off"]
 
@@ -40,8 +37,6 @@ BATCH_MAX = 512
 """Spans in one request at most, the default of OpenTelemetry's batch processor."""
 PAUSE_S = 0.2
 """Seconds between two rounds of the thread."""
-SILENT = IntakeSettings(rate=20.0, burst=20)
-"""How many silent decisions a second are traced; the log keeps them all."""
 CLOSE_S = 0.9
 """Seconds that closing may take."""
 
@@ -50,7 +45,11 @@ class Tracer:
     """Accepts answered inputs from the worker; never blocks it and never raises."""
 
     def __init__(
-        self, observer: Observer, destination: Destination, resource: Attributes
+        self,
+        observer: Observer,
+        destination: Destination,
+        resource: Attributes,
+        sampling: Sampling = DEFAULT,
     ) -> None:
         self._observer = observer
         self._destination = destination
@@ -59,11 +58,11 @@ class Tracer:
         self._queue: deque[Answered] = deque()
         self._wake = threading.Event()
         self._closing = False
-        self._allowance = Allowance()
+        self._sampler = Sampler(sampling)
         self.dropped = 0
         """Answered inputs that did not fit, and spans that were not sent."""
         self.thinned = 0
-        """Silent decisions that were left out to keep the rate."""
+        """Silent decisions that were left out by sampling."""
         self._thread = threading.Thread(target=self._run, name="tracing", daemon=True)
         self._thread.start()
 
@@ -76,7 +75,7 @@ class Tracer:
         """Trace an input whose group is in the log."""
         if self._closing or len(self._queue) >= QUEUE_MAX:
             self.dropped += 1
-        elif _only_silent(seen.outputs) and not self._allows(seen.times.committed_ns):
+        elif not self._sampler.keeps(seen.outputs, seen.times.committed_ns):
             self.thinned += 1
         else:
             self._queue.append(seen)
@@ -92,12 +91,8 @@ class Tracer:
             self._thread.join(CLOSE_S / 2)
         self.dropped += len(self._queue)
 
-    def _allows(self, now_ns: int) -> bool:
-        after = rate_limits.after(self._allowance, SILENT, now_ns)
-        self._allowance = after or self._allowance
-        return after is not None
-
     def _run(self) -> None:
+        self._destination.prepare()
         while not self._closing:
             self._wake.wait(PAUSE_S)
             self._drain()
@@ -131,6 +126,7 @@ def open_tracer(
     *,
     spool: Path,
     notify: Callable[[str], None],
+    sampling: Sampling = DEFAULT,
     content: Content = "auto",
     packs: Mapping[str, str] | None = None,
 ) -> Tracer | None:
@@ -140,7 +136,7 @@ def open_tracer(
     if they stay on this machine. `packs` are the versions in force, by name.
 
     Raises:
-        ValueError: the endpoint is no http address.
+        SettingsError: the collector's address or protocol cannot be used.
     """
     if environment.get("OTEL_SDK_DISABLED", "").lower() == "true":
         return None
@@ -153,6 +149,7 @@ def open_tracer(
         Observer(content=content == "on" or (content == "auto" and near), packs=packs),
         Destination(collector, Spool(spool), notify),
         resource(environment),
+        sampling,
     )
 
 
@@ -186,11 +183,3 @@ def spans_of(trace: Trace) -> tuple[SpanData, ...]:
     if isinstance(trace, FollowUp):
         return follow_up_spans(trace)
     return decision_spans(trace)
-
-
-def _only_silent(outputs: Sequence[Output]) -> bool:
-    """Tell whether a group is a single decision to be silent."""
-    if len(outputs) != 1:
-        return False
-    said = outputs[0].message
-    return isinstance(said, Decided) and said.silence is not None

@@ -1,86 +1,33 @@
 """Spans on their way out: to a real receiver, to none, and to one that hangs."""
 
 import json
-import os
-import socket
-import sqlite3
-import subprocess
-import sys
-import threading
 import time
 from collections.abc import Callable, Iterator
+from contextlib import AbstractContextManager
 from pathlib import Path
 
 import pytest
 
+from echoic.errors import SettingsError
 from echoic.tracing import export
-from echoic.tracing.destinations import Spool, endpoint
+from echoic.tracing.collector import endpoint
+from echoic.tracing.destinations import Spool
 from echoic.tracing.export import Tracer, open_tracer
+from echoic.tracing.sampling import Sampling
 from handlers.mind.turn import Turn
 from schemas.messages.results import Delivered
 from schemas.state.agent import PartitionState
-from tests.echoic.tracing import samples
+from tests.echoic.tracing import collectors, samples
+from tests.echoic.tracing.collectors import TraceView, free_port, wait_until
 
-DEADLINE_S = 10.0
-
-
-def free_port() -> int:
-    """A loopback port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
-
-
-def wait_until(done: Callable[[], bool]) -> None:
-    """Poll a condition until it holds or the deadline is over."""
-    pause = threading.Event()
-    end = time.monotonic() + DEADLINE_S
-    while not done():
-        assert time.monotonic() < end, "the condition did not come to hold"
-        pause.wait(0.02)
-
-
-class Receiver:
-    """A real OTLP receiver with its database."""
-
-    def __init__(self, folder: Path) -> None:
-        self.port = free_port()
-        self.database = folder / "received.db"
-        self._process = subprocess.Popen(
-            [str(Path(sys.executable).with_name("tv")), "serve"],
-            env={
-                **os.environ,
-                "TV_PORT": str(self.port),
-                "TV_DB_PATH": str(self.database),
-            },
-            stdout=subprocess.DEVNULL,
-            stderr=subprocess.DEVNULL,
-        )
-        wait_until(self._listens)
-
-    def rows(self, sql: str) -> list[tuple[object, ...]]:
-        """The answer of its database."""
-        connection = sqlite3.connect(self.database)
-        try:
-            return connection.execute(sql).fetchall()
-        finally:
-            connection.close()
-
-    def kill(self) -> None:
-        """End it without warning."""
-        self._process.kill()
-        self._process.wait()
-
-    def _listens(self) -> bool:
-        with socket.socket() as probe:
-            return probe.connect_ex(("127.0.0.1", self.port)) == 0
+WITHOUT_DRAW = Sampling(ratio=0.0)
+"""Of a burst of silence only what the rate allows."""
 
 
 @pytest.fixture
-def receiver(tmp_path: Path) -> Iterator[Receiver]:
+def receiver(tmp_path: Path) -> Iterator[TraceView]:
     """A receiver that runs for one test."""
-    running = Receiver(tmp_path)
+    running = TraceView(tmp_path)
     yield running
     running.kill()
 
@@ -92,7 +39,11 @@ def notices() -> list[str]:
 
 
 def a_tracer(
-    port: int, tmp_path: Path, notices: list[str], protocol: str = "http/protobuf"
+    port: int,
+    tmp_path: Path,
+    notices: list[str],
+    protocol: str = "http/protobuf",
+    sampling: Sampling = WITHOUT_DRAW,
 ) -> Tracer:
     """A tracer to a collector at `port`."""
     tracer = open_tracer(
@@ -100,6 +51,7 @@ def a_tracer(
         {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol},
         spool=tmp_path / "traces.otlp.jsonl",
         notify=notices.append,
+        sampling=sampling,
     )
     assert tracer is not None
     return tracer
@@ -132,18 +84,18 @@ def spooled(tmp_path: Path) -> list[str]:
 @pytest.mark.services
 @pytest.mark.parametrize("protocol", ["http/protobuf", "http/json"])
 def test_a_real_receiver_gets_every_span(
-    protocol: str, receiver: Receiver, tmp_path: Path, notices: list[str]
+    protocol: str, receiver: TraceView, tmp_path: Path, notices: list[str]
 ) -> None:
     """A decision arrives as one tree, with its tags, and nothing is spooled."""
     tracer = a_tracer(receiver.port, tmp_path, notices, protocol)
     trace_something(tracer)
-    tracer.close()
 
     count = (
         "select count(*) from spans where id not like '%event%'"
         f" and trace_id = '{samples.TRACE_ID}'"
     )
     wait_until(lambda: receiver.rows(count) == [(10,)])
+    tracer.close()
     roots = receiver.rows(
         f"select id from spans where trace_id = '{samples.TRACE_ID}'"
         " and parent_span_id is null"
@@ -197,7 +149,7 @@ def test_without_a_collector_traces_go_to_a_file(
 
 @pytest.mark.services
 def test_a_collector_that_dies_is_not_asked_again_and_again(
-    receiver: Receiver, tmp_path: Path, notices: list[str]
+    receiver: TraceView, tmp_path: Path, notices: list[str]
 ) -> None:
     """What it did not take is in the file, after one notice."""
     tracer = a_tracer(receiver.port, tmp_path, notices)
@@ -212,18 +164,24 @@ def test_a_collector_that_dies_is_not_asked_again_and_again(
     assert spooled(tmp_path).count("decide") == 3
 
 
-def test_a_collector_that_hangs_does_not_hold_up_the_end(
-    tmp_path: Path, notices: list[str]
+@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json", "grpc"])
+@pytest.mark.parametrize("bad", [collectors.hanging, collectors.refusing])
+def test_a_bad_collector_does_not_hold_up_the_end(
+    bad: Callable[[], AbstractContextManager[int]],
+    protocol: str,
+    tmp_path: Path,
+    notices: list[str],
 ) -> None:
-    """A collector that takes a connection and never answers is broken off."""
-    with socket.create_server(("127.0.0.1", 0)) as silent_server:
-        tracer = a_tracer(silent_server.getsockname()[1], tmp_path, notices)
+    """One that never answers, or refuses, is given up, and its spans are in the file."""
+    with bad() as port:
+        tracer = a_tracer(port, tmp_path, notices, protocol)
         trace_something(tracer)
         before = time.monotonic()
         tracer.close()
 
-        assert time.monotonic() - before < 1.0
-    assert "decide" in spooled(tmp_path)
+        assert time.monotonic() - before < 1.5
+    wait_until(lambda: "decide" in spooled(tmp_path))
+    assert len(notices) == 1
 
 
 def test_the_queue_is_bounded(
@@ -297,11 +255,59 @@ def test_the_endpoint_is_read_as_open_telemetry_says() -> None:
 
     assert (plain.url, plain.is_loopback) == ("http://127.0.0.1:4318/v1/traces", True)
     assert (named.url, named.is_loopback) == ("https://b:2/x", False)
-    assert named.headers == (("authorization", "Bearer t"), ("n", "1"))
+    assert named.headers == {"authorization": "Bearer t", "n": "1"}
     assert endpoint(None, {}).url == "http://127.0.0.1:4318/v1/traces"
+
+
+def test_grpc_has_a_port_of_its_own_and_no_path() -> None:
+    """The protocol of the traces wins; a base is the address itself."""
+    environment = {
+        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
+        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc",
+        "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "a=b",
+        "OTEL_EXPORTER_OTLP_HEADERS": "c=d",
+    }
+    usual, named = endpoint(None, environment), endpoint("https://a/", environment)
+
+    assert (usual.url, usual.address) == ("http://127.0.0.1:4317", ("127.0.0.1", 4317))
+    assert (named.url, named.address) == ("https://a", ("a", 443))
+    assert (usual.headers, usual.is_secure) == ({"a": "b"}, False)
+    assert named.is_secure
+
+
+@pytest.mark.parametrize(
+    ("text", "seconds"),
+    [("", 2.0), ("5", 5.0), ("0.5", 0.5), ("10000", 10.0), ("0", 2.0), ("x", 2.0)],
+)
+def test_the_timeout_is_bounded(text: str, seconds: float) -> None:
+    """Whoever means milliseconds does not make anything wait for hours."""
+    found = endpoint(None, {"OTEL_EXPORTER_OTLP_TIMEOUT": text})
+
+    assert found.timeout_s == seconds
 
 
 def test_a_wrong_endpoint_is_named() -> None:
     """The error shows the value and what would be right."""
-    with pytest.raises(ValueError, match=r"'collector:4318/v1/traces'.*http://"):
+    with pytest.raises(SettingsError, match=r"'collector:4318/v1/traces'") as raised:
         endpoint("collector:4318", {})
+
+    assert "http://" in (raised.value.next_step or "")
+
+
+def test_a_wrong_protocol_is_named() -> None:
+    """The error shows the value and what would be right."""
+    with pytest.raises(SettingsError, match="'thrift'") as raised:
+        endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "thrift"})
+
+    assert "grpc" in (raised.value.next_step or "")
+
+
+def test_grpc_without_its_extra_says_what_to_install(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The error is a sentence, and comes at the start."""
+    monkeypatch.setattr("echoic.tracing.collector.find_spec", lambda _: None)
+    with pytest.raises(SettingsError, match="not installed") as raised:
+        endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
+
+    assert "echoic[grpc]" in (raised.value.next_step or "")

@@ -1,0 +1,72 @@
+"""Which decisions are traced: all that speak, and of the silent ones a share.
+
+Games send hundreds of events a second and are answered with silence; the log keeps every
+decision, so that `echoic explain` never depends on this.
+"""
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from echoic.config.options import Silent
+from projections.folds import rate_limits
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Decided
+from schemas.state.agent import Allowance
+from schemas.values.ids import draw
+from schemas.values.settings import IntakeSettings
+
+RATE = IntakeSettings(rate=20.0, burst=20)
+"""Silent decisions a second up to which `auto` traces all."""
+RATIO = 0.05
+"""The share of silent decisions that is traced beyond it: one in twenty."""
+
+
+@dataclass(frozen=True, slots=True)
+class Sampling:
+    """What is wanted: all silent decisions, a share, none, or all until they are many."""
+
+    silent: Silent = "auto"
+    ratio: float = RATIO
+
+
+DEFAULT = Sampling()
+
+
+class Sampler:
+    """Chooses, for one thread; it remembers the rate alone."""
+
+    def __init__(self, sampling: Sampling) -> None:
+        self._silent = sampling.silent
+        self._ratio = sampling.ratio
+        self._allowance = Allowance()
+
+    def keeps(self, outputs: Sequence[Output], now_ns: int) -> bool:
+        """Tell whether the trace of a group is wanted, at nanoseconds since 1970."""
+        if self._silent == "all" or not is_silent(outputs):
+            return True
+        if self._silent == "none":
+            return False
+        if self._silent == "auto" and self._is_slow(now_ns):
+            return True
+        return is_drawn(outputs[0], self._ratio)
+
+    def _is_slow(self, now_ns: int) -> bool:
+        after = rate_limits.after(self._allowance, RATE, now_ns)
+        self._allowance = after or self._allowance
+        return after is not None
+
+
+def is_drawn(decision: Output, ratio: float) -> bool:
+    """Tell whether a decision is in the share: by its id, so on every machine alike."""
+    return draw("", decision.agent, decision.id, "trace") < ratio
+
+
+def is_silent(outputs: Sequence[Output]) -> bool:
+    """Tell whether a group is a single decision to be silent.
+
+    One with more in it, such as an outcome, links to a decision that somebody looks at.
+    """
+    if len(outputs) != 1:
+        return False
+    said = outputs[0].message
+    return isinstance(said, Decided) and said.silence is not None

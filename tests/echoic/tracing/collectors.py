@@ -1,0 +1,140 @@
+"""Real collectors for the tests of tracing, and sockets that behave badly."""
+
+import os
+import re
+import socket
+import sqlite3
+import subprocess
+import sys
+import threading
+import time
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager, suppress
+from pathlib import Path
+
+DEADLINE_S = 20.0
+
+
+def free_port() -> int:
+    """A loopback port that nobody listens on."""
+    with socket.socket() as probe:
+        probe.bind(("127.0.0.1", 0))
+        port: int = probe.getsockname()[1]
+        return port
+
+
+def wait_until(done: Callable[[], bool]) -> None:
+    """Poll a condition until it holds or the deadline is over."""
+    pause = threading.Event()
+    end = time.monotonic() + DEADLINE_S
+    while not done():
+        assert time.monotonic() < end, "the condition did not come to hold"
+        pause.wait(0.02)
+
+
+def listens(port: int) -> bool:
+    """Whether somebody accepts connections."""
+    with socket.socket() as probe:
+        return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+class TraceView:
+    """`trace-view`: OTLP over HTTP, with a database."""
+
+    def __init__(self, folder: Path) -> None:
+        self.port = free_port()
+        self.database = folder / "received.db"
+        self._process = subprocess.Popen(
+            [str(Path(sys.executable).with_name("tv")), "serve"],
+            env={
+                **os.environ,
+                "TV_PORT": str(self.port),
+                "TV_DB_PATH": str(self.database),
+            },
+            stdout=subprocess.DEVNULL,
+            stderr=subprocess.DEVNULL,
+        )
+        wait_until(lambda: listens(self.port))
+
+    def rows(self, sql: str) -> list[tuple[object, ...]]:
+        """The answer of its database."""
+        connection = sqlite3.connect(self.database)
+        try:
+            return connection.execute(sql).fetchall()
+        finally:
+            connection.close()
+
+    def kill(self) -> None:
+        """End it without warning."""
+        self._process.kill()
+        self._process.wait()
+
+
+class Rotel:
+    """`rotel`: OTLP over gRPC and HTTP; it writes out every field it receives."""
+
+    def __init__(self, folder: Path) -> None:
+        import rotel  # type: ignore[import-untyped]  # has no types
+
+        self.grpc, self.http = free_port(), free_port()
+        self._log = folder / "rotel.log"
+        agent = Path(rotel.__file__).with_name("rotel-agent")
+        with self._log.open("wb") as log:
+            self._process = subprocess.Popen(
+                [
+                    str(agent), "start",
+                    "--otlp-grpc-endpoint", f"127.0.0.1:{self.grpc}",
+                    "--otlp-http-endpoint", f"127.0.0.1:{self.http}",
+                    "--exporter", "blackhole",
+                    "--debug-log", "traces",
+                    "--debug-log-verbosity", "detailed",
+                ],
+                stdout=log,
+                stderr=log,
+            )  # fmt: skip
+        wait_until(lambda: listens(self.grpc) and listens(self.http))
+
+    def text(self) -> str:
+        """What it has written, without colours."""
+        return re.sub(r"\x1b\[[0-9;]*m", "", self._log.read_text(errors="replace"))
+
+    def stop(self) -> None:
+        """End it."""
+        self._process.kill()
+        self._process.wait()
+
+
+@contextmanager
+def dead() -> Iterator[int]:
+    """A port that nobody listens on."""
+    yield free_port()
+
+
+@contextmanager
+def hanging() -> Iterator[int]:
+    """A server that takes connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server.getsockname()[1]
+
+
+@contextmanager
+def refusing() -> Iterator[int]:
+    """A server that answers every request with 503, in the words of HTTP."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        thread = threading.Thread(target=_refuse, args=(server,), daemon=True)
+        thread.start()
+        yield server.getsockname()[1]
+
+
+def _refuse(server: socket.socket) -> None:
+    # The end of the test closes the server, and a client may hang up at any time.
+    with suppress(OSError):
+        while True:
+            connection, _ = server.accept()
+            with connection, suppress(OSError):
+                connection.settimeout(1.0)
+                if connection.recv(65536):
+                    connection.sendall(
+                        b"HTTP/1.1 503 Service Unavailable\r\n"
+                        b"Content-Length: 0\r\nConnection: close\r\n\r\n"
+                    )
