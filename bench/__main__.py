@@ -26,6 +26,7 @@ from bench import (
     offline,
     queueing,
     state,
+    tracing,
     worker_parts,
 )
 from bench.rig import Rig
@@ -60,6 +61,9 @@ async def measure(events: int, figures: Figures) -> None:
         figures["bare"] = {"events_per_s": round(bare)}
         figures["live_1k"] = _live(small, bare)
         figures["live_1k_all_cores"] = _live(shared, bare)
+        _say("live, with traces")
+        cost = await tracing.measured(rig, events // 2)
+        figures["tracing"] = {k: round(v, 3) for k, v in asdict(cost).items()}
         _say(f"live, 10,000 heuristics, {events // 2} events")
         async with live.with_packs(10_000) as other:
             large = await live.throughput(other, events // 2)

@@ -81,18 +81,23 @@ async def with_packs(heuristics: int) -> AsyncIterator[Rig]:
         yield running
 
 
-async def throughput(running: Rig, count: int, processes: int = 1) -> Throughput:
-    """Let fresh workers, each with its partitions, answer events that are in the log."""
+async def throughput(
+    running: Rig, count: int, processes: int = 1, *, seed: int = 0, collector: str = ""
+) -> Throughput:
+    """Let fresh workers, each with its partitions, answer events that are in the log.
+
+    With a collector's address, they send it their traces.
+    """
     first = await running.log.last_sequence(outputs_of("*"))
     # Other events than of an earlier run over the same log: repeats are answered sooner.
-    stored = await store_all(running, world.events(count, seed=processes))
+    stored = await store_all(running, world.events(count, seed=seed or processes))
     rss = 0
     async with AsyncExitStack() as stack:
         # All begin together: one that came later would find the others half way.
         started = await asyncio.gather(
             *(
                 stack.enter_async_context(
-                    child(running, "bench.worker", f"{number}/{processes}")
+                    child(running, "bench.worker", f"{number}/{processes}", collector)
                 )
                 for number in range(processes)
             )

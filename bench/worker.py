@@ -1,17 +1,24 @@
-"""A worker as an instance runs it, in a process: `python -m bench.worker [1/2] [limited]`.
+"""A worker as an instance runs it, in a process.
 
-`1/2` is the second of two that share the partitions, counted from 0.
+    python -m bench.worker [1/2] [limited] [http://collector:4318]
+
+`1/2` is the second of two that share the partitions, counted from 0. With a collector, it
+sends traces there, by default settings.
 """
 
 import asyncio
+import os
 import signal
 import sys
 from collections.abc import Sequence
 from importlib.metadata import version
+from pathlib import Path
+from tempfile import gettempdir
 
 from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.run.process import prepare
+from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.listening import Listeners
 from handlers.worker.loop import SILENT, Worker
@@ -36,9 +43,11 @@ async def main() -> None:
     prepare()
     client = await connected_child()
     log = JetStreamReader(client, await epoch_of(client))
+    tracer = _tracer()
     worker = a_worker(
         log,
         JetStreamWriter(client),
+        Listeners(answered=tracer.observe) if tracer else SILENT,
         checkpoints=JetStreamCheckpoints(client),
         partitions=_partitions(),
         is_limited="limited" in sys.argv,
@@ -49,6 +58,17 @@ async def main() -> None:
     print("ready", flush=True)
     await asyncio.gather(running, return_exceptions=True)
     await client.close()
+    if tracer is not None:
+        tracer.close()
+
+
+def _tracer() -> Tracer | None:
+    """Open a tracer to the collector that the arguments name, if one does."""
+    base = next((each for each in sys.argv[1:] if each.startswith("http")), None)
+    if base is None:
+        return None
+    spool = Path(gettempdir()) / f"echoic-bench-{os.getpid()}.jsonl"
+    return open_tracer(base, os.environ, spool=spool, notify=print)
 
 
 def _partitions() -> tuple[int, ...]:

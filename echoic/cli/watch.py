@@ -76,8 +76,9 @@ def explain_(
         return record, explain.explain(record, names, suppositions)
 
     record, explanation = on_instance(call, run)
-    page = explained(record, explanation)
-    call.show(_as_fields(record, explanation), page)
+    link = decision_json.trace_url(call.settings.trace_ui, record.decided.event_id)
+    page = explained(record, explanation, link)
+    call.show({**_as_fields(record, explanation), "trace_url": link}, page)
 
 
 @app.command()

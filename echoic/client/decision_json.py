@@ -33,6 +33,11 @@ def as_fields(record: DecisionRecord) -> dict[str, object]:
     }
 
 
+def trace_url(ui: str, event_id: str) -> str:
+    """Return the address of a decision's trace in Jaeger's pages."""
+    return f"{ui.rstrip('/')}/trace/{trace_id(event_id)}"
+
+
 def as_response(record: DecisionRecord) -> dict[str, object]:
     """Return a decision in the shape of a `process` reply."""
     decided, ending = record.decided, record.ending

@@ -7,6 +7,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pub": ("pub", "Publish events, as a sensor does."),
     "watch": ("watch", "Show each decision as it is made."),
     "explain": ("watch", "Say why a decision came out as it did."),
+    "trace": ("trace", "One decision as a trace; export and send spooled ones."),
     "state": ("watch", "Show what the mind knows of an agent."),
     "feedback": ("feedback", "Judge a decision or a heuristic."),
     "outcome": ("feedback", "Report how a decision turned out."),

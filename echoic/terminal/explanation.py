@@ -17,12 +17,15 @@ from schemas.messages.decisions import Decided, Gate
 from schemas.values.ids import trace_id
 
 
-def explained(record: DecisionRecord, found: Explanation) -> Iterator[RenderableType]:
-    """Yield one decision on a page, with the command that asks further."""
+def explained(
+    record: DecisionRecord, found: Explanation, link: str = ""
+) -> Iterator[RenderableType]:
+    """Yield one decision on a page, with the command that asks further and the trace."""
     yield from explained_alone(record, found)
     if found.supposed is None:
         yield f"Try: {as_typed(next_command(record))}"
-        yield text((f"trace {trace_id(record.decided.event_id)}", "dim"))
+        trace = link or trace_id(record.decided.event_id)
+        yield text((f"trace {trace}", "dim"))
 
 
 def explained_alone(
