@@ -19,8 +19,8 @@ from schemas.values.subjects import partition_of
 from streams.groups import Group, groups
 from streams.log import ReadableLog
 
-_MEASURED = ("process ", "chat ", "publish ")
-"""How the names of spans begin whose times the log has."""
+_MEASURED = ("chat ", "publish ")
+"""How the names of spans begin whose times the log has; it has those of a root, too."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,7 +64,7 @@ def tree(spans: list[SpanData], *, is_measured: bool) -> Iterator[ShownSpan]:
     def descend(parent: str, depth: int) -> Iterator[ShownSpan]:
         for span in below.get(parent, ()):
             timed = is_measured and span.attributes.get(names.STAGE_TIMED) is not False
-            of_log = not is_measured and span.name.startswith(_MEASURED)
+            of_log = depth == 0 or span.name.startswith(_MEASURED)
             yield ShownSpan(span, depth, timed or of_log)
             yield from descend(span.span_id, depth + 1)
 

@@ -51,7 +51,9 @@ def _rows(shown: ShownSpan, start_ns: int) -> Iterator[tuple[str, str, str, str]
         took = duration(span.end_ns - span.start_ns)
     known = [str(span.attributes[name]) for name in _SHOWN if name in span.attributes]
     told = "; ".join([*known, *([span.error] if span.error else [])])
-    yield f"{indent}{span.name}", at, took, told
+    # As Jaeger titles a trace: `crafter: vital_changed`.
+    whose = f"{span.service}: " if span.service and not shown.depth else ""
+    yield f"{indent}{whose}{span.name}", at, took, told
     for event in span.events[:_EVENTS]:
         yield f"{indent}  - {event.name}", "", "", _told(event)
     if len(span.events) > _EVENTS:

@@ -1,10 +1,12 @@
 """What was spooled while no collector answered: read again, copied, or sent after all."""
 
 from collections.abc import Iterator
+from dataclasses import replace
 from pathlib import Path
 
 from echoic.tracing import encode
 from echoic.tracing.collector import Collector, CollectorError
+from echoic.tracing.conventions import SERVICE_NAME
 from echoic.tracing.destinations import CLAIMED, Spool
 from echoic.tracing.spans import Attributes, SpanData
 
@@ -14,8 +16,8 @@ Batch = tuple[Attributes, list[SpanData]]
 def spans_of(spool: Spool, trace_id: str) -> list[SpanData]:
     """Return the spans of a trace that are in the spool, once each."""
     found = {
-        span.span_id: span
-        for _, spans in spool.batches(containing=trace_id)
+        span.span_id: replace(span, service=str(resource.get(SERVICE_NAME, "")))
+        for resource, spans in spool.batches(containing=trace_id)
         for span in spans
         if span.trace_id == trace_id
     }

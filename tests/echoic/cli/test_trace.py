@@ -24,13 +24,13 @@ def test_the_trace_of_a_decision_is_shown(live: Program) -> None:
     last = live.here("trace", "--agent", "traced", "--json").json
 
     assert ran.code == 0, ran.err
-    assert "process crafter.vital_changed" in ran.out
+    assert "crafter: vital_changed" in ran.out
     assert "the broker's times" in ran.out
     assert f"http://127.0.0.1:16686/trace/{as_json['trace_id']}" in ran.out
     assert as_json["measured"] is False
     spans = {span["name"]: span for span in as_json["spans"]}
     assert {"decide", "match", "gate"} <= spans.keys()
-    root = spans["process crafter.vital_changed"]
+    root = spans["vital_changed"]
     assert root["timed"]
     assert root["duration_ns"] > 0
     assert not spans["decide"]["timed"]
