@@ -13,7 +13,7 @@ from echoic.cli import moments
 from echoic.cli.connected import decision_named, on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.client.connection import Connection
-from echoic.client.decision_json import trace_url
+from echoic.client.decision_json import trace_of, trace_url
 from echoic.client.decision_trace import ShownSpan, from_log, tree
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotFoundError, NotRunningError
@@ -25,7 +25,6 @@ from echoic.tracing.collector import Collector, CollectorError, endpoint
 from echoic.tracing.destinations import SPOOL, Spool
 from echoic.tracing.spans import SpanData
 from replay.recording.decisions import DecisionRecord
-from schemas.values.ids import trace_id
 
 
 class _ShowsByDefault(TyperGroup):
@@ -65,16 +64,16 @@ def show(
         connection: Connection,
     ) -> tuple[DecisionRecord, list[SpanData], bool]:
         record = await decision_named(connection, id_)
-        spooled = resend.spans_of(spool, trace_id(record.decided.event_id))
+        spooled = resend.spans_of(spool, trace_of(record))
         spans = spooled or await from_log(connection.log, record)
         return record, spans, bool(spooled)
 
     record, found, is_measured = on_instance(call, run)
-    link = trace_url(call.settings.trace_ui, record.decided.event_id)
+    link = trace_url(call.settings.trace_ui, record)
     spans = list(tree(found, is_measured=is_measured))
     fields = {
         "decision_id": record.id,
-        "trace_id": trace_id(record.decided.event_id),
+        "trace_id": trace_of(record),
         "url": link,
         "measured": is_measured,
         "spans": [_as_fields(each) for each in spans],

@@ -76,7 +76,7 @@ def explain_(
         return record, explain.explain(record, names, suppositions)
 
     record, explanation = on_instance(call, run)
-    link = decision_json.trace_url(call.settings.trace_ui, record.decided.event_id)
+    link = decision_json.trace_url(call.settings.trace_ui, record)
     page = explained(record, explanation, link)
     call.show({**_as_fields(record, explanation), "trace_url": link}, page)
 

@@ -29,13 +29,19 @@ def as_fields(record: DecisionRecord) -> dict[str, object]:
         "latency_ms": round(record.latency_ms, 3),
         "session_id": decided.session_id,
         # Derived from the event's id, so it is known even if nothing was traced.
-        "trace_id": trace_id(decided.event_id),
+        "trace_id": trace_of(record),
     }
 
 
-def trace_url(ui: str, event_id: str) -> str:
+def trace_of(record: DecisionRecord) -> str:
+    """Return the id of a decision's trace: its event's, else its own."""
+    # What a timer made the mind decide has no event that it alone belongs to.
+    return trace_id(record.decided.event_id if record.event else record.id)
+
+
+def trace_url(ui: str, record: DecisionRecord) -> str:
     """Return the address of a decision's trace in Jaeger's pages."""
-    return f"{ui.rstrip('/')}/trace/{trace_id(event_id)}"
+    return f"{ui.rstrip('/')}/trace/{trace_of(record)}"
 
 
 def as_response(record: DecisionRecord) -> dict[str, object]:

@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from rich.console import RenderableType
 from rich.text import Text
 
+from echoic.client.decision_json import trace_of
 from echoic.explain.explain import Explanation, Weighed
 from echoic.explain.what_if import opening
 from echoic.terminal.called import as_typed
 from echoic.terminal.screen import bar, figure, indented, short, table, text, words
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Decided, Gate
-from schemas.values.ids import trace_id
 
 
 def explained(
@@ -24,7 +24,7 @@ def explained(
     yield from explained_alone(record, found)
     if found.supposed is None:
         yield f"Try: {as_typed(next_command(record))}"
-        trace = link or trace_id(record.decided.event_id)
+        trace = link or trace_of(record)
         yield text((f"trace {trace}", "dim"))
 
 
