@@ -9,9 +9,10 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from echoic.tracing import conventions as names
-from echoic.tracing.observe import HELD_NS_MAX, Answered, Observer, Trace
+from echoic.tracing.observe import HELD_NS_MAX, Observer, Trace
+from echoic.tracing.recorded import answered
 from echoic.tracing.spans import DecisionTrace, SpanData, decision_spans
-from handlers.worker.timing import Times
+from replay.closed_loop.once import Answer
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input
@@ -43,7 +44,7 @@ async def from_log(log: ReadableLog, record: DecisionRecord) -> list[SpanData]:
         async for group in reading:
             entry = read_input(group.input)
             if entry.agent == record.agent:
-                made.extend(observer.answered(_answered(entry, group)))
+                made.extend(observer.answered(answered(_answer(entry, group))))
             late = entry.record.time_ns - record.arrived_ns > HELD_NS_MAX
             if late or _of(record, made):
                 break
@@ -71,17 +72,9 @@ def tree(spans: list[SpanData], *, is_measured: bool) -> Iterator[ShownSpan]:
     yield from descend("", 0)
 
 
-def _answered(entry: Input, group: Group) -> Answered:
-    outputs = tuple(map(read_output, group.outputs))
-    arrived_ns = entry.record.time_ns
-    written_ns = max((each.record.time_ns for each in outputs), default=arrived_ns)
-    times = Times(
-        picked_up_ns=arrived_ns,
-        started_ns=arrived_ns,
-        decided_ns=written_ns,
-        committed_ns=written_ns,
-    )
-    return Answered(entry, outputs, times)
+def _answer(entry: Input, group: Group) -> Answer:
+    written_ns = max(each.time_ns for each in (group.input, *group.outputs))
+    return Answer(entry, tuple(map(read_output, group.outputs)), written_ns)
 
 
 def _of(record: DecisionRecord, traces: list[Trace]) -> DecisionTrace | None:

@@ -14,7 +14,8 @@ from echoic.client.recordings import Source, opened
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from echoic.tracing import conventions as names
-from echoic.tracing.destinations import Collector, CollectorError, Spool, endpoint
+from echoic.tracing.collector import Collector, CollectorError, endpoint
+from echoic.tracing.destinations import Spool
 from echoic.tracing.export import BATCH_MAX, resource, spans_of
 from echoic.tracing.observe import Trace
 from echoic.tracing.recorded import recorded_traces, replayed_trace

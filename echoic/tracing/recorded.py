@@ -36,7 +36,7 @@ async def recorded_traces(
                 yield overdue
             outputs = tuple(group.outputs())
             answer = Answer(group.input, outputs, group.written_ns)
-            for trace in observer.answered(_answered(answer)):
+            for trace in observer.answered(answered(answer)):
                 yield trace
     for rest in observer.rest():
         yield rest
@@ -52,7 +52,7 @@ def replayed_trace(
     traces = [
         trace
         for answer in decided.answers
-        for trace in observer.answered(_answered(answer))
+        for trace in observer.answered(answered(answer))
     ]
     return next(
         trace
@@ -61,7 +61,8 @@ def replayed_trace(
     )
 
 
-def _answered(answer: Answer) -> Answered:
+def answered(answer: Answer) -> Answered:
+    """Return an answered input with the times that a log has: the broker's."""
     arrived_ns = answer.input.record.time_ns
     times = Times(
         picked_up_ns=arrived_ns,
