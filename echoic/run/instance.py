@@ -237,6 +237,8 @@ def _projector_job(
         credentials=credentials,
         database_url=database_url,
         embedder=settings["embedder"],
+        trace_endpoint=settings.trace_endpoint,
+        spool=str(settings.data / SPOOL),
     )
 
 

@@ -5,8 +5,13 @@ the projection is reported by a line on its standard output, and never stops the
 """
 
 import asyncio
+import os
 import sys
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from pathlib import Path
+from time import time_ns
 
 from echoic.embedders import embedder
 from echoic.metrics.catalogue import PROJECTOR
@@ -14,11 +19,18 @@ from echoic.metrics.gauges import ProjectionGauges
 from echoic.metrics.reports import Reports, report
 from echoic.run import child_process
 from echoic.run.supervision import Notify
+from echoic.tracing.export import open_tracer
+from echoic.tracing.observe import Answered
+from echoic.tracing.projected import ProjectionObserver
+from echoic.tracing.sampling import Sampling
 from handlers.aids import AidProvider, PackLibrary
 from handlers.fold_start import Beginnings
 from handlers.state_sources import state_code
+from handlers.worker.listening import tell_nobody
+from handlers.worker.timing import Times
 from projections.errors import ProjectionError
-from projections.projector.projector import Projector
+from projections.projector.folding import Projected
+from projections.projector.projector import Projector, Told
 from projections.store.store import Store
 from schemas.codec.decode import UnreadableOutputError
 from schemas.ports.faults import MissingPackError
@@ -43,6 +55,8 @@ class Job:
     credentials: Credentials
     database_url: str
     embedder: str
+    trace_endpoint: str | None
+    spool: str
 
 
 async def keep_up(job: Job, notify: Notify, reports: Reports) -> None:
@@ -114,14 +128,51 @@ async def _follow(job: Job) -> None:
         gauges = ProjectionGauges()
         reporting = asyncio.create_task(report(gauges, child_process.tell))
         try:
-            with Store(job.database_url) as store:
-                projector = Projector(
-                    log, store, provider, told=gauges.wrote, begin=begin
-                )
+            with Store(job.database_url) as store, _tracing(job) as trace:
+
+                def told(made: Sequence[Projected]) -> None:
+                    gauges.wrote(len(made))
+                    trace(made)
+
+                projector = Projector(log, store, provider, told=told, begin=begin)
                 gauges.watch(projector)
                 await projector.run()
         finally:
             reporting.cancel()
+
+
+@contextmanager
+def _tracing(job: Job) -> Iterator[Told]:
+    """Trace when the read models have a decision, for the length of the block."""
+    tracer = open_tracer(
+        job.trace_endpoint,
+        os.environ,
+        spool=Path(job.spool),
+        # The worker says where the traces go.
+        notify=tell_nobody,
+        # No silence has such a span.
+        sampling=Sampling("none"),
+        observer=ProjectionObserver(),
+    )
+    if tracer is None:
+        yield tell_nobody
+        return
+
+    def told(made: Sequence[Projected]) -> None:
+        now_ns = time_ns()
+        times = Times(
+            picked_up_ns=now_ns,
+            started_ns=now_ns,
+            decided_ns=now_ns,
+            committed_ns=now_ns,
+        )
+        for each in made:
+            tracer.answered(Answered(each.input, tuple(each.outputs), times))
+
+    try:
+        yield told
+    finally:
+        tracer.close()
 
 
 if __name__ == "__main__":

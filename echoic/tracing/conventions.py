@@ -26,6 +26,8 @@ COMMIT: Final = "commit"
 """From the decision to the acknowledged write of its group."""
 WAIT: Final = "wait"
 """From the ask's write to the beginning of what was asked: a model or a channel is busy."""
+PROJECTION: Final = "projection"
+"""From the decision's place in the log to its rows in the read models."""
 OUTCOME: Final = "outcome"
 """The event showed how an earlier decision turned out."""
 COMPLETE: Final = "complete"
@@ -45,8 +47,8 @@ def publish_name(channel: str) -> str:
 
 
 SPAN_NAMES: Final = re.compile(
-    r"queue|decide|salience|gate|match|choose|messages|commit|wait|outcome|complete"
-    r"|feedback|learn|chat \S+|publish out\.[A-Za-z0-9_-]+"
+    r"queue|decide|salience|gate|match|choose|messages|commit|wait|projection|outcome"
+    r"|complete|feedback|learn|chat \S+|publish out\.[A-Za-z0-9_-]+"
 )
 """The names that a span of the engine may have; a test matches every span against it. The
 root of a decision's trace is its event: the service is its source, the name its type."""
@@ -151,6 +153,7 @@ GEN_AI_EVALUATION_NAME: Final = "gen_ai.evaluation.name"
 GEN_AI_EVALUATION_LABEL: Final = "gen_ai.evaluation.score.label"
 GEN_AI_EVALUATION_VALUE: Final = "gen_ai.evaluation.score.value"
 GEN_AI_EVALUATION_EXPLANATION: Final = "gen_ai.evaluation.explanation"
+DB_SYSTEM_NAME: Final = "db.system.name"
 ERROR_TYPE: Final = "error.type"
 SESSION_ID: Final = "session.id"
 SERVICE_NAME: Final = "service.name"
@@ -162,4 +165,5 @@ DEPLOYMENT_ENVIRONMENT_NAME: Final = "deployment.environment.name"
 
 ENGINE: Final = "echoic"
 """The service's name: one for each role of the program, never one for each agent."""
+PROJECTOR: Final = "echoic-projector"
 SCHEMA_URL: Final = "https://opentelemetry.io/schemas/1.44.0"

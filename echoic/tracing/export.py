@@ -12,7 +12,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from pathlib import Path
-from typing import Literal
+from typing import Literal, Protocol
 
 from echoic.tracing import conventions as names
 from echoic.tracing.collector import Collector, endpoint, pairs
@@ -41,12 +41,25 @@ CLOSE_S = 0.9
 """Seconds that closing may take."""
 
 
+class Traces(Protocol):
+    """Makes traces of groups in the log."""
+
+    def answered(self, seen: Answered) -> Iterable[Trace]:
+        """Return the traces that a group completes."""
+
+    def overdue(self, now_ns: int) -> Iterable[Trace]:
+        """Return those that have waited too long for their end."""
+
+    def rest(self) -> Iterable[Trace]:
+        """Return all that still wait."""
+
+
 class Tracer:
     """Accepts answered inputs from the worker; never blocks it and never raises."""
 
     def __init__(
         self,
-        observer: Observer,
+        observer: Traces,
         destination: Destination,
         resource: Attributes,
         sampling: Sampling = DEFAULT,
@@ -129,11 +142,13 @@ def open_tracer(
     sampling: Sampling = DEFAULT,
     content: Content = "auto",
     packs: Mapping[str, str] | None = None,
+    observer: Traces | None = None,
 ) -> Tracer | None:
     """Open a tracer to the collector at `base`; None if the environment switches it off.
 
     `content` is whether traces hold what people wrote and models said; `auto` means only
     if they stay on this machine. `packs` are the versions in force, by name.
+    `observer` makes the traces, by default those of the mind.
 
     Raises:
         SettingsError: the collector's address or protocol cannot be used.
@@ -145,8 +160,9 @@ def open_tracer(
     collector = Collector(endpoint(base, environment))
     # If nothing answers there, spans go into a file, which is to hold nobody's words.
     near = collector.endpoint.is_loopback and collector.answers()
+    shown = content == "on" or (content == "auto" and near)
     return Tracer(
-        Observer(content=content == "on" or (content == "auto" and near), packs=packs),
+        observer or Observer(content=shown, packs=packs),
         Destination(collector, Spool(spool), notify),
         resource(environment),
         sampling,

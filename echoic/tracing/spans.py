@@ -119,6 +119,8 @@ class FollowUp:
     """What its trace is named after: the input's id, or that of the message which says
     it, since one input may end several decisions."""
     traceparent: str | None
+    event_id: str | None = None
+    """The event whose trace it is a part of; None: it has one of its own."""
     root: Step
     steps: tuple[Step, ...] = ()
 
@@ -144,7 +146,7 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
 
 def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
     """Return the spans of a later input's trace, its root first."""
-    trace_id = identity.trace_id(follow_up.id)
+    trace_id = identity.trace_id(follow_up.event_id or follow_up.id)
     parent, links = _context(follow_up.traceparent, trace_id)
     ids = _Ids(follow_up.id)
     root = _placed(follow_up.root, trace_id, ids, parent, links)

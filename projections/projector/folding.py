@@ -54,10 +54,16 @@ async def from_the_first(partition: int, written: int) -> tuple[PartitionState, 
 class Projected:
     """One group's changes of the read models."""
 
-    partition: int
+    input: Input
+    outputs: Sequence[Output]
     position: Position
     """The partition's position once they are written."""
     changes: Sequence[Change]
+
+    @property
+    def partition(self) -> int:
+        """The partition of all of them."""
+        return self.input.partition
 
 
 class Folding:
@@ -131,7 +137,7 @@ class Folding:
             if input_.sequence > written:
                 changes = changes_of(Folded(before, input_, outputs, after, aids))
                 at = Position(input_.sequence, self._epoch, input_.id)
-                made.append(Projected(partition, at, changes))
+                made.append(Projected(input_, outputs, at, changes))
             # After each group, not each batch: a group that raises leaves those before it
             # folded, and the next call goes on behind them.
             self._states[partition] = after

@@ -47,7 +47,7 @@ FOLLOWED = 1000
 """How many outputs are fetched at once while following, at most."""
 
 T = TypeVar("T")
-Told = Callable[[int], None]
+Told = Callable[[Sequence[Projected]], None]
 _log = logging.getLogger(__name__)
 
 
@@ -66,7 +66,7 @@ class Projector:
     ) -> None:
         """Prepare to write `version`, by default the one that serves.
 
-        `told` is called after each write with its number of groups. `begin` finds a
+        `told` is called after each write with its groups. `begin` finds a
         checkpoint, so that less has to be folded again.
         """
         self._log = log
@@ -194,7 +194,7 @@ class Projector:
             if any(stands.get(move.partition) != move.after for move in moves):
                 raise
         self._stands |= {move.partition: move.after for move in moves}
-        self._told(len(new))
+        self._told(new)
 
     def _is_new(self, projected: Projected) -> bool:
         stands = self._stands.get(projected.partition)

@@ -6,7 +6,7 @@ partial one.
 
 import asyncio
 import logging
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass
 from itertools import chain
 from typing import Protocol
@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from projections.errors import StoreUnusable
 from projections.projector.folding import AidsSource
-from projections.projector.projector import Projector, Told, check_positions
+from projections.projector.projector import Projector, check_positions
 from projections.rows.changes import TableName
 from projections.store import tables, versions
 from projections.store.checksums import Checksum, Difference, checksums, differences
@@ -65,7 +65,7 @@ class Here:
         log: ReadableLog,
         store: Store,
         aids: AidsSource,
-        told: Told = lambda _: None,
+        told: Callable[[int], None] = lambda _: None,
     ) -> None:
         """Prepare; `told` is called after each write with its number of groups."""
         self._log = log
@@ -86,7 +86,11 @@ class Here:
         projector = self._projectors.get(version)
         if projector is None:
             projector = Projector(
-                self._log, self._store, self._aids, version=version, told=self._told
+                self._log,
+                self._store,
+                self._aids,
+                version=version,
+                told=lambda made: self._told(len(made)),
             )
             self._projectors = {version: projector}
         await projector.catch_up(partitions, until)

@@ -1,0 +1,63 @@
+"""From groups in the read models to spans: when a decision could be read there; pure.
+
+The projector has its own process and sends these by itself, as children of the decision's
+root, whose id follows from the decision. Only spoken decisions have them: these are always
+traced, so that no span lacks its parent.
+"""
+
+from collections.abc import Iterator
+
+from echoic.tracing import conventions as names
+from echoic.tracing.observe import Answered
+from echoic.tracing.spans import FollowUp, Step
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Decided
+from schemas.values import ids
+
+LATE_NS = 60_000_000_000
+"""Nanoseconds after which a decision's trace is history: a projector that catches up, or
+fills new tables, adds nothing to it."""
+
+
+class ProjectionObserver:
+    """Turns groups that the read models have into spans."""
+
+    def answered(self, seen: Answered) -> Iterator[FollowUp]:
+        """Yield the span of each spoken decision of a group; its write has just ended."""
+        end_ns = seen.times.committed_ns
+        for output in seen.outputs:
+            said = output.message
+            is_late = end_ns - output.record.time_ns > LATE_NS
+            if isinstance(said, Decided) and said.silence is None and not is_late:
+                yield _projection(output, said, end_ns)
+
+    def overdue(self, now_ns: int) -> Iterator[FollowUp]:
+        """Yield nothing: no span waits for another message."""
+        return iter(())
+
+    def rest(self) -> Iterator[FollowUp]:
+        """Yield nothing."""
+        return iter(())
+
+
+def _projection(output: Output, decided: Decided, end_ns: int) -> FollowUp:
+    # The root is called as the event's type, see `spans`.
+    root = ids.span_id(output.id, decided.type, 0)
+    return FollowUp(
+        id=output.id,
+        event_id=decided.event_id,
+        traceparent=ids.traceparent(decided.event_id, root),
+        root=Step(
+            name=names.PROJECTION,
+            service=names.PROJECTOR,
+            kind="consumer",
+            # The broker's clock may be ahead of ours.
+            start_ns=min(output.record.time_ns, end_ns),
+            end_ns=end_ns,
+            attributes={
+                names.DB_SYSTEM_NAME: "postgresql",
+                names.DECISION_ID: output.id,
+                names.AGENT_ID: output.agent,
+            },
+        ),
+    )

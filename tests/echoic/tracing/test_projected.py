@@ -1,0 +1,47 @@
+"""When the read models had a decision, as a span of the decision's own trace."""
+
+from dataclasses import replace
+
+from echoic.tracing.observe import Answered, Observer
+from echoic.tracing.projected import LATE_NS, ProjectionObserver
+from echoic.tracing.spans import DecisionTrace, decision_spans, follow_up_spans
+from schemas.messages.decisions import Decided
+from tests.echoic.tracing import samples
+
+
+def a_group(decided: Decided) -> Answered:
+    """A group that the read models have, 5 ms after the log had it."""
+    return samples.sensed(("d1", decided))
+
+
+def test_it_is_a_child_of_the_decisions_root() -> None:
+    """The two processes find the same ids, and the projector's span lacks no parent."""
+    seen = a_group(samples.decided())
+    (trace,) = Observer().answered(seen)
+    assert isinstance(trace, DecisionTrace)
+    root, *others = decision_spans(trace)
+
+    (found,) = ProjectionObserver().answered(seen)
+    (span,) = follow_up_spans(found)
+
+    assert span.name == "projection"
+    assert (span.trace_id, span.parent) == (root.trace_id, root.span_id)
+    assert span.span_id not in {each.span_id for each in (root, *others)}
+    assert span.links == ()
+    assert span.end_ns - span.start_ns == 5 * samples.MS
+
+
+def test_silence_may_not_be_traced_and_has_none() -> None:
+    """A span whose trace was left out by sampling would stand alone."""
+    assert not list(ProjectionObserver().answered(a_group(samples.silent())))
+
+
+def test_history_is_not_traced_again() -> None:
+    """A projector that catches up adds nothing to traces that have gone out long ago."""
+    seen = a_group(samples.decided())
+    now_ns = samples.START_NS + LATE_NS + 1
+    times = replace(seen, times=samples.times(now_ns))
+
+    assert not list(ProjectionObserver().answered(times))
+    assert not list(ProjectionObserver().rest())
+    assert not list(ProjectionObserver().overdue(now_ns))
