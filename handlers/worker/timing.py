@@ -1,14 +1,13 @@
 """When the worker did what with an input: for traces and metrics, never for the mind."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping
+from itertools import pairwise
+from operator import itemgetter
 from time import time_ns
 
-from msgspec import Struct
+from msgspec import Struct, field
 
 from schemas.ports.probe import Stage
-
-Entered = tuple[Stage, int]
-"""A stage of the mind, and when it began."""
 
 
 class Times(Struct, frozen=True, kw_only=True):
@@ -24,17 +23,19 @@ class Times(Struct, frozen=True, kw_only=True):
     """The write of its group began: one waits for the write before it."""
     committed_ns: int = 0
     """The write of its group was acknowledged."""
-    entered: Sequence[Entered] = ()
-    """The stages of its decision, in order; the mind may have begun more than once."""
+    entered: Mapping[Stage, int] = field(default_factory=dict)
+    """When each stage of its decision began, at last: the mind may try an input again."""
 
     def of(self, stage: Stage) -> tuple[int, int] | None:
-        """Return when a stage began and ended, at last; None if it was not entered."""
-        found = None
-        ends = [*[at_ns for _, at_ns in self.entered[1:]], self.decided_ns]
-        for (entered, start_ns), end_ns in zip(self.entered, ends, strict=False):
+        """Return when a stage began and ended; None if it was not entered."""
+        # By time: what an attempt entered that was given up comes before all others.
+        inner = sorted(self.entered.items(), key=itemgetter(1))
+        for (entered, start_ns), (_, end_ns) in pairwise(
+            [*inner, (None, self.decided_ns)]
+        ):
             if entered == stage:
-                found = start_ns, end_ns
-        return found
+                return start_ns, end_ns
+        return None
 
 
 class StageClock:
@@ -44,12 +45,13 @@ class StageClock:
 
     def __init__(self) -> None:
         """Start now."""
-        self._entered: list[Entered] = []
+        self._entered: dict[Stage, int] = {}
         self._started_ns = time_ns()
 
     def enter(self, stage: Stage) -> None:
         """Note that a stage begins."""
-        self._entered.append((stage, time_ns()))
+        # A tuple in a list would take twice as long: 0.2 µs.
+        self._entered[stage] = time_ns()
 
     def times(self, picked_up_ns: int) -> Times:
         """Return the times of an input that is answered now."""

@@ -42,10 +42,10 @@ def times(start_ns: int = START_NS) -> Times:
         decided_ns=start_ns + 3 * MS,
         writing_ns=start_ns + 4 * MS,
         committed_ns=start_ns + 5 * MS,
-        entered=[
-            (stage, started_ns + number * MS // 10)
+        entered={
+            stage: started_ns + number * MS // 10
             for number, stage in enumerate(STAGES, 1)
-        ],
+        },
     )
 
 

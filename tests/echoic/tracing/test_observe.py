@@ -75,7 +75,7 @@ def test_a_measured_delivery_begins_when_it_was_taken_up() -> None:
 def test_untimed_stages_say_so() -> None:
     """A decision of which only the log is known has stages without times of their own."""
     seen = samples.sensed(("d1", samples.decided()))
-    seen = replace(seen, times=structs.replace(seen.times, entered=()))
+    seen = replace(seen, times=structs.replace(seen.times, entered={}))
     (trace,) = Observer().answered(seen)
 
     assert isinstance(trace, DecisionTrace)

@@ -166,7 +166,7 @@ async def test_observers_hear_of_committed_turns_alone(broker: Broker) -> None:
         assert bool(times.entered) == (turn.input.agent == ADA)
         steps = [
             times.started_ns,
-            *(at_ns for _, at_ns in times.entered),
+            *times.entered.values(),
             times.decided_ns,
             times.writing_ns,
             times.committed_ns,
