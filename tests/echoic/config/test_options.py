@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from echoic.config.option import Option
+from echoic.config.option import Option, address_of, listen
 from echoic.config.options import options_of
 from echoic.config.settings_page import row
 from schemas.values.base import Part, Seconds
@@ -85,3 +85,34 @@ def test_what_may_be_tuned_is_known_by_its_whole_name() -> None:
 
     assert dict(found) == {"made.patience": (1, 9), "made.echo.loud": (False, True)}
     assert [*found] == ["made.patience", "made.echo.loud"]
+
+
+@pytest.mark.parametrize(
+    ("text", "expected"),
+    [
+        ("127.0.0.1:9464", ("127.0.0.1", 9464)),
+        ("[::1]:0", ("::1", 0)),
+        ("metrics.lan:80", ("metrics.lan", 80)),
+    ],
+)
+def test_an_address_to_listen_at_has_a_host_and_a_port(
+    text: str, expected: tuple[str, int]
+) -> None:
+    """Both are needed: nothing is served to the whole network by an omission."""
+    assert listen(text) == text
+    assert address_of(text) == expected
+
+
+@pytest.mark.parametrize("text", ["", "off"])
+def test_nowhere_is_an_address_too(text: str) -> None:
+    """A variable cannot be empty, so there is a word for it."""
+    assert listen(text) is None
+
+
+@pytest.mark.parametrize(
+    "text", [":9464", "9464", "host", "host:", "h:70000", "h:-1", 8]
+)
+def test_what_is_no_address_is_refused(text: object) -> None:
+    """With what is allowed."""
+    with pytest.raises(ValueError, match=r"a host and port|a text"):
+        listen(text)

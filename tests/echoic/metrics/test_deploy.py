@@ -2,6 +2,8 @@
 
 import json
 import re
+import shutil
+import subprocess
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -17,11 +19,13 @@ DEPLOY = Path(__file__).parents[3] / "deploy"
 ALERTS = DEPLOY / "prometheus" / "alerts.yml"
 DASHBOARD = DEPLOY / "grafana" / "dashboard.json"
 
+PROMTOOL = shutil.which("promtool")
+
 FUNCTIONS = {
     "rate", "increase", "sum", "max", "min", "count", "histogram_quantile",
     "predict_linear",
 }  # fmt: skip
-WORDS = {"by", "unless", "or", "and", "on"}
+WORDS = {"by", "unless", "or", "and", "on", "offset"}
 SERIES = {
     name: each
     for each in METRICS
@@ -142,6 +146,24 @@ def test_every_alert_says_what_to_do_with_commands_that_exist() -> None:
         for table in ("model", "worker", "intake", "metrics"):
             for name in re.findall(rf"\b{table}\.\w+", notes["runbook"]):
                 assert name in options
+
+
+@pytest.mark.skipif(PROMTOOL is None, reason="Prometheus' own tool is not installed")
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        ("check", "config", DEPLOY / "prometheus" / "prometheus.yml"),
+        ("test", "rules", Path(__file__).with_name("alerts_test.yml")),
+    ],
+)
+def test_prometheus_itself_reads_them(arguments: tuple[str | Path, ...]) -> None:
+    """Each alert fires for an instance with its trouble, and none for one without."""
+    assert PROMTOOL is not None
+    ran = subprocess.run(
+        [PROMTOOL, *arguments], capture_output=True, text=True, check=False
+    )
+
+    assert ran.returncode == 0, ran.stdout + ran.stderr
 
 
 def test_prometheus_reads_our_port_and_these_rules() -> None:
