@@ -132,8 +132,12 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
     ids = _Ids(trace.run.span_key(trace.decision_id))
     root_step = _root(trace, links)
     root = _placed(root_step, trace_id, ids, parent)
-    decide = _placed(_decide(trace), trace_id, ids, root.span_id, _original(trace))
-    spans = [root, _placed(_queue(trace), trace_id, ids, root.span_id), decide]
+    queue, deciding = (
+        _clamped(each, root.start_ns, root.end_ns)
+        for each in (_queue(trace), _decide(trace))
+    )
+    decide = _placed(deciding, trace_id, ids, root.span_id, _original(trace))
+    spans = [root, _placed(queue, trace_id, ids, root.span_id), decide]
     for stage in trace.stages:
         within = _clamped(stage, decide.start_ns, decide.end_ns)
         spans.append(_placed(within, trace_id, ids, decide.span_id))
@@ -254,8 +258,9 @@ def _commit(trace: DecisionTrace) -> Step:
 
 def _clamped(step: Step, start_ns: int, end_ns: int) -> Step:
     """Return a step cut to its parent's time: clocks of several machines need not agree."""
-    start = min(max(step.start_ns, start_ns), end_ns)
-    end = min(max(step.end_ns, start), end_ns)
+    # One nanosecond at least: of a span without any Jaeger says that its time is negative.
+    start = min(max(step.start_ns, start_ns), end_ns - 1)
+    end = min(max(step.end_ns, start + 1), end_ns)
     events = tuple(_within(step.events, start, end))
     return replace(step, start_ns=start, end_ns=end, events=events)
 
@@ -282,7 +287,7 @@ def _placed(
         name=step.name,
         kind=step.kind,
         start_ns=step.start_ns,
-        end_ns=max(step.end_ns, step.start_ns),
+        end_ns=max(step.end_ns, step.start_ns + 1),
         attributes=step.attributes,
         events=step.events,
         links=step.links + more_links,
