@@ -11,6 +11,7 @@ from faststream.security import SASLPlaintext
 
 from handlers.retry import heed_cancellation
 from streams.jetstream.accounts import Credentials
+from streams.jetstream.connection import tls_of
 
 FLUSH_S = 5
 """How long the server may take to answer."""
@@ -26,8 +27,10 @@ class Flushing(Protocol):
 def faststream_broker(credentials: Credentials) -> NatsBroker:
     """Return a broker for our own account that outlives restarts of the server."""
     return NatsBroker(
-        credentials.url,
-        security=SASLPlaintext(credentials.user, credentials.password, use_ssl=False),
+        credentials.servers,
+        security=SASLPlaintext(
+            credentials.user, credentials.password, tls_of(credentials)
+        ),
         name="echoic handlers",
         inbox_prefix=credentials.inbox_prefix,
         # For ever, each second: the program outlives a restart of the server.

@@ -5,6 +5,7 @@ A sensor's credentials let it publish below `in.<agent>.<source>`, and subscribe
 """
 
 import json
+import ssl
 import sys
 from argparse import ArgumentParser
 from collections.abc import AsyncIterator, Callable
@@ -45,11 +46,14 @@ async def connected(
         BrokerError: the broker cannot be reached or refuses the credentials.
     """
     login = _login(credentials)
-    named = login.pop("url", DEFAULT_URL)
+    named, ca = login.pop("url", DEFAULT_URL), login.pop("ca", None)
     address = url or named
+    # The nodes of a cluster are divided by commas.
+    scheme, _, hosts = address.rpartition("://")
     try:
         client = await nats.connect(
-            address,
+            [f"{scheme or 'nats'}://{host}" for host in hosts.split(",")],
+            tls=ssl.create_default_context(cafile=ca) if scheme == "tls" else None,
             name=name,
             connect_timeout=_CONNECT_S,
             # The first connection is not tried for ever: it fails with a message.
@@ -106,7 +110,11 @@ def parser(name: str, description: str) -> ArgumentParser:
     add = made.add_argument
     add("--agent", required=True, help="whose companion hears of it")
     add("--url", help=f"the broker; default: the credentials', else {DEFAULT_URL}")
-    add("--credentials", type=Path, help="JSON with user, password, inbox_prefix, url")
+    add(
+        "--credentials",
+        type=Path,
+        help="JSON with user, password, inbox_prefix, url, ca",
+    )
     return made
 
 
@@ -151,8 +159,8 @@ def _login(credentials: Path | None) -> dict[str, Any]:
         return {"user_credentials": str(credentials)}
     try:
         login = json.loads(credentials.read_text(encoding="utf-8"))
-        url = {"url": str(login["url"])} if "url" in login else {}
-        return url | {
+        where = {key: str(login[key]) for key in ("url", "ca") if login.get(key)}
+        return where | {
             "user": str(login["user"]),
             "password": str(login["password"]),
             "inbox_prefix": str(login.get("inbox_prefix", "_INBOX")).encode(),

@@ -13,16 +13,21 @@ from pathlib import Path
 import typer
 
 from echoic.cli.connected import on_instance
-from echoic.cli.options import Call, TextCall, new_app
+from echoic.cli.options import Call, Data, TextCall, new_app, settings_of
 from echoic.client import packs, sensor_access
 from echoic.client.connection import Connection
 from echoic.client.sensor_access import access_file, sensor_credentials, write_access
+from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
 from schemas.values.subjects import SHARED_AGENT, partition_of
 
 app = new_app("sensor", "Run a sensor that comes with a pack.")
+
+_GIVE_ACCOUNTS = (
+    "this holds once your broker has the new accounts: echoic sensor accounts"
+)
 
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -55,7 +60,24 @@ def access(call: TextCall, source: str, grant: list[str] | None = None) -> None:
         source: As which source it speaks.
         grant: Also allow `feedback` or `control`.
     """
-    print(on_instance(call, lambda c: _credentials(c, source, tuple(grant or ()))))
+    settings, grants = call.settings, tuple(grant or ())
+    if settings.nats_url is None:
+        print(on_instance(call, lambda c: _credentials(c.settings, source, grants)))
+        return
+    print(asyncio.run(_credentials(settings, source, grants)))
+    note(_GIVE_ACCOUNTS)
+
+
+@app.command()
+def accounts(data: Data = None) -> None:
+    """Print the accounts for a broker of your own: Echoic's, and one for each sensor.
+
+    Passwords are hashes. The broker's configuration includes the file, and takes a new
+    one at a reload; a sensor that comes with it can send after one reload more.
+
+    Example: `echoic sensor accounts > accounts.conf`.
+    """
+    print(sensor_access.accounts(settings_of(data)), end="")
 
 
 @app.command()
@@ -69,7 +91,10 @@ def revoke(call: TextCall, source: str) -> None:
     """
     settings = call.settings
     asyncio.run(sensor_access.revoke(settings, settings.agent, source))
-    note(f"{settings.agent}.{source} has no access any more")
+    if settings.nats_url is None:
+        note(f"{settings.agent}.{source} has no access any more")
+    else:
+        note(_GIVE_ACCOUNTS)
 
 
 def _run(
@@ -89,7 +114,8 @@ def _run(
 
     async def prepare(connection: Connection) -> tuple[str, Path]:
         await _have_pack(connection, folder)
-        return connection.settings.agent, await _credentials(connection, source)
+        settings = connection.settings
+        return settings.agent, await _credentials(settings, source)
 
     name, credentials = on_instance(call, prepare)
     note(
@@ -119,11 +145,11 @@ async def _have_pack(connection: Connection, folder: Path) -> None:
 
 
 async def _credentials(
-    connection: Connection, source: str, grants: tuple[str, ...] = ()
+    settings: Settings, source: str, grants: tuple[str, ...] = ()
 ) -> Path:
     """Return a file with the rights to speak as `source`, readable by its owner alone."""
-    agent = connection.settings.agent
-    access = await sensor_credentials(connection.settings, agent, source, grants)
-    path = access_file(connection.settings.data, agent, source)
+    agent = settings.agent
+    access = await sensor_credentials(settings, agent, source, grants)
+    path = access_file(settings.data, agent, source)
     write_access(path, access)
     return path

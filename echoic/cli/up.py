@@ -20,15 +20,18 @@ from rich.console import RenderableType
 
 from echoic.cli.options import Data, Json, TextCall, new_app, settings_of
 from echoic.client.instance_note import (
+    STILL_S,
     InstanceNote,
     already_runs,
+    beat,
     is_alive,
     read_note,
     remove_note,
+    still_s,
     write_note,
 )
 from echoic.config.load import Settings
-from echoic.errors import NotRunningError
+from echoic.errors import FINDING, NotRunningError
 from echoic.run.process import keep_private
 from echoic.run.starting import await_start
 from echoic.terminal.called import as_typed
@@ -37,6 +40,7 @@ from echoic.terminal.screen import pairs
 
 if TYPE_CHECKING:
     from echoic.run.instance import Instance
+    from echoic.run.projector_alone import ProjectorAlone
 
 app = new_app("lifecycle", "An instance from its start to its end.")
 
@@ -109,6 +113,28 @@ def down(data: Data = None) -> None:
 
 
 @app.command()
+def health(data: Data = None) -> None:
+    """Say whether the instance is ready and goes on, for probes of containers.
+
+    It looks into the data folder alone: a broker that is away makes nothing unhealthy
+    that a restart would mend. `echoic doctor` tries everything.
+
+    Example: `echoic health`. The exit code is 3 if none is ready, 1 if it is stuck.
+    """
+    settings = settings_of(data)
+    running = read_note(settings.data)
+    if running is None:
+        raise NotRunningError(
+            f"no instance is ready over {settings.data}", next_step="echoic up"
+        )
+    seconds = still_s(settings.data)
+    if seconds > STILL_S:
+        note(f"process {running.pid} has given no sign of life for {seconds:.0f} s")
+        raise typer.Exit(FINDING)
+    print(f"process {running.pid} is ready, since {running.started_at}")
+
+
+@app.command()
 def demo(speed: float = 200.0, as_json: Json = False) -> None:
     """Play a recorded game through a throw-away instance, and explain it.
 
@@ -142,11 +168,14 @@ async def _run_once(settings: Settings) -> None:
         ServerMoved: a server has another port.
     """
     from echoic.run.instance import instance
+    from echoic.run.projector_alone import projector_alone
 
+    run = projector_alone if settings.parts == "projector" else instance
     note("starting …")
-    async with instance(settings, note) as running:
+    async with run(settings, note) as running:
         stopped = _stopped_by_signal()
         write_note(settings.data, _note(running))
+        running.tasks.start("heartbeat", beat(settings.data))
         show(*_banner(running))
         try:
             # A task of the instance that fails ends the wait with its error.
@@ -165,7 +194,7 @@ def _stopped_by_signal() -> asyncio.Event:
     return stopped
 
 
-def _note(running: "Instance") -> InstanceNote:
+def _note(running: "Instance | ProjectorAlone") -> InstanceNote:
     credentials = running.credentials
     return InstanceNote(
         pid=os.getpid(),
@@ -175,10 +204,11 @@ def _note(running: "Instance") -> InstanceNote:
         nats_password=credentials.password,
         database_url=running.database_url,
         metrics_url=running.metrics_url,
+        nats_ca=credentials.ca,
     )
 
 
-def _banner(running: "Instance") -> Iterator[RenderableType]:
+def _banner(running: "Instance | ProjectorAlone") -> Iterator[RenderableType]:
     settings, database = running.settings, running.database_url
     model = settings["model.name"] or "no model: only what was learnt answers"
     threshold, flag = settings["threshold"], _data_flag(settings)
@@ -189,8 +219,10 @@ def _banner(running: "Instance") -> Iterator[RenderableType]:
             "data": f"{settings.data} (kept)",
             "broker": running.credentials.url,
             "database": database.rpartition("@")[2] if database else "none",
-            "mind": f"{settings['strategy']}, threshold {threshold:g}; {model}",
             "metrics": running.metrics_url or "none",
+            "mind": "elsewhere: this is the projector"
+            if settings.parts == "projector"
+            else f"{settings['strategy']}, threshold {threshold:g}; {model}",
             "stop": as_typed(f"{stop}echoic down{flag}"),
             "next": as_typed(f'echoic pub "hello" --wait{flag}'),
         }

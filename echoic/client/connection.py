@@ -101,15 +101,16 @@ async def _follow_moves(client: BrokerClient, settings: Settings) -> None:
             client.set_server_pool([note.nats_url])
 
 
-def credentials_of(url: str) -> Credentials:
-    """Split a broker's URL into credentials and an address without them."""
-    parts = urlsplit(url)
+def credentials_of(settings: Settings) -> Credentials:
+    """Split the broker's URL of the settings into credentials and an address without."""
+    parts = urlsplit(settings.nats_url or "")
     host = parts.netloc.rpartition("@")[2]
     return Credentials(
         url=urlunsplit(parts._replace(netloc=host)),
         # Percent-encoded in a URL, since passwords hold `@`, `:` and `/`.
         user=unquote(parts.username or ""),
         password=unquote(parts.password or ""),
+        ca=settings.nats_ca,
     )
 
 
@@ -125,12 +126,14 @@ def addresses(settings: Settings) -> tuple[Credentials, str | None]:
         NotRunningError: neither settings nor data folder name an instance.
     """
     if settings.nats_url is not None:
-        return credentials_of(settings.nats_url), settings.database_url
+        return credentials_of(settings), settings.database_url
     note = read_note(settings.data)
     if note is None:
         raise NotRunningError(
             f"no instance runs over {settings.data}",
             next_step="echoic up --detach --data " + shlex.quote(str(settings.data)),
         )
-    credentials = Credentials(note.nats_url, note.nats_user, note.nats_password)
+    credentials = Credentials(
+        note.nats_url, note.nats_user, note.nats_password, ca=note.nats_ca
+    )
     return credentials, settings.database_url or note.database_url

@@ -5,17 +5,26 @@ beside it is held: a process id may have been reused, but the kernel frees the l
 its process ends.
 """
 
+import asyncio
 import fcntl
 import json
 import os
 import shlex
+import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict, dataclass
 from pathlib import Path
 
 from echoic.errors import EchoicError
 from streams.embedded import try_lock, write_private
+
+BEAT_S = 5.0
+"""Seconds between two signs of life."""
+
+STILL_S = 60.0
+"""Seconds without one after which an instance counts as stuck; a fold of a large state, or
+a busy machine, may keep it for some."""
 
 _NOTE = "instance.json"
 _LOCK = "instance.lock"
@@ -36,6 +45,8 @@ class InstanceNote:
     """None: it runs without read models."""
     metrics_url: str | None = None
     """None: it serves no metrics, or is of a version that has none."""
+    nats_ca: str | None = None
+    """The authority's file for a broker at `tls://`."""
 
 
 def read_note(data: Path) -> InstanceNote | None:
@@ -57,6 +68,19 @@ def read_note(data: Path) -> InstanceNote | None:
 def write_note(data: Path, note: InstanceNote) -> None:
     """Write the note, whole or not at all."""
     write_private(data / _NOTE, json.dumps(asdict(note), indent=2).encode())
+
+
+async def beat(data: Path) -> None:
+    """Give a sign of life by the note's time, until cancelled."""
+    while True:
+        with suppress(FileNotFoundError):
+            os.utime(data / _NOTE)
+        await asyncio.sleep(BEAT_S)
+
+
+def still_s(data: Path) -> float:
+    """Return for how many seconds the instance has given no sign of life."""
+    return time.time() - (data / _NOTE).stat().st_mtime
 
 
 def remove_note(data: Path) -> None:

@@ -1,19 +1,30 @@
-"""Credentials for sensors, from the embedded broker of a data folder.
+"""Credentials for sensors, kept in the data folder.
 
 A sensor gets the rights of one source of one agent and nothing else. Anybody who can
-write the data folder can grant them.
+write the data folder can grant them. The embedded broker knows them at once; another has
+to be given the accounts that `accounts` returns.
 """
 
 import json
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
+import bcrypt
+
+from echoic.client.connection import credentials_of
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from schemas.values.subjects import SubjectError
+from streams.broker import data_folder as folders
 from streams.broker.enrolment import add_sensor, remove_sensor
 from streams.embedded import write_private
-from streams.jetstream.accounts import Credentials
+from streams.jetstream.accounts import Credentials, accounts_configuration
+
+ROUNDS = 10
+"""The cost of a hash, as a power of two: some 50 ms of the broker's time a connection."""
+
+LONGEST_PASSWORD = 72
+"""Bytes that bcrypt reads of a password."""
 
 
 async def sensor_credentials(
@@ -22,22 +33,62 @@ async def sensor_credentials(
     """Create or look up a sensor's credentials, and set its grants.
 
     Raises:
-        EchoicError: the broker is not ours, or the rights cannot be given.
+        EchoicError: the rights cannot be given.
     """
-    _check_ours(settings)
+    folder = settings.data / "nats"
+    if settings.nats_url is not None:
+        # No server was ever started here, but the sensors are noted in the same place.
+        folders.make(folder)
+        folders.settle(folder, fresh_port=False)
     try:
-        return await add_sensor(settings.data / "nats", agent, source, grants)
+        access = await add_sensor(folder, agent, source, grants)
     except (SubjectError, ValueError) as error:
         raise EchoicError(str(error)) from error
+    if settings.nats_url is None:
+        return access
+    core = credentials_of(settings)
+    return replace(access, url=core.url, ca=core.ca)
+
+
+def accounts(settings: Settings) -> str:
+    """Return the accounts for a broker of one's own, as part of its configuration.
+
+    Echoic's own is that of `nats.url`. Every password is a bcrypt hash, so the text is no
+    secret.
+
+    Raises:
+        EchoicError: no broker is named, or its URL has no user and password.
+    """
+    core = credentials_of(settings)
+    if not (core.user and core.password):
+        raise EchoicError(
+            "accounts are for a broker of yours, whose URL names Echoic's own user",
+            next_step="set NATS_URL to tls://<user>:<password>@<host>:4222",
+        )
+    identity = folders.recall(settings.data / "nats")
+    sensors = identity.sensors if identity else ()
+    return accounts_configuration(
+        replace(core, password=_hashed(core.password)),
+        [replace(each, password=_hashed(each.password)) for each in sensors],
+    )
+
+
+def _hashed(password: str) -> str:
+    if len(password.encode()) > LONGEST_PASSWORD:
+        raise EchoicError(
+            f"a password of the broker may have {LONGEST_PASSWORD} bytes",
+            next_step="shorten that of NATS_URL",
+        )
+    # nats-server takes a password for a hash by this prefix.
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS, b"2a")).decode()
 
 
 async def revoke(settings: Settings, agent: str, source: str) -> None:
     """Revoke a sensor's rights, end its connections and delete its file.
 
     Raises:
-        EchoicError: the broker is not ours, or there is no such sensor.
+        EchoicError: there is no such sensor.
     """
-    _check_ours(settings)
     try:
         await remove_sensor(settings.data / "nats", agent, source)
     except KeyError as error:
@@ -47,14 +98,6 @@ async def revoke(settings: Settings, agent: str, source: str) -> None:
             next_step="echoic sensor revoke <source> --agent <agent>",
         ) from error
     access_file(settings.data, agent, source).unlink(missing_ok=True)
-
-
-def _check_ours(settings: Settings) -> None:
-    if settings.nats_url is not None:
-        raise EchoicError(
-            "the broker is not ours: it hands out its own credentials",
-            next_step="give the sensor a user there, and name its file: --credentials",
-        )
 
 
 def access_file(data: Path, agent: str, source: str) -> Path:

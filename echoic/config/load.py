@@ -21,6 +21,9 @@ from schemas.values.settings import EDITION, MatchLimits, MindSettings
 
 PREFIX = "ECHOIC_"
 
+IN_FILE = "_FILE"
+"""After the variable of a secret: the file that holds it."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Settings:
@@ -32,6 +35,8 @@ class Settings:
     data: Path
     agent: str
     nats_url: str | None
+    nats_ca: str | None
+    nats_replicas: int
     database_url: str | None
     trace_endpoint: str | None
     trace_ui: str
@@ -42,6 +47,7 @@ class Settings:
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
     worker_processes: str
+    parts: str
     packs: tuple[str, ...]
     pack_folder: str
     behaviour: Mapping[str, Any]
@@ -194,12 +200,23 @@ def _variables(environment: Mapping[str, str]) -> _Source:
                 values[option.name] = environment[name]
                 places[option.name] = f"variable {name}"
                 break
+            # Containers and systemd hand secrets over in files, which `ps` does not show.
+            if option.secret and (path := environment.get(name + IN_FILE)):
+                values[option.name] = _secret(Path(path), name + IN_FILE)
+                places[option.name] = f"file {path}"
+                break
     return _Source(values, places)
 
 
 def _ignored(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return a message for each variable with our prefix that sets nothing."""
     known = {variable for option in OPTIONS for variable in option.variables}
+    known |= {
+        variable + IN_FILE
+        for option in OPTIONS
+        if option.secret
+        for variable in option.variables
+    }
     # Reported, not refused: the environment may serve several versions; a file is ours
     # alone.
     return tuple(
@@ -207,6 +224,16 @@ def _ignored(environment: Mapping[str, str]) -> tuple[str, ...]:
         for name in sorted(environment)
         if name.startswith(PREFIX) and name not in known and name != DEBUG
     )
+
+
+def _secret(path: Path, variable: str) -> str:
+    try:
+        return path.read_text(encoding="utf-8").strip()
+    except (OSError, ValueError) as error:
+        raise SettingsError(
+            f"{variable} names {str(path)!r}, which cannot be read: {error}",
+            next_step=f"correct or unset {variable}",
+        ) from error
 
 
 def _file(path: Path) -> _Source:

@@ -179,6 +179,15 @@ def folder(value: object) -> Path:
     return Path(value).expanduser().absolute()
 
 
+def file(value: object) -> str | None:
+    """Return the path of a file that exists; an empty one means none."""
+    name = text(value)
+    path = Path(name).expanduser().absolute()
+    if name and not path.is_file():
+        raise ValueError("a file that exists")
+    return str(path) if name else None
+
+
 def url(*schemes: str) -> Parser:
     """Make a parser of an address of one of these schemes; an empty one means none."""
 

@@ -24,8 +24,19 @@ OWN: tuple[Option, ...] = (
     Option("agent", forms.agent, "companion", "Which companion commands are about."),
     Option(
         "nats.url", forms.url("nats", "tls"), None,
-        "A broker of yours; without it `up` starts one in the data folder.",
+        "A broker of yours; without it `up` starts one in the data folder. The nodes of a"
+        " cluster are divided by commas: tls://user:password@a:4222,b:4222.",
         also=("NATS_URL",), secret=True,
+    ),
+    Option(
+        "nats.ca", forms.file, None,
+        "The certificate of the authority that a broker at tls:// is to be trusted by;"
+        " without it those that the system trusts.",
+    ),
+    Option(
+        "nats.replicas", forms.whole(1, 5), 1,
+        "On how many nodes of a cluster each message is kept, of streams that `up` makes:"
+        " 3 of three nodes outlive the loss of one.",
     ),
     Option(
         "database.url", forms.url("postgresql", "postgres"), None,
@@ -73,6 +84,11 @@ OWN: tuple[Option, ...] = (
         "In how many processes the mind runs, 1 to 16, each with its part of the agents;"
         " auto: one for each processor. Each takes its own memory.",
     ),
+    Option(
+        "parts", forms.one_of("all", "worker", "projector"), "all",
+        "What `up` runs: all, the worker without read models, or the projector that fills"
+        " them, each over a broker and a database of yours.",
+    ),
     Option("packs", forms.texts, (), "Folders of packs that `up` loads."),
     Option(
         "pack_folder", forms.text, "packs",
@@ -82,8 +98,9 @@ OWN: tuple[Option, ...] = (
 """The settings that shape no decision, and so are not recorded."""
 
 _ORDER = (
-    "data", "agent", "nats.url", "database.url", "trace.endpoint", "trace.ui",
-    "trace.silent", "trace.ratio", "metrics.listen", "metrics.agents", "strategy",
+    "data", "agent", "nats.url", "nats.ca", "nats.replicas", "database.url",
+    "trace.endpoint", "trace.ui", "trace.silent", "trace.ratio", "metrics.listen",
+    "metrics.agents", "strategy",
     "strategies.modules", "exploration.scheme", "exploration.rate",
     "exploration.challenger", "threshold", "relevance", "salience.novelty_half_life",
     "goals", "goals.choose", "seed", "model.name", "model.api_base", "model.api_key",
@@ -99,7 +116,7 @@ _ORDER = (
     "feedback.weight.path.llm", "learning.repeat_decay", "learning.stale_days",
     "learning.drift_fires", "learning.drift_level", "sleep.events", "sleep.limit",
     "sleep.apply", "sleep.auto", "sleep.idle_minutes", "intake.rate", "intake.burst",
-    "worker.processes", "packs", "pack_folder",
+    "worker.processes", "parts", "packs", "pack_folder",
 )  # fmt: skip
 """The order in which settings are shown, grouped by topic; others follow these."""
 

@@ -12,6 +12,8 @@ for a table: `threshold` is a key at the top, `model.name` is `name` under `[mod
 `echoic config show --origin` prints what is in force and where it came from.
 What shapes the mind is recorded in the log when an instance starts; a replay reads it
 from there. `ECHOIC_DEBUG=1` lets tracebacks through, `NO_COLOR` switches colours off.
+What may hold a password can also come by a file: `NATS_URL_FILE=/run/secrets/nats_url`, and
+so for each variable below that is marked with †.
 This page is generated: `make docs` writes it, `make check` compares it.
 
 | setting | variables | default | meaning |
@@ -26,7 +28,8 @@ def render() -> str:
 
 def row(option: Option) -> str:
     """Return the line of one setting."""
-    variables = "<br>".join(f"`{name}`" for name in option.variables)
+    mark = " †" if option.secret else ""
+    variables = "<br>".join(f"`{name}`{mark}" for name in option.variables)
     return (
         f"| `{option.name}` | {variables} | {_default(option)} | {option.meaning} |\n"
     )

@@ -160,7 +160,7 @@ async def instance(
         tasks.start("strays", reappend(log, log))
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)
-        if database_url is not None:
+        if database_url is not None and settings.parts == "all":
             job = _projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
         await _load(packs, log, tasks, (worker.ready, *others))
@@ -247,7 +247,7 @@ async def _log(
 ) -> tuple[BrokerClient, LiveLog]:
     """Connect to the broker, make its streams fit, and close the intake of an own one."""
     client = await stack.enter_async_context(connected(credentials, "echoic"))
-    log = LiveLog(client, await migrate(client))
+    log = LiveLog(client, await migrate(client, settings.nats_replicas))
     if settings.nats_url is None:
         # Another's broker may serve other workers, who must not wait for this one.
         await close_intake(client)

@@ -66,7 +66,7 @@ async def start_servers(
         _broker(stack, settings), _database(stack, settings, notify, durable=durable)
     )
     return Servers(
-        credentials=broker.core if broker else credentials_of(settings.nats_url or ""),
+        credentials=broker.core if broker else credentials_of(settings),
         database_url=database.url if database else settings.database_url,
         broker=broker,
         database=database,
@@ -82,7 +82,7 @@ async def _broker(stack: AsyncExitStack, settings: Settings) -> EmbeddedServer |
 async def _database(
     stack: AsyncExitStack, settings: Settings, notify: Notify, *, durable: bool
 ) -> EmbeddedPostgres | None:
-    if settings.database_url is not None:
+    if settings.database_url is not None or settings.parts == "worker":
         return None
     folder = settings.data / "postgres"
     try:

@@ -3,6 +3,7 @@
 COMMANDS: dict[str, tuple[str, str]] = {
     "up": ("up", "Start an instance: broker, database, mind."),
     "down": ("up", "Stop the instance."),
+    "health": ("up", "Say whether the instance goes on, for probes."),
     "demo": ("up", "Play a recorded game through a throw-away instance."),
     "pub": ("pub", "Publish events, as a sensor does."),
     "watch": ("watch", "Show each decision as it is made."),

@@ -45,6 +45,14 @@ class Credentials:
     password: str
     inbox_prefix: str = "_INBOX"
     """The prefix of its reply subjects; a sensor may subscribe to no other inbox."""
+    ca: str | None = None
+    """The file of the authority that signed the broker's certificate; None: the system's."""
+
+    @property
+    def servers(self) -> list[str]:
+        """The address of each node of the cluster, of which `url` lists the hosts."""
+        scheme, _, hosts = self.url.partition("://")
+        return [f"{scheme}://{host}" for host in hosts.split(",")]
 
 
 @dataclass(frozen=True, slots=True)
@@ -121,12 +129,24 @@ def server_configuration(
             "jetstream": {"store_dir": store, "sync_interval": "always"},
             # The client library cannot read the newer acknowledgement subjects.
             "feature_flags": {"js_ack_fc_v2": False},
-            "accounts": {CORE: _core(core)}
-            | {sensor.account: _sensor(sensor) for sensor in sensors},
+            "accounts": _accounts(core, sensors),
         },
         indent=2,
         ensure_ascii=False,
     )
+
+
+def accounts_configuration(core: Credentials, sensors: Iterable[SensorAccess]) -> str:
+    """Return the accounts alone, to be included by the configuration of another's broker."""
+    accounts = _accounts(core, sensors)
+    return f"accounts: {json.dumps(accounts, indent=2, ensure_ascii=False)}\n"
+
+
+def _accounts(
+    core: Credentials, sensors: Iterable[SensorAccess]
+) -> dict[str, dict[str, object]]:
+    named = {sensor.account: _sensor(sensor) for sensor in sensors}
+    return {CORE: _core(core)} | named
 
 
 def _core(core: Credentials) -> dict[str, object]:

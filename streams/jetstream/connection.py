@@ -6,6 +6,7 @@ error reply is raised as an error of `streams.errors`.
 
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
 from functools import partial
@@ -63,8 +64,9 @@ async def connect(
     client = kind()
     try:
         await client.connect(
-            credentials.url,
+            credentials.servers,
             name=name,
+            tls=tls_of(credentials),
             # Without a user of their own, the credentials may stand in the address.
             user=credentials.user or None,
             password=credentials.password or None,
@@ -87,6 +89,17 @@ async def connect(
             f"no broker answers at {credentials.url!r} as {credentials.user!r}:"
             f" {error!r}; check that it runs and that the credentials are its own"
         ) from error
+
+
+def tls_of(credentials: Credentials) -> ssl.SSLContext | None:
+    """Return by whom the broker's certificate must be signed; None: there is no TLS.
+
+    Raises:
+        OSError: the authority's file cannot be read, or is none.
+    """
+    if not credentials.url.startswith("tls://"):
+        return None
+    return ssl.create_default_context(cafile=credentials.ca)
 
 
 @asynccontextmanager

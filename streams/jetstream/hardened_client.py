@@ -17,6 +17,7 @@ from nats.errors import (
     ConnectionClosedError,
     NoRespondersError,
     ProtocolError,
+    SecureConnRequiredError,
     TimeoutError,
 )
 from nats.protocol.parser import Parser
@@ -230,6 +231,19 @@ class BrokerClient(Client):
             self._pending, self._pending_data_size = [], 0
         await super().close()
 
+    def _connect_command(self) -> bytes:
+        """Return the line that logs in; refuse to send it in the clear instead of by TLS.
+
+        Raises:
+            SecureConnRequiredError: the address is `tls://`, and the server offers no TLS.
+        """
+        # The library leaves it to the server, and so to whoever stands in its place.
+        server = self._current_server
+        is_tls = server is not None and server.uri.scheme == "tls"
+        if is_tls and not self._server_info.get("tls_required"):
+            raise SecureConnRequiredError
+        return super()._connect_command()
+
     async def _process_connect_init(self) -> None:
         """Do the handshake, and close the socket if it fails."""
         try:
@@ -238,6 +252,8 @@ class BrokerClient(Client):
             # The library leaves the transport open, one more for each failed attempt.
             if self._transport is not None:
                 self._transport.close()  # type: ignore[no-untyped-call]  # has no types
+                # After a failed TLS handshake, waiting for its end would never end.
+                self._transport = None
             raise
 
     async def report(self, error: Exception) -> None:

@@ -7,6 +7,7 @@ import subprocess
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
+from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]  # has no types
 import psycopg
@@ -31,6 +32,12 @@ def running(program: Program, **environment: str) -> Iterator[str]:
         yield started.out
     finally:
         program("down")
+
+
+def written(path: str) -> dict[str, str]:
+    """The credentials in a file whose path was printed."""
+    found: dict[str, str] = json.loads(Path(path.strip()).read_text())
+    return found
 
 
 def checks(program: Program) -> dict[str, str]:
@@ -156,11 +163,34 @@ async def test_a_broker_of_ones_own_serves_as_well(echoic: Program) -> None:
         with running(echoic, NATS_URL=address):
             ran = echoic("pub", "hello", "--wait", NATS_URL=address)
             sensor = echoic("sensor", "access", "door", NATS_URL=address)
+            health = echoic("health", NATS_URL=address)
+        accounts = echoic("sensor", "accounts", NATS_URL=address)
+        gone = echoic("health", NATS_URL=address)
 
     assert ran.code == 0, ran.err
-    assert not (echoic.data / "nats").exists()
-    assert sensor.code == 2
-    assert "the broker is not ours" in sensor.err
+    access = written(sensor.out)
+    assert access["url"] == core.url
+    assert "echoic sensor accounts" in sensor.err
+    assert '"SENSOR.companion.door"' in accounts.out
+    assert core.password not in accounts.out
+    assert access["password"] not in accounts.out
+    assert (health.code, gone.code) == (0, 3), health.err
+
+
+def test_a_broker_without_a_password_gets_no_accounts(echoic: Program) -> None:
+    """Nobody could be let in by them: the error says what to set."""
+    ran = echoic("sensor", "accounts")
+
+    assert ran.code == 2
+    assert "NATS_URL" in ran.err
+
+
+def test_the_projector_alone_needs_both_addresses(echoic: Program) -> None:
+    """It starts no servers, whose log nobody would write."""
+    ran = echoic("up", ECHOIC_PARTS="projector", NATS_URL="nats://127.0.0.1:1")
+
+    assert ran.code == 2
+    assert "set NATS_URL and DATABASE_URL" in ran.err
 
 
 def test_a_broken_pack_stops_the_start(echoic: Program) -> None:

@@ -100,6 +100,29 @@ def test_addresses_come_from_the_usual_variables(folders: tuple[Path, Path]) -> 
     assert settings.trace_endpoint == "http://example:4318"
 
 
+def test_a_secret_comes_by_a_file(folders: tuple[Path, Path], tmp_path: Path) -> None:
+    """Where the variable itself is not set; its origin is the file."""
+    secret = tmp_path / "nats_url"
+    secret.write_text("tls://ada:secret@a:4222,b:4222\n")
+
+    settings = read(folders, NATS_URL_FILE=str(secret))
+    both = read(folders, NATS_URL_FILE=str(secret), NATS_URL="nats://c:4222")
+
+    assert settings.nats_url == "tls://ada:secret@a:4222,b:4222"
+    assert settings.origins["nats.url"] == f"file {secret}"
+    assert settings.ignored == ()
+    assert both.nats_url == "nats://c:4222"
+
+
+def test_a_secret_that_cannot_be_read_is_an_error(folders: tuple[Path, Path]) -> None:
+    """It would be silently another broker otherwise; only secrets come by files."""
+    with pytest.raises(SettingsError, match="NATS_URL_FILE names '/nowhere'"):
+        read(folders, NATS_URL_FILE="/nowhere")
+
+    (ignored,) = read(folders, ECHOIC_AGENT_FILE="/nowhere").ignored
+    assert "ECHOIC_AGENT_FILE" in ignored
+
+
 @pytest.mark.parametrize(
     ("variable", "value", "allowed"),
     [

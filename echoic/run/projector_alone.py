@@ -1,0 +1,60 @@
+"""The projector by itself: the read models of an instance whose worker runs elsewhere."""
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from dataclasses import dataclass
+
+from echoic.client.connection import credentials_of
+from echoic.client.instance_note import sole_instance
+from echoic.config.load import Settings
+from echoic.errors import SettingsError
+from echoic.run.instance import Tasks
+from echoic.run.projector_process import Job, keep_up
+from echoic.run.supervision import Notify
+from streams.jetstream.accounts import Credentials
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class ProjectorAlone:
+    """A running projector."""
+
+    settings: Settings
+    credentials: Credentials
+    database_url: str
+    tasks: Tasks
+    metrics_url: str | None = None
+    """None: the worker serves metrics, which look at the tables too."""
+
+
+@asynccontextmanager
+async def projector_alone(
+    settings: Settings, notify: Notify
+) -> AsyncIterator[ProjectorAlone]:
+    """Fill the read models for the length of the block, whatever is away meanwhile.
+
+    Raises:
+        SettingsError: broker or database is not named.
+        EchoicError: another instance runs over the data folder.
+    """
+    if settings.nats_url is None or settings.database_url is None:
+        raise SettingsError(
+            "the projector by itself reads a broker of yours into a database of yours",
+            next_step="set NATS_URL and DATABASE_URL",
+        )
+    credentials, tasks = credentials_of(settings), Tasks()
+    job = Job(
+        credentials=credentials,
+        database_url=settings.database_url,
+        embedder=settings["embedder"],
+    )
+    with sole_instance(settings.data):
+        tasks.start("projector", keep_up(job, notify))
+        try:
+            yield ProjectorAlone(
+                settings=settings,
+                credentials=credentials,
+                database_url=settings.database_url,
+                tasks=tasks,
+            )
+        finally:
+            await tasks.stop()
