@@ -10,6 +10,7 @@ from nats.aio.msg import Msg
 from nats.errors import NoRespondersError, ProtocolError, TimeoutError
 from nats.protocol.parser import Parser
 
+from handlers.broker import settle
 from streams.jetstream.hardened_client import MessageParser
 from tests.servers import Broker, opened
 
@@ -117,7 +118,7 @@ async def test_messages_made_ready_arrive_in_order_and_the_last_is_answered(
     block = b"NATS/1.0\r\na: b\r\n\r\n"
     async with opened(broker.server) as other:
         await other.client.subscribe("svc._.*", cb=hear)
-        await other.client.flush()
+        await settle(other.client)
         sent = [(f"svc._.s{place}", block, b"%d" % place) for place in range(3)]
         answer = await broker.client.ask(sent, 5)
 
