@@ -148,7 +148,8 @@ async def instance(
         mind = worker_process.Mind(log, client, made_by, library, started)
         meter = Meter(lambda: library.packs, settings.metrics_agents)
         worker = mind.worker(own, _tracer(stack, settings, notify), meter, notify)
-        metrics = Measuring(settings, log, len(shares), has_tables=bool(database_url))
+        is_projecting = database_url is not None and settings.parts == "all"
+        metrics = Measuring(settings, log, len(shares), has_tables=is_projecting)
         metrics.reports.add(WORKERS[0], meter, worker.ready.is_set)
         tasks.start("worker", worker.run())
         tasks.start("gauges", metrics.gauges.keep())
@@ -160,7 +161,7 @@ async def instance(
         tasks.start("strays", reappend(log, log))
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)
-        if database_url is not None and settings.parts == "all":
+        if database_url is not None and is_projecting:
             job = _projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
         await _load(packs, log, tasks, (worker.ready, *others))

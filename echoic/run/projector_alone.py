@@ -1,13 +1,18 @@
 """The projector by itself: the read models of an instance whose worker runs elsewhere."""
 
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass
+
+from prometheus_client import CollectorRegistry
 
 from echoic.client.connection import credentials_of
 from echoic.client.instance_note import sole_instance
 from echoic.config.load import Settings
 from echoic.errors import SettingsError
+from echoic.metrics.catalogue import PROJECTOR
+from echoic.metrics.endpoint import served
+from echoic.metrics.reports import Reports
 from echoic.run.instance import Tasks
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.supervision import Notify
@@ -22,8 +27,8 @@ class ProjectorAlone:
     credentials: Credentials
     database_url: str
     tasks: Tasks
-    metrics_url: str | None = None
-    """None: the worker serves metrics, which look at the tables too."""
+    metrics_url: str | None
+    """None: it serves no metrics."""
 
 
 @asynccontextmanager
@@ -47,14 +52,18 @@ async def projector_alone(
         database_url=settings.database_url,
         embedder=settings["embedder"],
     )
-    with sole_instance(settings.data):
-        tasks.start("projector", keep_up(job, notify))
+    reports = Reports(CollectorRegistry(), (PROJECTOR,))
+    listen = settings.metrics_listen
+    serving = served(listen, reports, notify) if listen else nullcontext()
+    with sole_instance(settings.data), serving as metrics_url:
+        tasks.start("projector", keep_up(job, notify, reports))
         try:
             yield ProjectorAlone(
                 settings=settings,
                 credentials=credentials,
                 database_url=settings.database_url,
                 tasks=tasks,
+                metrics_url=metrics_url,
             )
         finally:
             await tasks.stop()
