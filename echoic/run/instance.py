@@ -162,7 +162,7 @@ async def instance(
         model = _model(settings)
         await _effects(stack, credentials, client, log, model)
         if database_url is not None and is_projecting:
-            job = _projector_job(settings, credentials, database_url)
+            job = projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
         await _load(packs, log, tasks, (worker.ready, *others))
         # No event and no call may come before the settings and packs that it is for.
@@ -231,9 +231,10 @@ async def _load(
     await tasks.beside(packs_in_force.load_all(log, packs))
 
 
-def _projector_job(
+def projector_job(
     settings: Settings, credentials: Credentials, database_url: str
 ) -> Job:
+    """Return the job of the projector process."""
     return Job(
         credentials=credentials,
         database_url=database_url,

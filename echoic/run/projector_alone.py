@@ -13,8 +13,8 @@ from echoic.errors import SettingsError
 from echoic.metrics.catalogue import PROJECTOR
 from echoic.metrics.endpoint import served
 from echoic.metrics.reports import Reports
-from echoic.run.instance import Tasks
-from echoic.run.projector_process import Job, keep_up
+from echoic.run.instance import Tasks, projector_job
+from echoic.run.projector_process import keep_up
 from echoic.run.supervision import Notify
 from streams.jetstream.accounts import Credentials
 
@@ -47,11 +47,7 @@ async def projector_alone(
             next_step="set NATS_URL and DATABASE_URL",
         )
     credentials, tasks = credentials_of(settings), Tasks()
-    job = Job(
-        credentials=credentials,
-        database_url=settings.database_url,
-        embedder=settings["embedder"],
-    )
+    job = projector_job(settings, credentials, settings.database_url)
     reports = Reports(CollectorRegistry(), (PROJECTOR,))
     listen = settings.metrics_listen
     serving = served(listen, reports, notify) if listen else nullcontext()
