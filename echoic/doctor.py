@@ -25,8 +25,9 @@ from echoic.errors import EchoicError, NotRunningError
 from echoic.packs.bundled import extra
 from echoic.terminal.screen import counted
 from echoic.tracing.collector import Collector, endpoint
-from projections.errors import ProjectionError
+from projections.errors import LogTruncated, ProjectionError, StoreUnusable
 from projections.postgres.server import binaries
+from projections.projector.projector import check_positions, check_shape
 from projections.store import queries
 from projections.store.store import Store
 from schemas.codec.decode import read_output
@@ -224,7 +225,14 @@ async def _worker(connection: Connection) -> Finding:
 
 async def _read_models(connection: Connection) -> Finding:
     with Store(connection.needed_database()) as store:
-        stands = store.positions(store.serving().number)
+        serving = store.serving()
+        stands = store.positions(serving.number)
+        # Only a rebuild mends tables of another version, or of a log that was replaced.
+        try:
+            check_shape(serving)
+            await check_positions(connection.log, stands)
+        except (StoreUnusable, LogTruncated) as error:
+            return "problem", str(error), "echoic projection rebuild"
         lacking = queries.without_rows(store)
     behind = 0
     for partition in range(PARTITIONS):

@@ -241,10 +241,11 @@ def differences(
     """Return every field that differs, as (field, live value, expected value), by name.
 
     A field that one side leaves out counts as off, since the server omits many defaults.
-    Replicas and placement are for the operator to choose, and not compared.
+    Replicas and placement are for the operator to choose, and a description may be that of
+    an older version of the program: they are not compared.
     """
     found = []
-    for field in sorted((expected.keys() | live.keys()) - _OPERATORS):
+    for field in sorted((expected.keys() | live.keys()) - _FREE):
         ours, theirs = expected.get(field), live.get(field)
         # `or None` makes 0, False, "" and [] equal to a field that is left out.
         if (ours or None) != (theirs or None):
@@ -257,4 +258,4 @@ def _source(stream: str, transforms: tuple[Transform, ...]) -> dict[str, object]
     return {"name": stream, "subject_transforms": renamed}
 
 
-_OPERATORS = {"num_replicas", "placement", "metadata"}
+_FREE = {"num_replicas", "placement", "metadata", "description"}

@@ -29,6 +29,7 @@ from projections.rows.changes import join
 from projections.store import tables
 from projections.store.positions import Move, Position
 from projections.store.store import Store
+from projections.store.versions import Version
 from schemas.codec.decode import read_input
 from schemas.values.subjects import PARTITIONS, outputs_of, parse
 from streams.errors import LogUnavailable
@@ -143,11 +144,8 @@ class Projector:
             return
         serving = await _in_thread(self._store.prepare)
         version = self._fixed or serving.number
-        if self._fixed is None and serving.shape != tables.SHAPE:
-            raise StoreUnusable(
-                f"the tables have shape {serving.shape!r}, this program writes"
-                f" {tables.SHAPE!r}: run `echoic projection rebuild`"
-            )
+        if self._fixed is None:
+            check_shape(serving)
         stands = await _in_thread(self._store.positions, version)
         await check_positions(self._log, stands)
         self._version, self._stands = version, stands
@@ -212,6 +210,19 @@ def _write_joined(
     # Joined here, in the thread of the write, to keep that work off the event loop.
     changes = join(change for each in new for change in each.changes)
     store.write(version, changes, moves)
+
+
+def check_shape(serving: Version) -> None:
+    """Check that the tables have the columns that this program writes.
+
+    Raises:
+        StoreUnusable: they do not; another version of the program made them.
+    """
+    if serving.shape != tables.SHAPE:
+        raise StoreUnusable(
+            f"the tables have shape {serving.shape!r}, this program writes"
+            f" {tables.SHAPE!r}: run `echoic projection rebuild`"
+        )
 
 
 async def check_positions(log: ReadableLog, stands: Mapping[int, Position]) -> None:

@@ -21,6 +21,14 @@ def thirsty(live: Program, agent: str, drink: int, text: str) -> dict[str, Any]:
     return found
 
 
+def read_models(program: Program) -> dict[str, str]:
+    """What the doctor says of the read models."""
+    checks = program.here("doctor", "--json", "--exit-zero").json["checks"]
+    found: dict[str, str]
+    (found,) = (each for each in checks if each["name"] == "read models")
+    return found
+
+
 def eventually(attempt: Callable[[], Ran], within_s: float = 60.0) -> Ran:
     """The first attempt that worked, or the last one in time."""
     deadline = time.monotonic() + within_s

@@ -72,9 +72,10 @@ async def test_the_log_refuses_to_be_changed(broker: Broker) -> None:
 
 
 def test_the_operators_fields_are_free() -> None:
-    """Replicas, placement and metadata are no drift; all else is."""
+    """Replicas, placement, metadata and words are no drift; all else is."""
     expected = configuration(LOG)
-    live = configuration(LOG, replicas=3) | {"placement": {"cluster": "x"}}
+    free = {"placement": {"cluster": "x"}, "description": "of an older version"}
+    live = configuration(LOG, replicas=3) | free
 
     assert differences(expected, live) == ()
     assert differences(expected, live | {"sealed": True}) == (("sealed", True, None),)
