@@ -99,8 +99,8 @@ def rebuild(
         _verify(call)
         return
 
-    async def run(store: Store, crew: Crew, _: Connection) -> int:
-        return await rebuilding.rebuild(store, crew)
+    async def run(store: Store, crew: Crew, connection: Connection) -> int:
+        return await rebuilding.rebuild(store, crew, connection.log)
 
     version = _with_crew(call, run)
     call.show({"version": version}, [f"version {version} serves"])

@@ -231,15 +231,20 @@ async def check_positions(log: ReadableLog, stands: Mapping[int, Position]) -> N
     Raises:
         LogTruncated: it does not.
     """
-    for partition in sorted(stands):
-        position = stands[partition]
-        fault = await _fault(log, position)
-        if fault is not None:
-            raise LogTruncated(
-                f"the tables hold partition {partition} up to sequence"
-                f" {position.sequence}, and {fault}: put the log back, or make the"
-                " tables of this log by `echoic projection rebuild`"
-            )
+    for partition, fault in (await unfounded(log, stands)).items():
+        raise LogTruncated(
+            f"the tables hold partition {partition} up to sequence"
+            f" {stands[partition].sequence}, and {fault}: put the log back, or make the"
+            " tables of this log by `echoic projection rebuild`"
+        )
+
+
+async def unfounded(
+    log: ReadableLog, stands: Mapping[int, Position]
+) -> Mapping[int, str]:
+    """Return why the log does not hold a position, by partition, for those that it lacks."""
+    faults = {each: await _fault(log, stands[each]) for each in sorted(stands)}
+    return {each: fault for each, fault in faults.items() if fault is not None}
 
 
 async def _fault(log: ReadableLog, position: Position) -> str | None:

@@ -15,7 +15,7 @@ from sqlalchemy.engine import Connection
 
 from projections.errors import StoreUnusable
 from projections.projector.folding import AidsSource
-from projections.projector.projector import Projector, check_positions
+from projections.projector.projector import Projector, check_positions, unfounded
 from projections.rows.changes import TableName
 from projections.store import tables, versions
 from projections.store.checksums import Checksum, Difference, checksums, differences
@@ -96,10 +96,11 @@ class Here:
         await projector.catch_up(partitions, until)
 
 
-async def rebuild(store: Store, filler: Filler) -> int:
+async def rebuild(store: Store, filler: Filler, log: ReadableLog | None = None) -> int:
     """Rebuild the tables, serve them in place of the old ones, and return their version.
 
-    The old ones stay as `retired` until the next rebuild.
+    The old ones stay as `retired` until the next rebuild. With a `log` they may hold more
+    than it does, as they do when an older copy of it was restored.
 
     Raises:
         StoreUnusable: another rebuild goes on, or PostgreSQL refuses.
@@ -107,9 +108,10 @@ async def rebuild(store: Store, filler: Filler) -> int:
     """
     with store.alone():
         await asyncio.to_thread(_clear, store, "building", "retired")
+        beyond = {} if log is None else await _unfounded(log, store)
         version = await asyncio.to_thread(store.begin)
         try:
-            await _promote(filler, store, version)
+            await _promote(filler, store, version, beyond)
         # Cancelled too: a version that nobody goes on filling would only take up space.
         except BaseException:
             await asyncio.to_thread(store.drop, version)
@@ -176,11 +178,20 @@ def _compared(
     return tuple(chain.from_iterable(each_wrong))
 
 
-async def _promote(filler: Filler, store: Store, version: int) -> None:
+async def _unfounded(log: ReadableLog, store: Store) -> dict[int, Position]:
+    """Return the positions of the serving tables that the log does not hold."""
+    serving = await asyncio.to_thread(store.serving)
+    stands = await asyncio.to_thread(store.positions, serving.number)
+    return {each: stands[each] for each in await unfounded(log, stands)}
+
+
+async def _promote(
+    filler: Filler, store: Store, version: int, beyond: Mapping[int, Position]
+) -> None:
     """Fill a version until it has caught up with the serving one, and swap it in."""
     for _ in range(OVERTAKES_MAX):
         await filler.fill(version)
-        if await asyncio.to_thread(store.promote, version):
+        if await asyncio.to_thread(store.promote, version, beyond):
             _log.info("version %d of the read models serves from now on", version)
             return
     raise StoreUnusable(

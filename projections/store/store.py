@@ -167,10 +167,11 @@ class Store:
             versions.one_at_a_time(connection)
             return versions.begin(connection, "building").number
 
-    def promote(self, version: int) -> bool:
+    def promote(self, version: int, unfounded: Mapping[int, Position]) -> bool:
         """Serve this version instead of the present one, atomically for all readers.
 
-        The earlier version stays until it is dropped. False if this one is still behind.
+        The earlier version stays until it is dropped. False if this one is still behind;
+        positions of the earlier one that are `unfounded` do not count.
         """
         # Indexes take long and disturb nobody; the swap that follows has to be short, as it
         # holds back the projector's writes.
@@ -178,7 +179,7 @@ class Store:
             versions.complete(connection, version)
         with self.transaction() as connection:
             versions.one_at_a_time(connection)
-            return versions.swap(connection, version)
+            return versions.swap(connection, version, unfounded)
 
     def drop(self, version: int) -> None:
         """Remove a version that does not serve.

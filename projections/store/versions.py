@@ -6,6 +6,7 @@ table, and that of decisions further ones read out of the stored messages.
 Each function works within its caller's transaction.
 """
 
+from collections.abc import Mapping
 from dataclasses import dataclass
 
 import sqlalchemy as sa
@@ -14,7 +15,7 @@ from sqlalchemy.engine import Connection
 from projections.errors import StoreUnusable, VersionRetired
 from projections.rows.changes import TableName
 from projections.store import tables
-from projections.store.positions import positions_of
+from projections.store.positions import Position, positions_of
 from projections.store.tables import COLUMNS
 
 
@@ -84,13 +85,18 @@ def show(connection: Connection, version: int) -> None:
         connection.execute(sa.text(view(name, version)))
 
 
-def swap(connection: Connection, version: int) -> bool:
-    """Serve this version instead of the present one; false if it is still behind."""
+def swap(
+    connection: Connection, version: int, unfounded: Mapping[int, Position]
+) -> bool:
+    """Serve this version instead of the present one; false if it is still behind.
+
+    Positions that are `unfounded`, by partition, are known not to be in the log.
+    """
     earlier = serving(connection)
     if earlier is not None:
         # Waits for a write under way; the next one finds its version retired and moves on.
         check(connection, earlier.number, for_change=True)
-        if _is_behind(connection, version, earlier.number):
+        if _is_behind(connection, version, earlier.number, unfounded):
             return False
         _set_state(connection, earlier.number, "retired")
     _set_state(connection, version, "serving")
@@ -142,14 +148,22 @@ def _set_state(connection: Connection, version: int, state: str) -> None:
     )
 
 
-def _is_behind(connection: Connection, version: int, earlier: int) -> bool:
+def _is_behind(
+    connection: Connection,
+    version: int,
+    earlier: int,
+    unfounded: Mapping[int, Position],
+) -> bool:
     """Tell whether readers would see less of the same log than they do now.
 
-    Positions in another log are not compared: a rebuild may be due to just that.
+    Positions in another log are not compared, nor those that the log does not have: a
+    rebuild may be due to just that.
     """
     now = positions_of(connection, version)
     for partition, stood in positions_of(connection, earlier).items():
         stands = now.get(partition)
+        if stood == unfounded.get(partition):
+            continue
         if stands is None or stands.is_before(stood):
             return True
     return False

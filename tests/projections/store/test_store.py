@@ -107,18 +107,18 @@ def test_a_version_is_shown_once_it_is_not_behind(store: Store) -> None:
     """Readers see the old tables until the swap, and the new ones from then on."""
     write(store, vote(0.5), move=BEGIN)
     version = store.begin()
-    assert store.promote(version) is False
+    assert store.promote(version, {}) is False
 
     write(store, vote(0.7), move=BEGIN, version=version)
     assert values(store, "SELECT value FROM rapport") == [(0.5,)]
-    assert store.promote(version) is True
+    assert store.promote(version, {}) is True
     assert values(store, "SELECT value FROM rapport") == [(0.7,)]
     assert [each.state for each in store.versions()] == ["retired", "serving"]
 
 
 def test_a_retired_version_is_not_written(store: Store) -> None:
     """Its projector is told, so that it goes on with the one that serves."""
-    assert store.promote(store.begin())
+    assert store.promote(store.begin(), {})
 
     with pytest.raises(VersionRetired, match="replaced by a rebuild"):
         write(store, vote(0.5), move=BEGIN)
