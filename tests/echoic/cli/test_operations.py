@@ -22,7 +22,7 @@ from tests.echoic.cli.conftest import ROOT, SURVIVAL, Program, Ran
 from tests.echoic.cli.test_instances import running
 from tests.servers import fresh_server
 
-pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(600)]
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
 LIFECYCLE = ("up", "down", "log salvage")
@@ -74,7 +74,7 @@ class Home:
                 "OTEL_TRACES_EXPORTER": "none",
                 **variables,
             },
-            timeout=100,
+            timeout=170,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)

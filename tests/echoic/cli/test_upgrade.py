@@ -13,7 +13,7 @@ from tests.echoic.cli.acting import eventually, read_models
 from tests.echoic.cli.conftest import ROOT, Program
 from tests.echoic.cli.test_instances import running
 
-pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
+pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(600)]
 
 FOLDERS = ROOT / "tests" / "fixtures" / "data_folders"
 ARCHIVES = sorted(FOLDERS.glob("*.tar.gz"))
