@@ -9,7 +9,7 @@ import nats.errors
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 
-from handlers.retry import heed_cancellation
+from handlers.broker_wait import heed_cancellation
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import tls_of
 

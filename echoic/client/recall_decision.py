@@ -7,7 +7,7 @@ and sends what it finds along with the vote, so that it becomes part of the log.
 from collections.abc import Mapping
 
 from echoic.client.find import record_of
-from projections.folds.learning.votes import STRANDS
+from projections.folds.learning.vote_targets import STRANDS
 from schemas.codec.decode import read_output
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Decided

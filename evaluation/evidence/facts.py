@@ -11,7 +11,7 @@ from typing import TypeAlias
 from immutables import Map
 
 from projections.folds.learning.beliefs import Terms
-from projections.folds.learning.votes import Vote
+from projections.folds.learning.vote_targets import Vote
 from schemas.messages.feedback import Strand
 from schemas.state.evidence import Belief
 from schemas.values.settings import LearningSettings

@@ -14,10 +14,10 @@ from evaluation.evidence import facts
 from evaluation.evidence.facts import Evidence, Fact
 from evaluation.evidence.refold import BeliefFold
 from evaluation.evidence.votes import Voting
-from projections.folds.learning import beliefs, confidence, votes
+from projections.folds.learning import beliefs, confidence, vote_targets
 from projections.folds.learning.beliefs import Terms
 from projections.folds.learning.heuristics import all_heuristics, content_in_force
-from projections.folds.learning.votes import Vote
+from projections.folds.learning.vote_targets import Vote
 from replay.recording.in_force import InForce
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
@@ -251,7 +251,7 @@ class EvidenceReader:
             for other in sorted(believed)
             if other != key
             and other.rpartition("@")[0] == vote.heuristic_id
-            and votes.vote_in(believed[other], vote) is not None
+            and vote_targets.vote_in(believed[other], vote) is not None
         ]
 
     def _is_voted(self, key: str, seen: OutcomeObserved) -> bool:

@@ -8,7 +8,7 @@ from contextlib import aclosing
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 
-from projections.folds.learning import votes as judging
+from projections.folds.learning import vote_targets as judging
 from projections.folds.learning.rapport import USUAL, Pace
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording

@@ -8,7 +8,7 @@ from immutables import Map
 
 from evaluation.evidence.facts import Judged
 from projections.folds.learning import confidence, raters
-from projections.folds.learning import votes as judging
+from projections.folds.learning import vote_targets as judging
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import NotBuilt, Unreadable
 from schemas.messages.feedback import FeedbackGiven, Strand

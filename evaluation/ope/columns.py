@@ -45,11 +45,6 @@ class Odds:
     taken: Floats
     """For each row, the probability of the arm that was taken."""
 
-    def weights(self, columns: "Columns") -> Floats:
-        """Return each row's importance weight, pi(a|x) / mu(a|x), of the arm taken."""
-        # One place for estimates and their diagnostics: both must see the same weights.
-        return self.taken / columns.propensity
-
 
 @dataclass(frozen=True, slots=True)
 class Columns:

@@ -12,6 +12,7 @@ from math import fsum
 import numpy as np
 
 from evaluation.ope.columns import Columns, Flags, Floats, Odds, summed
+from evaluation.ope.importance_weights import importance_weights
 from evaluation.ope.reward_model import CrossFitted
 
 
@@ -74,7 +75,7 @@ class Values:
 
 def values(columns: Columns, odds: Odds, model: CrossFitted) -> Values:
     """Return one strategy's weights, rewards and values at the rows with known reward."""
-    weights = odds.weights(columns)
+    weights = importance_weights(columns, odds)
     expected = summed(
         odds.row, odds.probability * model.entries(columns, odds), columns.rows
     )

@@ -21,6 +21,7 @@ from evaluation.ope.columns import (
     summed,
 )
 from evaluation.ope.estimators import effective_number, mean
+from evaluation.ope.importance_weights import importance_weights
 from evaluation.ope.intervals import clustered_variance
 
 
@@ -73,7 +74,7 @@ _GRID = 30
 
 def weights(columns: Columns, odds: Odds) -> Weights:
     """Return the diagnostics of a strategy's weights."""
-    ratio = odds.weights(columns)
+    ratio = importance_weights(columns, odds)
     missing = unsupported(columns, odds)
     used = ratio[columns.known]
     total = fsum(used.tolist())
@@ -107,7 +108,7 @@ def weights(columns: Columns, odds: Odds) -> Weights:
 
 def _most(columns: Columns, odds: Odds) -> float:
     """Return the largest weight that could have been drawn, as far as the log shows."""
-    drawn = odds.weights(columns)
+    drawn = importance_weights(columns, odds)
     logging = columns.logging
     logged = _cells(columns, logging)
     wanted = _cells(columns, odds)

@@ -15,7 +15,7 @@ from typing import Protocol
 
 import nats.errors
 
-from handlers.retry import heed_cancellation
+from handlers.broker_wait import heed_cancellation
 from schemas.codec.catalogue import AskMessage
 from schemas.codec.envelope import Output
 from streams.jetstream.consumers import CONSUMERS

@@ -8,8 +8,8 @@ get in all the same, the mind keeps the first.
 from functools import partial
 from uuid import UUID, uuid5
 
+from handlers.broker_wait import until_available
 from handlers.effects.priority_queue import QueuedAsk
-from handlers.retry import until_available
 from schemas.codec.catalogue import ResultMessage
 from streams.log import WritableLog, append_input
 

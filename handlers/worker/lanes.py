@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
-from handlers.retry import heed_cancellation
+from handlers.broker_wait import heed_cancellation
 from schemas.values.record import Record
 from schemas.values.subjects import inputs_of
 from streams.log import ReadableLog, Records

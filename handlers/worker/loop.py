@@ -16,9 +16,9 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from handlers.aids import AidProvider
+from handlers.broker_wait import PAUSE_S, heed_cancellation, until_available
 from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
-from handlers.retry import PAUSE_S, heed_cancellation, until_available
 from handlers.state_sources import state_code
 from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms, wall_clock

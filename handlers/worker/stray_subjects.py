@@ -6,7 +6,7 @@ no reader of the log looks. It is appended once more as an input, and so gets it
 
 from functools import partial
 
-from handlers.retry import heed_cancellation, until_available
+from handlers.broker_wait import heed_cancellation, until_available
 from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import (

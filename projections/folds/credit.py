@@ -8,7 +8,7 @@ from msgspec.structs import replace
 
 from projections.folds import fires, formation
 from projections.folds.fold_context import FoldContext
-from projections.folds.learning import confidence, votes
+from projections.folds.learning import confidence, vote_targets
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import (
     AdviceIgnored,
@@ -84,33 +84,33 @@ def voted(
     """Return the state after a person's vote: beliefs, fit, rater and rapport."""
     heard, was = context.input.message, state
     about = heard if isinstance(heard, FeedbackGiven) else None
-    earlier = votes.earlier(state, about, message)
+    earlier = vote_targets.earlier(state, about, message)
     # The first edition remembered no votes with decisions; its logs fold as they did.
     is_kept = context.settings.edition >= 2
-    before = votes.before(state, about, message) if is_kept else None
+    before = vote_targets.before(state, about, message) if is_kept else None
     if message.heuristic_id is not None and message.content_hash is not None:
-        given = votes.given(
+        given = vote_targets.given(
             message,
-            votes.base(state, message, before),
+            vote_targets.base(state, message, before),
             context.input.sequence,
-            is_told=votes.counts_already(state, about, message),
+            is_told=vote_targets.counts_already(state, about, message),
         )
         # A vote that an edit copied to another content is replaced there as well.
-        keys = votes.carried(state, message) if is_kept else ()
+        keys = vote_targets.carried(state, message) if is_kept else ()
         learning = context.judging(state, message.heuristic_id)
         for content_hash in (message.content_hash, *keys):
             held = context.raw_belief(state, message.heuristic_id, content_hash)
             key = belief_key(message.heuristic_id, content_hash)
-            state = votes.counted(
+            state = vote_targets.counted(
                 state, key, given, held, earlier, learning, context.now
             )
         state = formation.reinforced(state, message)
-    state = votes.rated(state, message, before)
+    state = vote_targets.rated(state, message, before)
     if message.decision_id is None:
         return state
-    state = votes.noted(was, state, message, earlier, is_kept=is_kept)
+    state = vote_targets.noted(was, state, message, earlier, is_kept=is_kept)
     state = formation.voted(state, message)
-    return votes.felt(state, message, context.now, before)
+    return vote_targets.felt(state, message, context.now, before)
 
 
 def endorsed(state: AgentState, context: FoldContext, message: Endorsed) -> AgentState:

@@ -7,8 +7,8 @@ with its time and the sequence of the last input that changed it. `outcome` and
 
 from collections.abc import Iterator
 
-from projections.folds.learning.counting import DIRECT_VOTE
-from projections.folds.learning.votes import STRANDS
+from projections.folds.learning.signal_weights import DIRECT_VOTE
+from projections.folds.learning.vote_targets import STRANDS
 from projections.rows.changes import Change, Patch, Put, Row
 from projections.rows.folded_group import Folded, Step
 from schemas.codec.envelope import Output

@@ -7,8 +7,8 @@ strategy that ranks by recency can be asked about any recording, whatever its ow
 from collections.abc import Mapping
 from datetime import datetime
 
-from projections.folds.learning.counting import DIRECT_VOTE
-from projections.folds.learning.votes import STRANDS
+from projections.folds.learning.signal_weights import DIRECT_VOTE
+from projections.folds.learning.vote_targets import STRANDS
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
 from schemas.messages.decisions import HeuristicFired

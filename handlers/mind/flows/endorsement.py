@@ -13,7 +13,7 @@ import orjson
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
-from projections.folds.learning import confidence, votes
+from projections.folds.learning import confidence, vote_targets
 from schemas.messages.learning import Endorsed
 from schemas.messages.sleep import Moment
 from schemas.packs import conditions
@@ -119,7 +119,7 @@ def holding(
 
 
 def _fitted(turn: TurnContext, known: KnownHeuristic, similarity: float) -> float:
-    fit = votes.fit(turn.state, known.heuristic_id, known.content_hash)
+    fit = vote_targets.fit(turn.state, known.heuristic_id, known.content_hash)
     return round6(similarity * fit)
 
 

@@ -12,7 +12,7 @@ from handlers.mind.stages import formation, similar_heuristics
 from handlers.mind.stages.formation import Fault, Rule
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds import formation as lessons
-from projections.folds.learning import votes
+from projections.folds.learning import vote_targets
 from schemas.messages.asks import ModelAsked
 from schemas.messages.learning import (
     CandidateRefused,
@@ -45,7 +45,7 @@ def ask(turn: TurnContext, vote: FeedbackApplied) -> None:
     if not turn.settings.formation or model is None or decision_id is None:
         return
     lesson = lessons.known(turn.state, decision_id, turn.settings)
-    is_liked = vote.value > 0 and votes.STRANDS[vote.aspect] == "pair"
+    is_liked = vote.value > 0 and vote_targets.STRANDS[vote.aspect] == "pair"
     if lesson is None or not is_liked:
         return
     if len(turn.state.forming) >= FORMING_LIMIT:

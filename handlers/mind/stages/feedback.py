@@ -2,7 +2,7 @@
 
 A vote on a decision credits the heuristic whose action the person saw; a model's words
 credit none, unless a heuristic was found to say the same. A vote may also name a heuristic
-itself. What it moves, by its aspect, is in `projections/folds/learning/votes.py`.
+itself. What it moves, by its aspect, is in `projections/folds/learning/vote_targets.py`.
 """
 
 from collections.abc import Sequence

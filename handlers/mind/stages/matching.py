@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from projections.folds.events import Domain
-from projections.folds.learning import beliefs, votes
+from projections.folds.learning import beliefs, vote_targets
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.conditions import When
@@ -128,7 +128,7 @@ class _Judge(Struct, frozen=True):
 
 def _fitted(state: AgentState, near: _Near) -> _Near:
     """Return a near heuristic with its similarity scaled by its fit."""
-    fit = votes.fit(state, near.heuristic_id, near.content_hash)
+    fit = vote_targets.fit(state, near.heuristic_id, near.content_hash)
     if fit == 1.0:
         return near
     return replace(near, similarity=round6(near.similarity * fit), fit=fit)

@@ -14,7 +14,7 @@ from functools import lru_cache
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds.learning import counting
+from projections.folds.learning import signal_weights
 from schemas.state.evidence import NEVER, Belief, Signal, SignalKind
 from schemas.values.exact_math import round6, total
 from schemas.values.settings import LearningSettings
@@ -53,7 +53,7 @@ def initial(declared: float, learning: LearningSettings) -> Belief:
 # Beliefs are frozen, so heuristics of equal prior may share one.
 @lru_cache(maxsize=1024)
 def _initial(declared: float, kappa: float) -> Belief:
-    alpha, beta = counting.prior_counts(declared, kappa)
+    alpha, beta = signal_weights.prior_counts(declared, kappa)
     return Belief(
         declared=declared,
         confidence=round6(alpha / (alpha + beta)),
@@ -253,7 +253,7 @@ def relearnt(
 def redeclared(belief: Belief, declared: float, learning: LearningSettings) -> Belief:
     """Return the belief in the same evidence with another declared confidence as prior."""
     was, now = (
-        counting.prior_counts(each, learning.kappa)
+        signal_weights.prior_counts(each, learning.kappa)
         for each in (belief.declared, declared)
     )
     # Forgetting pulls toward the prior, so the distance of the settled counts from it is
@@ -278,8 +278,8 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
     # Signals are counted in order, so moving the oldest into the settled counts leaves
     # the confidence as it is.
     oldest, rest = belief.signals[:1], belief.signals[1:]
-    prior = counting.prior_counts(belief.declared, learning.kappa)
-    alpha, beta = counting.pseudo_counts(
+    prior = signal_weights.prior_counts(belief.declared, learning.kappa)
+    alpha, beta = signal_weights.pseudo_counts(
         belief.settled_alpha,
         belief.settled_beta,
         prior,
@@ -294,22 +294,23 @@ def _settled(belief: Belief, learning: LearningSettings) -> Belief:
         belief,
         settled_alpha=alpha,
         settled_beta=beta,
-        settled_endorsed=counting.endorsed_successes(
+        settled_endorsed=signal_weights.endorsed_successes(
             belief.settled_endorsed, prior, oldest, learning
         ),
         signals=tuple(
             replace(each, is_second=True) if each.fire_id == fire_id else each
             for each in rest
         ),
-        settled_successes=belief.settled_successes + counting.successes(of_fire),
-        settled_approvals=belief.settled_approvals + counting.is_approval(oldest[0]),
+        settled_successes=belief.settled_successes + signal_weights.successes(of_fire),
+        settled_approvals=belief.settled_approvals
+        + signal_weights.is_approval(oldest[0]),
     )
 
 
 def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
     """Return alpha and beta of a belief, not rounded: its prior and all its evidence."""
-    prior = counting.prior_counts(belief.declared, learning.kappa)
-    alpha, beta = counting.pseudo_counts(
+    prior = signal_weights.prior_counts(belief.declared, learning.kappa)
+    alpha, beta = signal_weights.pseudo_counts(
         belief.settled_alpha,
         belief.settled_beta,
         prior,
@@ -318,7 +319,7 @@ def counts(belief: Belief, learning: LearningSettings) -> tuple[float, float]:
         belief.settled_approvals,
     )
     # Endorsements are counted apart, since their sum has a cap of its own.
-    added = counting.endorsed_successes(
+    added = signal_weights.endorsed_successes(
         belief.settled_endorsed, prior, belief.signals, learning
     )
     return alpha + added, beta
@@ -333,7 +334,8 @@ def _recounted(belief: Belief, learning: LearningSettings) -> Belief:
         confidence=round6(alpha / (alpha + beta)),
         alpha=round6(alpha),
         beta=round6(beta),
-        success_count=belief.settled_successes + counting.successes(belief.signals),
+        success_count=belief.settled_successes
+        + signal_weights.successes(belief.signals),
     )
 
 

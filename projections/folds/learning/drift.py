@@ -10,7 +10,7 @@ credible interval of the rate alone lacks the second, and alarms on most sound h
 from dataclasses import dataclass
 from itertools import accumulate
 
-from projections.folds.learning import confidence, counting
+from projections.folds.learning import confidence, signal_weights
 from schemas.state.evidence import Belief, Signal
 from schemas.values.exact_math import round6, total
 from schemas.values.settings import LearningSettings
@@ -43,7 +43,7 @@ def drift(belief: Belief, learning: LearningSettings) -> Drift | None:
     began = min(each.place for each in latest)
     before = [each for each in belief.signals if each.place < began]
     start = confidence.initial(belief.declared, learning)
-    alpha, beta = counting.pseudo_counts(
+    alpha, beta = signal_weights.pseudo_counts(
         belief.settled_alpha,
         belief.settled_beta,
         (start.settled_alpha, start.settled_beta),
@@ -96,6 +96,6 @@ def _ends(signals: tuple[Signal, ...]) -> list[Signal]:
     for signal in signals:
         if signal.kind != "endorsement":
             held = told.get(signal.fire_id)
-            if held is None or counting.is_stronger(signal, held):
+            if held is None or signal_weights.is_stronger(signal, held):
                 told[signal.fire_id] = signal
     return sorted(told.values(), key=lambda each: each.place)

@@ -9,7 +9,7 @@ from immutables import Map
 from pydantic import ValidationError
 
 from projections.folds import controls
-from projections.folds.learning import beliefs, confidence, counting
+from projections.folds.learning import beliefs, confidence, signal_weights
 from projections.folds.learning.beliefs import FREE, Terms
 from schemas.packs.constraints import Constraints, within
 from schemas.state.agent import AgentState, Shelf, Taught
@@ -90,7 +90,7 @@ def test_repeated_approvals_count_for_less(said: list[Said], k: float) -> None:
     plain = told(said, LearningSettings())
     held = told(said, LearningSettings(repeat_decay=k))
 
-    approved = sum(1 for each in plain.signals if counting.is_approval(each))
+    approved = sum(1 for each in plain.signals if signal_weights.is_approval(each))
     less = sum(0.8 * (1.0 - 1.0 / (1.0 + k * n)) for n in range(approved))
     assert plain.alpha - held.alpha == pytest.approx(less, abs=1e-5)
     assert plain.beta == held.beta

@@ -1,4 +1,4 @@
-"""Counting: the signals on a heuristic as the pseudo-counts of a Beta distribution.
+"""Signal weights: what outcomes and votes add to the counts of a Beta distribution.
 
 Stateless: `confidence` holds the signals and says which of them are settled. Weights are
 in observations, so that a signal of weight 1 counts as one Bernoulli trial.

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from projections.folds import fires
-from projections.folds.learning import confidence, heuristics, raters, votes
+from projections.folds.learning import confidence, heuristics, raters, vote_targets
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import AdviceIgnored, FeedbackApplied
@@ -145,10 +145,10 @@ def test_nobody_remembers_what_was_never_decided() -> None:
     )
 
     assert fires.ignored(STRANGER, ignored) == STRANGER
-    assert votes.noted(STRANGER, STRANGER, vote, (), is_kept=True) == STRANGER
-    assert votes.felt(STRANGER, vote, factories.NOON, None) == STRANGER
-    assert votes.earlier(STRANGER, None, vote) == ()
-    assert votes.fit(STRANGER, "h", "c") == 1.0
+    assert vote_targets.noted(STRANGER, STRANGER, vote, (), is_kept=True) == STRANGER
+    assert vote_targets.felt(STRANGER, vote, factories.NOON, None) == STRANGER
+    assert vote_targets.earlier(STRANGER, None, vote) == ()
+    assert vote_targets.fit(STRANGER, "h", "c") == 1.0
 
 
 def test_an_action_is_that_of_the_heuristic_as_it_stands() -> None:

@@ -19,7 +19,7 @@ from msgspec.structs import replace
 
 from projections.folds.learning import confidence, rapport, raters
 from projections.folds.learning.confidence import Given
-from projections.folds.learning.counting import DIRECT_VOTE
+from projections.folds.learning.signal_weights import DIRECT_VOTE
 from schemas.messages.feedback import Aspect, FeedbackGiven, Strand
 from schemas.messages.learning import FeedbackApplied
 from schemas.state.agent import AgentState, Rapport
