@@ -17,6 +17,10 @@ Scalar = str | bool | int | float
 Attributes = Mapping[str, Scalar]
 SpanKind = Literal["internal", "client", "producer", "consumer"]
 
+GAP_NS = 1_000
+"""Nanoseconds by which every child ends early. Jaeger counts whole microseconds, and its
+critical path leaves out a span that ends when the next one begins."""
+
 # W3C Trace Context: version, trace id, parent id and flags. Ids of zeros are invalid.
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 
@@ -143,7 +147,7 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
         spans.append(_placed(within, trace_id, ids, decide.span_id))
     # Beside `decide`, not within: they happened after it, and may end much later.
     for step in (_commit(trace), *trace.steps):
-        within = _clamped(step, root.start_ns, root.end_ns)
+        within = _clamped(step, *whole)
         spans.append(_placed(within, trace_id, ids, root.span_id))
     return tuple(spans)
 
@@ -260,7 +264,7 @@ def _clamped(step: Step, start_ns: int, end_ns: int) -> Step:
     """Return a step cut to its parent's time: clocks of several machines need not agree."""
     # One nanosecond at least: of a span without any Jaeger says that its time is negative.
     start = min(max(step.start_ns, start_ns), end_ns - 1)
-    end = min(max(step.end_ns, start + 1), end_ns)
+    end = min(max(step.end_ns - GAP_NS, start + 1), end_ns)
     events = tuple(_within(step.events, start, end))
     return replace(step, start_ns=start, end_ns=end, events=events)
 

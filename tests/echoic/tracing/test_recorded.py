@@ -15,7 +15,7 @@ from echoic.tracing.export import spans_of
 from echoic.tracing.observe import Trace
 from echoic.tracing.recorded import recorded_traces, replayed_trace
 from echoic.tracing.run import Run
-from echoic.tracing.spans import Attributes, DecisionTrace, SpanData
+from echoic.tracing.spans import GAP_NS, Attributes, DecisionTrace, SpanData
 from evaluation.compare.session import Plan, SessionResult, compared
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import spec
@@ -101,7 +101,7 @@ def test_a_recorded_trace_is_the_one_that_live_tracing_makes(
         (commit,) = [span for span in stages if span.name == names.COMMIT]
 
         assert root.trace_id == trace_id(trace.event_id)
-        assert decide.end_ns < commit.end_ns == times[trace.decision_id]
+        assert decide.end_ns < commit.end_ns == times[trace.decision_id] - GAP_NS
         assert root.start_ns == trace.received_ns < decide.start_ns
         assert decide.attributes[names.RUN_ID] == "live"
         assert decide.attributes[names.PACK_VERSION] != names.NONE
