@@ -107,7 +107,7 @@ def test_children_lie_within_their_parents(spans: list[SpanData]) -> None:
     by_id = {span.span_id: span for span in spans}
     for span in spans:
         parent = by_id.get(span.parent or "", span)
-        assert parent.start_ns <= span.start_ns <= span.end_ns <= parent.end_ns
+        assert parent.start_ns <= span.start_ns < span.end_ns <= parent.end_ns
 
 
 def test_names_are_known(spans: list[SpanData]) -> None:

@@ -172,5 +172,5 @@ def test_children_lie_within_their_parents(
     for span in spans.values():
         parent = spans.get(span.parent or "", span)
 
-        assert parent.start_ns <= span.start_ns <= span.end_ns <= parent.end_ns
+        assert parent.start_ns <= span.start_ns < span.end_ns <= parent.end_ns
         assert all(span.start_ns <= e.at_ns <= span.end_ns for e in span.events)
