@@ -147,7 +147,7 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
         spans.append(_placed(within, trace_id, ids, decide.span_id))
     # Beside `decide`, not within: they happened after it, and may end much later.
     for step in (_commit(trace), *trace.steps):
-        within = _clamped(step, *whole)
+        within = _clamped(step, root.start_ns, root.end_ns)
         spans.append(_placed(within, trace_id, ids, root.span_id))
     return tuple(spans)
 
