@@ -52,5 +52,6 @@ async def test_the_collector_is_sent_a_batch(
             found = await health.ask(broker.client)
 
     assert found["traces"].works == works
-    assert paths == ["/v1/traces"]
+    # A 503 may be tried again within the time that a batch has.
+    assert set(paths) == {"/v1/traces"}
     assert found["model"].works == "none"
