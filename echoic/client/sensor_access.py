@@ -108,7 +108,9 @@ def access_file(data: Path, agent: str, source: str) -> Path:
 def write_access(path: Path, access: Credentials) -> None:
     """Write a sensor's credentials, readable by the folder's owner alone."""
     path.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
-    write_private(path, json.dumps(asdict(access)).encode())
+    # Clients pass these fields on as they are; one that is not set is none of theirs.
+    fields = {name: value for name, value in asdict(access).items() if value}
+    write_private(path, json.dumps(fields).encode())
 
 
 def renew_addresses(data: Path, url: str) -> None:
