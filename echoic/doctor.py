@@ -19,6 +19,7 @@ from echoic.client import health
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
 from echoic.client.owners import owners, unowned
+from echoic.client.read_models import serving_version
 from echoic.client.watch import last_answered
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
@@ -225,7 +226,7 @@ async def _worker(connection: Connection) -> Finding:
 
 async def _read_models(connection: Connection) -> Finding:
     with Store(connection.needed_database()) as store:
-        serving = store.serving()
+        serving = await serving_version(store)
         stands = store.positions(serving.number)
         # Only a rebuild mends tables of another version, or of a log that was replaced.
         try:

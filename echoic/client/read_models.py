@@ -11,10 +11,14 @@ from echoic.client.connection import Connection
 from echoic.client.watch import last_answered
 from projections.errors import ProjectionError, StoreUnusable
 from projections.store.store import Store
+from projections.store.versions import Version
 from schemas.values.subjects import partition_of
 
 PATIENCE_S = 5.0
 """Seconds that the read models may take to catch up with the log."""
+
+FIRST_START_S = 20.0
+"""Seconds that the projector's process may take to make the tables of a new database."""
 
 _POLL_S = 0.05
 
@@ -28,6 +32,25 @@ async def up_to_date(connection: Connection) -> AsyncIterator[Store | None]:
         return
     with Store(url) as store:
         yield store if await _comes_up(connection, store) else None
+
+
+async def serving_version(store: Store) -> Version:
+    """Return the version that the views show, once the projector has made the tables.
+
+    Raises:
+        StoreUnusable: there are none after `FIRST_START_S`.
+    """
+    loop = asyncio.get_running_loop()
+    deadline = loop.time() + FIRST_START_S
+    while True:
+        try:
+            # The store's driver blocks.
+            return await asyncio.to_thread(store.serving)
+        except StoreUnusable:
+            # `echoic up` returns when inputs are answered, which needs no tables.
+            if loop.time() > deadline:
+                raise
+        await asyncio.sleep(_POLL_S)
 
 
 async def _comes_up(connection: Connection, store: Store) -> bool:

@@ -117,10 +117,13 @@ async def test_messages_made_ready_arrive_in_order_and_the_last_is_answered(
 
     block = b"NATS/1.0\r\na: b\r\n\r\n"
     async with opened(broker.server) as other:
-        await other.client.subscribe("svc._.*", cb=hear)
+        heard = await other.client.subscribe("svc._.*", cb=hear)
         await settle(other.client)
         sent = [(f"svc._.s{place}", block, b"%d" % place) for place in range(3)]
         answer = await broker.client.ask(sent, 5)
+        # The server may take a while to notice a closed connection; this it knows at once.
+        await heard.unsubscribe()
+        await settle(other.client)
 
     assert answer.data == b"done"
     assert [each.data for each in arrived] == [b"0", b"1", b"2"]
