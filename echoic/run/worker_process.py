@@ -91,7 +91,7 @@ class Mind:
         def answered(made: Sequence[Timed]) -> None:
             meter.observe(made)
             if tracer is not None:
-                tracer.observe(made)
+                tracer.observe(made, self.library.packs)
 
         return Worker(
             self.log,

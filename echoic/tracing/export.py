@@ -17,6 +17,7 @@ from typing import Literal, Protocol
 from echoic.tracing import conventions as names
 from echoic.tracing.collector import Collector, endpoint, pairs
 from echoic.tracing.destinations import Destination, Spool
+from echoic.tracing.naming import Held
 from echoic.tracing.observe import Answered, Observer, Trace
 from echoic.tracing.sampling import DEFAULT, Sampler, Sampling
 from echoic.tracing.spans import (
@@ -28,6 +29,7 @@ from echoic.tracing.spans import (
 )
 from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
+from schemas.packs.manifest import CompiledPack
 
 Content = Literal["auto", "on", "off"]
 
@@ -39,6 +41,8 @@ PAUSE_S = 0.2
 """Seconds between two rounds of the thread."""
 CLOSE_S = 0.9
 """Seconds that closing may take."""
+
+_NO_PACKS: Mapping[str, CompiledPack] = {}
 
 
 class Traces(Protocol):
@@ -79,10 +83,15 @@ class Tracer:
         self._thread = threading.Thread(target=self._run, name="tracing", daemon=True)
         self._thread.start()
 
-    def observe(self, made: Iterable[tuple[Turn, Times]]) -> None:
-        """Trace turns that are in the log; the worker's listener for answered inputs."""
+    def observe(
+        self,
+        made: Iterable[tuple[Turn, Times]],
+        packs: Mapping[str, CompiledPack] = _NO_PACKS,
+    ) -> None:
+        """Trace turns that are in the log; `packs` are those of the mind, by digest."""
         for turn, times in made:
-            self.answered(Answered(turn.input, turn.outputs, times))
+            held = Held(turn.state, packs)
+            self.answered(Answered(turn.input, turn.outputs, times, held))
 
     def answered(self, seen: Answered) -> None:
         """Trace an input whose group is in the log."""

@@ -8,9 +8,11 @@ to the first. For one thread.
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field, replace
+from functools import partial
 
 from echoic.tracing import conventions as names
-from echoic.tracing import steps, tags
+from echoic.tracing import results, steps, tags
+from echoic.tracing.naming import Held, NameOf, nameless
 from echoic.tracing.run import LIVE, Run
 from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
 from handlers.worker.timing import Times
@@ -47,10 +49,12 @@ class Answered:
     input: Input
     outputs: tuple[Output, ...]
     times: Times
+    held: Held | None = None
+    """None: only the log is known."""
 
 
 @dataclass(slots=True)
-class _Held:
+class _Open:
     trace: DecisionTrace
     asks: dict[str, tuple[ModelAsked | DeliveryAsked, int]] = field(
         default_factory=dict
@@ -77,7 +81,7 @@ class Observer:
         self._run, self._original = run, original
         self._content = content
         self._packs = dict(packs or {})
-        self._held: OrderedDict[str, _Held] = OrderedDict()
+        self._held: OrderedDict[str, _Open] = OrderedDict()
         # Decision ids by ask id, so that a result finds its decision.
         self._waiting: dict[str, str] = {}
         # Event ids by decision id, oldest first; kept longer than the trace, for late
@@ -127,9 +131,10 @@ class Observer:
         entry, times = seen.input, seen.times
         # The broker's clock and ours may differ, and a negative delay means nothing.
         delay_ms = max(0, times.started_ns - entry.record.time_ns) / 1e6
-        found = tags.decide_tags(entry.agent, id_, decided, delay_ms) | {
+        name_of = _name_of(seen, decided)
+        found = tags.decide_tags(entry.agent, id_, decided, delay_ms, name_of) | {
             **tags.run_tags(self._run, decided),
-            names.PACK_VERSION: self._packs.get(decided.domain, names.NONE),
+            names.PACK_VERSION: self._pack_version(seen, decided) or names.NONE,
         }
         if self._content and decided.text:
             found[names.REPLY_TEXT] = decided.text
@@ -149,20 +154,25 @@ class Observer:
             committed_ns=times.committed_ns,
             attributes=tags.root_attributes(entry, decided, content=self._content),
             tags=found,
-            stages=steps.stages(decided, times),
+            stages=steps.stages(decided, times, name_of),
             steps=tuple(self._outcomes(seen)),
             # Every other silence is a decision, and no failure.
             error="the mind failed" if decided.silence == "error" else None,
             run=self._run,
             original=self._original,
         )
-        self._held[id_] = _Held(trace, final=decided.final)
+        self._held[id_] = _Open(trace, final=decided.final)
         _remember(self._events, id_, occasion_id)
+
+    def _pack_version(self, seen: Answered, decided: Decided) -> str | None:
+        if seen.held is None:
+            return self._packs.get(decided.domain)
+        return seen.held.version(seen.input.agent, decided.domain)
 
     def _outcomes(self, seen: Answered) -> Iterator[Step]:
         messages = (output.message for output in seen.outputs)
         shown = [each for each in messages if isinstance(each, OutcomeObserved)]
-        for outcome in shown[: steps.EVENTS_MAX]:
+        for outcome in shown[: steps.OUTCOMES_MAX]:
             links = self._links(outcome.decision_id)
             yield steps.outcome_step(outcome, links, seen.times)
 
@@ -172,13 +182,13 @@ class Observer:
             held.asks[id_] = (ask, seen.times.committed_ns)
             self._waiting[id_] = ask.decision_id
 
-    def _result(self, entry: Input, result: steps.Result) -> str:
+    def _result(self, entry: Input, result: results.Result) -> str:
         """Add the step of a result to its decision; return the decision's id, or ""."""
         decision_id = self._waiting.pop(result.ask_id, "")
         held = self._held.get(decision_id)
         if held is not None:
             ask, asked_ns = held.asks.pop(result.ask_id)
-            step = steps.answered_step(
+            step = results.answered_step(
                 entry, ask, result, asked_ns=asked_ns, content=self._content
             )
             if step is not None:
@@ -255,10 +265,16 @@ class Observer:
         self._forget_asks(held)
         return held.trace
 
-    def _forget_asks(self, held: _Held) -> None:
+    def _forget_asks(self, held: _Open) -> None:
         for ask_id in held.asks:
             self._waiting.pop(ask_id, None)
         held.asks.clear()
+
+
+def _name_of(seen: Answered, decided: Decided) -> NameOf:
+    if seen.held is None:
+        return nameless
+    return partial(seen.held.name_of, seen.input.agent, decided.domain)
 
 
 def _with_wait(step: Step, asked_ns: int) -> tuple[Step, ...]:

@@ -1,22 +1,18 @@
-"""The steps of a trace, built from the messages that record them; pure.
+"""The steps of a trace that the mind made, from the messages that record them; pure."""
 
-Prompts and answers of models are included only where `content` allows it.
-"""
-
-from collections.abc import Iterable, Iterator
+import math
+from collections import Counter
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
-from itertools import islice
-
-import orjson
 
 from echoic.tracing import conventions as names
+from echoic.tracing.naming import NameOf, heuristic_of, nameless
 from echoic.tracing.spans import Link, Scalar, SpanEvent, Step
 from echoic.tracing.tags import Tags
 from handlers.mind.stages.salience import GATES
 from handlers.worker.timing import Times
 from schemas.codec.catalogue import OutputMessage
-from schemas.codec.envelope import Input, Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.codec.envelope import Output
 from schemas.messages.decisions import Candidate, Decided, Gate
 from schemas.messages.learning import (
     FeedbackApplied,
@@ -24,24 +20,21 @@ from schemas.messages.learning import (
     LifecycleChanged,
     OutcomeObserved,
 )
-from schemas.messages.results import (
-    Delivered,
-    DeliveryFailed,
-    ModelAnswered,
-    ModelFailed,
-)
 from schemas.ports.probe import Stage
-from schemas.values.record import nanoseconds
 
-EVENTS_MAX = 25
-"""Events per span at most; Jaeger's page gets slow with more."""
+OUTCOMES_MAX = 25
+"""Outcomes of one decision that are shown; Jaeger's page gets slow with many rows."""
+CHOICES_MAX = 5
+"""Candidates and arms that are shown as events, the best; the rest is counted. Each costs
+as much as a span's tags, and a person looks at the first few."""
 
 Event = tuple[str, Tags]
 """An event of a span before it has a time: its name and attributes."""
-Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
 
 
-def stages(decided: Decided, times: Times) -> tuple[Step, ...]:
+def stages(
+    decided: Decided, times: Times, name_of: NameOf = nameless
+) -> tuple[Step, ...]:
     """Return the stages of a decision; one that was not timed has the time of the whole."""
     salience: Tags = {
         names.SALIENCE_SCORE: decided.salience.score,
@@ -55,9 +48,8 @@ def stages(decided: Decided, times: Times) -> tuple[Step, ...]:
     ]
     # Every choice records its arms; what a gate stopped was neither matched nor chosen.
     if decided.candidates:
-        chosen = (*_arms(decided.candidates), *_gates(own))
-        shown.append(_stage("match", times, {}, _matched(decided.candidates)))
-        shown.append(_stage("choose", times, {}, chosen))
+        shown.append(_match(decided.candidates, times, name_of))
+        shown.append(_choose(decided, own, times))
     shown.append(_stage("messages", times, {}))
     return tuple(_placed(step, place) for place, step in enumerate(shown))
 
@@ -85,9 +77,7 @@ def _stage(
         start_ns=start_ns,
         end_ns=end_ns,
         attributes={**attributes, **untimed},
-        events=tuple(
-            SpanEvent(name, end_ns, tags) for name, tags in islice(found, EVENTS_MAX)
-        ),
+        events=tuple([SpanEvent(name, end_ns, tags) for name, tags in found]),
     )
 
 
@@ -95,19 +85,42 @@ def _gates(gates: Iterable[Gate]) -> Iterator[Event]:
     return ((names.GATE_EVENT, _gate(each)) for each in gates)
 
 
-def _matched(candidates: Iterable[Candidate]) -> Iterator[Event]:
-    """Yield the heuristics among the candidates, which alone are like the event."""
-    for each in candidates:
-        if each.similarity is not None:
-            yield names.CANDIDATE_EVENT, _candidate(each)
+def _match(candidates: Iterable[Candidate], times: Times, name_of: NameOf) -> Step:
+    """Return the step of matching, with the heuristics that are like the event.
+
+    Those that could answer come first, the others are near misses; both nearest first.
+    """
+    like = [each for each in candidates if each.similarity is not None]
+    like.sort(key=lambda each: not each.eligible)
+    counted = Counter(map(_reason, like[CHOICES_MAX:]))
+    rest = ", ".join(f"{count} {reason}" for reason, count in counted.items())
+    events = (
+        (names.CANDIDATE_EVENT, _candidate(each, name_of))
+        for each in like[:CHOICES_MAX]
+    )
+    return _stage("match", times, {names.LEFT_OUT: rest} if rest else {}, events)
 
 
-def _arms(candidates: Iterable[Candidate]) -> Iterator[Event]:
-    """Yield the arms that could be chosen, with their odds."""
-    for each in candidates:
-        if each.probability:
-            tags: Tags = {names.ARM: each.arm, names.PROBABILITY: each.probability}
-            yield names.ARM_EVENT, tags
+def _reason(candidate: Candidate) -> str:
+    """Return the kind of reason why it is not eligible: `when`, of `when: heat > 3`."""
+    return (candidate.reason or "eligible").partition(":")[0]
+
+
+def _choose(decided: Decided, gates: Sequence[Gate], times: Times) -> Step:
+    """Return the step of choosing: the arms that had odds, and the strategy's gates."""
+    arms = [each for each in decided.candidates if each.probability]
+    # The arm chosen first, then the likeliest.
+    arms.sort(key=lambda each: (each.arm != decided.arm, -each.probability))
+    rest = arms[CHOICES_MAX:]
+    odds = math.fsum(each.probability for each in rest)
+    found: Tags = {names.LEFT_OUT: f"{len(rest)} arms, {odds:.3g} together"}
+    events = (*map(_arm, arms[:CHOICES_MAX]), *_gates(gates))
+    return _stage("choose", times, found if rest else {}, events)
+
+
+def _arm(candidate: Candidate) -> Event:
+    odds = candidate.probability
+    return names.ARM_EVENT, {names.ARM: candidate.arm, names.PROBABILITY: odds}
 
 
 def outcome_step(
@@ -127,25 +140,6 @@ def outcome_step(
         },
         links=links,
     )
-
-
-def answered_step(
-    entry: Input,
-    ask: ModelAsked | DeliveryAsked,
-    result: Result,
-    *,
-    asked_ns: int,
-    content: bool,
-) -> Step | None:
-    """Return the step that answered an ask; None if the result is of another kind."""
-    if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
-        step = _chat(entry, ask, result, asked_ns)
-        return _with_content(step, ask, result) if content else step
-    if isinstance(ask, DeliveryAsked) and isinstance(
-        result, Delivered | DeliveryFailed
-    ):
-        return _publish(entry, ask, result, asked_ns)
-    return None
 
 
 def learned_steps(
@@ -178,105 +172,12 @@ def _learned(said: OutputMessage) -> Tags:
     return {}
 
 
-def _chat(
-    entry: Input, ask: ModelAsked, result: ModelAnswered | ModelFailed, asked_ns: int
-) -> Step:
-    start_ns, end_ns = _times(entry, result, asked_ns)
-    # LiteLLM's names: `provider/model`, and a name without provider is OpenAI's.
-    provider, slash, model = ask.model.partition("/")
-    model = model or provider
-    attributes: Tags = {
-        names.GEN_AI_OPERATION_NAME: "chat",
-        names.GEN_AI_PROVIDER_NAME: provider if slash else "openai",
-        names.GEN_AI_REQUEST_MODEL: model,
-        names.GEN_AI_AGENT_ID: entry.agent,
-        names.GEN_AI_REQUEST_TEMPERATURE: ask.temperature,
-        names.GEN_AI_REQUEST_MAX_TOKENS: ask.max_tokens,
-    }
-    error = None
-    if isinstance(result, ModelFailed):
-        error = f"{result.reason}: {result.detail}".removesuffix(": ")
-        attributes[names.ERROR_TYPE] = result.reason
-    else:
-        attributes[names.GEN_AI_RESPONSE_MODEL] = result.model
-        if result.input_tokens is not None:
-            attributes[names.GEN_AI_USAGE_INPUT_TOKENS] = result.input_tokens
-        if result.output_tokens is not None:
-            attributes[names.GEN_AI_USAGE_OUTPUT_TOKENS] = result.output_tokens
-    return Step(
-        name=names.chat_name(model),
-        kind="client",
-        start_ns=start_ns,
-        end_ns=end_ns,
-        attributes=attributes,
-        error=error,
-    )
-
-
-def _with_content(
-    step: Step, ask: ModelAsked, result: ModelAnswered | ModelFailed
-) -> Step:
-    said: Tags = {
-        names.GEN_AI_SYSTEM_INSTRUCTIONS: _parts(ask.system),
-        names.GEN_AI_INPUT_MESSAGES: _message("user", ask.prompt),
-    }
-    if isinstance(result, ModelAnswered):
-        said[names.GEN_AI_OUTPUT_MESSAGES] = _message("assistant", result.text)
-    return replace(step, attributes={**step.attributes, **said})
-
-
-def _parts(text: str) -> str:
-    # OpenTelemetry's GenAI conventions put messages into attributes as JSON text.
-    return orjson.dumps([{"type": "text", "content": text}]).decode()
-
-
-def _message(role: str, text: str) -> str:
-    parts = [{"type": "text", "content": text}]
-    return orjson.dumps([{"role": role, "parts": parts}]).decode()
-
-
-def _times(entry: Input, result: Result, asked_ns: int) -> tuple[int, int]:
-    """Return start and end in ns: as measured by the caller, else from ask to answer.
-
-    Results of other programs and of older logs need not have been measured.
-    """
-    if result.started_at is None or result.latency_ms is None:
-        return asked_ns, entry.record.time_ns
-    start_ns = nanoseconds(result.started_at)
-    return start_ns, start_ns + int(result.latency_ms * 1e6)
-
-
-def _publish(
-    entry: Input, ask: DeliveryAsked, result: Delivered | DeliveryFailed, asked_ns: int
-) -> Step:
-    start_ns, end_ns = _times(entry, result, asked_ns)
-    attributes: Tags = {
-        names.MESSAGING_SYSTEM: "nats",
-        names.MESSAGING_OPERATION_NAME: "publish",
-        names.MESSAGING_OPERATION_TYPE: "send",
-        names.MESSAGING_DESTINATION_NAME: f"out.{entry.agent}.{ask.channel}",
-        # Low cardinality, to group by; the name above it holds the agent.
-        names.MESSAGING_DESTINATION_TEMPLATE: f"out.{{agent}}.{ask.channel}",
-        names.DECISION_ID: ask.decision_id,
-    }
-    error = None
-    if isinstance(result, DeliveryFailed):
-        error = result.reason
-        attributes[names.ERROR_TYPE] = result.reason
-    return Step(
-        name=names.publish_name(ask.channel),
-        kind="producer",
-        start_ns=start_ns,
-        end_ns=end_ns,
-        attributes=attributes,
-        error=error,
-    )
-
-
-def _candidate(candidate: Candidate) -> Tags:
+def _candidate(candidate: Candidate, name_of: NameOf) -> Tags:
+    id_ = heuristic_of(candidate.arm)
     return _known(
         {
             names.ARM: candidate.arm,
+            names.HEURISTIC_NAME: id_ and name_of(id_),
             names.ELIGIBLE: candidate.eligible,
             names.REASON: candidate.reason,
             names.SIMILARITY: candidate.similarity,

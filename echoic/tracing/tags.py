@@ -4,6 +4,7 @@ What people wrote or were told is included only where `content` allows it.
 """
 
 from echoic.tracing import conventions as names
+from echoic.tracing.naming import NameOf, named_arm, nameless
 from echoic.tracing.run import LIVE, Run
 from echoic.tracing.spans import Scalar
 from schemas.codec.envelope import Input
@@ -28,7 +29,11 @@ _DELAY_BANDS = (
 
 
 def decide_tags(
-    agent: str, decision_id: str, decided: Decided, delay_ms: float
+    agent: str,
+    decision_id: str,
+    decided: Decided,
+    delay_ms: float,
+    name_of: NameOf = nameless,
 ) -> Tags:
     """Return the attributes of `decide`: the searchable tags and a few more."""
     salience = decided.salience
@@ -47,7 +52,7 @@ def decide_tags(
         names.DECISION_REASON: decided.silence or names.NONE,
         names.DECISION_PROBABILITY: decided.probability,
         names.ARM: decided.arm,
-        names.SUMMARY: summary(decided),
+        names.SUMMARY: summary(decided, name_of),
         # Every value of a span has a button that copies it.
         names.EXPLAIN: f"echoic explain {decision_id}",
         names.SALIENCE_SCORE: salience.effective,
@@ -59,7 +64,7 @@ def decide_tags(
     for dimension in sorted(salience.dimensions):
         value = salience.dimensions[dimension]
         tags[names.salience_dimension(dimension)] = value
-    return tags | _session(decided) | _heuristic(decided)
+    return tags | _session(decided) | _heuristic(decided, name_of)
 
 
 def run_tags(run: Run, decided: Decided) -> Tags:
@@ -100,13 +105,15 @@ def dropped_tags(dropped: Dropped) -> Tags:
     }
 
 
-def summary(decided: Decided) -> str:
+def summary(decided: Decided, name_of: NameOf) -> str:
     """Return a line without people's words: `crafter.thirst: silent, low_confidence`."""
     what = f"{decided.source}.{decided.type}: "
     # Gates are in order, so the first closed one decided.
     closed = next((gate for gate in decided.gates if not gate.passed), None)
     if decided.silence is None:
-        what += f"{_outcome(decided)} by {decided.path}, {decided.arm}"
+        what += (
+            f"{_outcome(decided)} by {decided.path}, {named_arm(decided.arm, name_of)}"
+        )
     else:
         what += f"silent, {decided.silence}"
         if closed is not None and closed.value is not None:
@@ -163,17 +170,21 @@ def _session(decided: Decided) -> Tags:
     return {} if decided.session_id is None else {names.SESSION_ID: decided.session_id}
 
 
-def _heuristic(decided: Decided) -> Tags:
-    """Return the matched heuristic's confidence, and its margin to the threshold."""
-    named = decided.matched_heuristic_id
+def _heuristic(decided: Decided, name_of: NameOf) -> Tags:
+    """Return the matched heuristic's name, confidence and margin to the threshold."""
+    matched = decided.matched_heuristic_id
+    if matched is None:
+        return {}
+    name = name_of(matched)
+    tags: Tags = {} if name is None else {names.HEURISTIC_NAME: name}
     # An arm is a heuristic of one content, so its name ends in a content hash.
-    arm = f"heuristic:{named}@"
+    arm = f"heuristic:{matched}@"
     for candidate in decided.candidates:
         if candidate.arm.startswith(arm) and candidate.confidence is not None:
-            tags: Tags = {names.HEURISTIC_CONFIDENCE: candidate.confidence}
+            tags[names.HEURISTIC_CONFIDENCE] = candidate.confidence
             margin = _margin(decided, "confidence")
             return tags | ({} if margin is None else {names.HEURISTIC_MARGIN: margin})
-    return {}
+    return tags
 
 
 def _margin(decided: Decided, gate_name: str) -> float | None:

@@ -1,0 +1,137 @@
+"""The steps of a trace that others made for it, model calls and deliveries; pure.
+
+Prompts and answers of models are included only where `content` allows it.
+"""
+
+from dataclasses import replace
+
+import orjson
+
+from echoic.tracing import conventions as names
+from echoic.tracing.spans import Step
+from echoic.tracing.tags import Tags
+from schemas.codec.envelope import Input
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.results import (
+    Delivered,
+    DeliveryFailed,
+    ModelAnswered,
+    ModelFailed,
+)
+from schemas.values.record import nanoseconds
+
+Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
+
+
+def answered_step(
+    entry: Input,
+    ask: ModelAsked | DeliveryAsked,
+    result: Result,
+    *,
+    asked_ns: int,
+    content: bool,
+) -> Step | None:
+    """Return the step that answered an ask; None if the result is of another kind."""
+    if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
+        step = _chat(entry, ask, result, asked_ns)
+        return _with_content(step, ask, result) if content else step
+    if isinstance(ask, DeliveryAsked) and isinstance(
+        result, Delivered | DeliveryFailed
+    ):
+        return _publish(entry, ask, result, asked_ns)
+    return None
+
+
+def _chat(
+    entry: Input, ask: ModelAsked, result: ModelAnswered | ModelFailed, asked_ns: int
+) -> Step:
+    start_ns, end_ns = _times(entry, result, asked_ns)
+    # LiteLLM's names: `provider/model`, and a name without provider is OpenAI's.
+    provider, slash, model = ask.model.partition("/")
+    model = model or provider
+    attributes: Tags = {
+        names.GEN_AI_OPERATION_NAME: "chat",
+        names.GEN_AI_PROVIDER_NAME: provider if slash else "openai",
+        names.GEN_AI_REQUEST_MODEL: model,
+        names.GEN_AI_AGENT_ID: entry.agent,
+        names.GEN_AI_REQUEST_TEMPERATURE: ask.temperature,
+        names.GEN_AI_REQUEST_MAX_TOKENS: ask.max_tokens,
+    }
+    error = None
+    if isinstance(result, ModelFailed):
+        error = f"{result.reason}: {result.detail}".removesuffix(": ")
+        attributes[names.ERROR_TYPE] = result.reason
+    else:
+        attributes[names.GEN_AI_RESPONSE_MODEL] = result.model
+        if result.input_tokens is not None:
+            attributes[names.GEN_AI_USAGE_INPUT_TOKENS] = result.input_tokens
+        if result.output_tokens is not None:
+            attributes[names.GEN_AI_USAGE_OUTPUT_TOKENS] = result.output_tokens
+    return Step(
+        name=names.chat_name(model),
+        kind="client",
+        start_ns=start_ns,
+        end_ns=end_ns,
+        attributes=attributes,
+        error=error,
+    )
+
+
+def _with_content(
+    step: Step, ask: ModelAsked, result: ModelAnswered | ModelFailed
+) -> Step:
+    said: Tags = {
+        names.GEN_AI_SYSTEM_INSTRUCTIONS: _parts(ask.system),
+        names.GEN_AI_INPUT_MESSAGES: _message("user", ask.prompt),
+    }
+    if isinstance(result, ModelAnswered):
+        said[names.GEN_AI_OUTPUT_MESSAGES] = _message("assistant", result.text)
+    return replace(step, attributes={**step.attributes, **said})
+
+
+def _parts(text: str) -> str:
+    # OpenTelemetry's GenAI conventions put messages into attributes as JSON text.
+    return orjson.dumps([{"type": "text", "content": text}]).decode()
+
+
+def _message(role: str, text: str) -> str:
+    parts = [{"type": "text", "content": text}]
+    return orjson.dumps([{"role": role, "parts": parts}]).decode()
+
+
+def _times(entry: Input, result: Result, asked_ns: int) -> tuple[int, int]:
+    """Return start and end in ns: as measured by the caller, else from ask to answer.
+
+    Results of other programs and of older logs need not have been measured.
+    """
+    if result.started_at is None or result.latency_ms is None:
+        return asked_ns, entry.record.time_ns
+    start_ns = nanoseconds(result.started_at)
+    return start_ns, start_ns + int(result.latency_ms * 1e6)
+
+
+def _publish(
+    entry: Input, ask: DeliveryAsked, result: Delivered | DeliveryFailed, asked_ns: int
+) -> Step:
+    start_ns, end_ns = _times(entry, result, asked_ns)
+    attributes: Tags = {
+        names.MESSAGING_SYSTEM: "nats",
+        names.MESSAGING_OPERATION_NAME: "publish",
+        names.MESSAGING_OPERATION_TYPE: "send",
+        names.MESSAGING_DESTINATION_NAME: f"out.{entry.agent}.{ask.channel}",
+        # Low cardinality, to group by; the name above it holds the agent.
+        names.MESSAGING_DESTINATION_TEMPLATE: f"out.{{agent}}.{ask.channel}",
+        names.DECISION_ID: ask.decision_id,
+    }
+    error = None
+    if isinstance(result, DeliveryFailed):
+        error = result.reason
+        attributes[names.ERROR_TYPE] = result.reason
+    return Step(
+        name=names.publish_name(ask.channel),
+        kind="producer",
+        start_ns=start_ns,
+        end_ns=end_ns,
+        attributes=attributes,
+        error=error,
+    )
