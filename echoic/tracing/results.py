@@ -107,7 +107,7 @@ def _times(entry: Input, result: Result, asked_ns: int) -> tuple[int, int]:
     if result.started_at is None or result.latency_ms is None:
         return asked_ns, entry.record.time_ns
     start_ns = nanoseconds(result.started_at)
-    return start_ns, start_ns + int(result.latency_ms * 1e6)
+    return start_ns, start_ns + round(result.latency_ms * 1e6)
 
 
 def _publish(

@@ -10,6 +10,7 @@ import threading
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
+from dataclasses import dataclass
 from pathlib import Path
 
 DEADLINE_S = 20.0
@@ -36,6 +37,22 @@ def listens(port: int) -> bool:
     """Whether somebody accepts connections."""
     with socket.socket() as probe:
         return probe.connect_ex(("127.0.0.1", port)) == 0
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Received:
+    """A span that a collector wrote out. Values are text: as such a search compares them."""
+
+    trace_id: str
+    id: str
+    parent: str
+    name: str
+    start_ns: int
+    end_ns: int
+    attributes: dict[str, str]
+    links: list[str]
+    """The ids of the spans that it links to."""
+    resource: dict[str, str]
 
 
 class TraceView:
@@ -98,10 +115,42 @@ class Rotel:
         """What it has written, without colours."""
         return re.sub(r"\x1b\[[0-9;]*m", "", self._log.read_text(errors="replace"))
 
+    def spans(self) -> list[Received]:
+        """All that it has received."""
+        return list(_spans(self.text()))
+
     def stop(self) -> None:
         """End it."""
         self._process.kill()
         self._process.wait()
+
+
+_ATTRIBUTE = re.compile(r"^ {5}-> (\S+): \w+\((.*)\)$", re.MULTILINE)
+_FIELD = re.compile(r"^ *(\w+(?: \w+)?) *: ?(.*)$", re.MULTILINE)
+
+
+def _spans(text: str) -> Iterator[Received]:
+    """Read what `rotel` writes: a resource, then its spans, each field on its line."""
+    resource: dict[str, str] = {}
+    for part in re.split(r"^(?=ResourceSpans #|Span #)", text, flags=re.MULTILINE):
+        # What comes behind stands further in, or belongs to an event of the span.
+        head, *rest = re.split(r"^(?:Events|Links):$", part, flags=re.MULTILINE)
+        values = dict(_ATTRIBUTE.findall(head))
+        if not part.startswith("Span #"):
+            resource = values
+            continue
+        fields = dict(_FIELD.findall(head))
+        yield Received(
+            trace_id=fields["Trace ID"],
+            id=fields["ID"],
+            parent=fields["Parent ID"],
+            name=fields["Name"],
+            start_ns=int(fields["Start time"]),
+            end_ns=int(fields["End time"]),
+            attributes=values,
+            links=[each for part in rest for each in re.findall(r"-> ID: (\w+)", part)],
+            resource=resource,
+        )
 
 
 @contextmanager
