@@ -42,11 +42,11 @@ async def measured(running: Rig) -> Hanging:
     without, _ = await live.latency(
         running, RATE, worker=(MODULE,), path="heuristic", seed=1
     )
-    async with _model(_answer) as base:
+    async with model(answer) as base:
         answers, _ = await live.latency(
             running, RATE, worker=(MODULE, base), path="heuristic", seed=2
         )
-    async with _model(_hang) as base:
+    async with model(hang) as base:
         hangs, _ = await live.latency(
             running, RATE, worker=(MODULE, base), path="heuristic", seed=3
         )
@@ -54,7 +54,7 @@ async def measured(running: Rig) -> Hanging:
 
 
 @asynccontextmanager
-async def _model(serve: Serve) -> AsyncIterator[str]:
+async def model(serve: Serve) -> AsyncIterator[str]:
     """Serve a model that handles each connection with `serve`; yield its URL."""
     tasks: set[asyncio.Task[None]] = set()
 
@@ -79,11 +79,13 @@ async def _model(serve: Serve) -> AsyncIterator[str]:
         await server.wait_closed()
 
 
-async def _hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def hang(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Never answer."""
     await asyncio.Event().wait()
 
 
-async def _answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+async def answer(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:
+    """Answer each request at once."""
     # A client that closes its kept-alive connection is no failure.
     with suppress(asyncio.IncompleteReadError, ConnectionError):
         while True:

@@ -165,6 +165,7 @@ async def latency(
     path: str = "",
     seed: int = 0,
     agents: Sequence[str] = (),
+    seconds: float = LATENCY_S,
 ) -> tuple[Latency, Latency]:
     """Measure from publishing to the decision as a follower gets it, and as it is stored.
 
@@ -172,7 +173,7 @@ async def latency(
     Events come in an open loop: whoever is late does not slow them down. With a path,
     only decisions that took it count; with agents, events are theirs.
     """
-    events = world.events(int(per_s * (LATENCY_S + WARM_UP_S)), seed=per_s + seed)
+    events = world.events(int(per_s * (seconds + WARM_UP_S)), seed=per_s + seed)
     if agents:
         # Another one each time: their neighbours in the list are of other partitions.
         events = [

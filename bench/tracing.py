@@ -7,15 +7,11 @@ Runs alternate, so that a drift of the machine cancels out.
 """
 
 import asyncio
-import socket
-import threading
-from collections.abc import Iterator
-from contextlib import contextmanager, suppress
 from dataclasses import dataclass
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from statistics import median
 
 from bench import live
+from bench.collectors import collector
 from bench.rig import Rig
 from echoic.run.process import prepare
 
@@ -37,7 +33,7 @@ class Cost:
 async def measured(running: Rig, events: int) -> Cost:
     """Let fresh workers answer other events each time, traced and not."""
     found: list[tuple[live.Throughput, live.Throughput]] = []
-    with collector() as address:
+    async with collector(running, "good") as address:
         for number in range(PAIRS):
             seeds = 100 + 2 * number, 101 + 2 * number
             off = await live.throughput(running, events, seed=seeds[0])
@@ -51,33 +47,6 @@ async def measured(running: Rig, events: int) -> Cost:
         traced_us=median(on.worker_us for _, on in found),
         untraced_us=median(off.worker_us for off, _ in found),
     )
-
-
-@contextmanager
-def collector() -> Iterator[str]:
-    """Run a collector that takes everything; yield its address."""
-    server = ThreadingHTTPServer(("127.0.0.1", 0), _Taking)
-    thread = threading.Thread(target=server.serve_forever, daemon=True)
-    thread.start()
-    yield f"http://127.0.0.1:{server.server_port}"
-    server.shutdown()
-    server.server_close()
-
-
-class _Taking(BaseHTTPRequestHandler):
-    # Connections are kept open, as real collectors do.
-    protocol_version = "HTTP/1.1"
-
-    def do_POST(self) -> None:  # the name is the library's
-        """Take a batch."""
-        with suppress(OSError, socket.timeout):
-            self.rfile.read(int(self.headers["Content-Length"]))
-            self.send_response(200)
-            self.send_header("Content-Length", "0")
-            self.end_headers()
-
-    def log_message(self, *_: object) -> None:
-        """Say nothing."""
 
 
 async def main() -> None:

@@ -13,14 +13,14 @@ import sys
 from collections.abc import Sequence
 from importlib.metadata import version
 from pathlib import Path
-from tempfile import gettempdir
+from tempfile import TemporaryDirectory
 
 from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.run.process import prepare
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import AidProvider, PackLibrary
-from handlers.worker.listening import Listeners
+from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import SILENT, Worker
 from schemas.messages.controls import MindStarted
 from schemas.values.model_settings import ModelSettings
@@ -41,9 +41,13 @@ from streams.log import ReadableLog, WritableLog
 async def main() -> None:
     """Answer all inputs until terminated."""
     prepare()
+    with TemporaryDirectory(prefix="echoic-bench-") as folder:
+        await _work(_tracer(Path(folder)))
+
+
+async def _work(tracer: Tracer | None) -> None:
     client = await connected_child()
     log = JetStreamReader(client, await epoch_of(client))
-    tracer = _tracer()
     worker = a_worker(
         log,
         JetStreamWriter(client),
@@ -62,18 +66,23 @@ async def main() -> None:
         tracer.close()
 
 
-def _tracer() -> Tracer | None:
-    """Open a tracer to the collector that the arguments name, if one does."""
+def _tracer(folder: Path) -> Tracer | None:
+    """Open a tracer to the collector that the arguments name, if one does.
+
+    What it does not take goes into a file in `folder`.
+    """
     base = next((each for each in sys.argv[1:] if each.startswith("http")), None)
     if base is None:
         return None
-    spool = Path(gettempdir()) / f"echoic-bench-{os.getpid()}.jsonl"
-    return open_tracer(base, os.environ, spool=spool, notify=print)
+    # The notice would stand on the standard output before the line that says "ready".
+    return open_tracer(
+        base, os.environ, spool=folder / "traces.jsonl", notify=tell_nobody
+    )
 
 
 def _partitions() -> tuple[int, ...]:
     """Return the partitions of this process."""
-    share = next((each for each in sys.argv[1:] if "/" in each), "0/1")
+    share = next((each for each in sys.argv[1:] if each[0].isdigit()), "0/1")
     number, processes = share.split("/")
     # Every n-th, as an instance shares them out: neighbours differ in process.
     return ALL_PARTITIONS[int(number) :: int(processes)]
