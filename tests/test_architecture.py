@@ -167,8 +167,11 @@ def _complaints(path: Path) -> Iterator[str]:
 
 
 def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function, its docstring not counted."""
-    body = function.body[1:] if ast.get_docstring(function) else function.body
-    if not body or body[-1].end_lineno is None:
-        return 0
-    return body[-1].end_lineno - body[0].lineno + 1
+    """Lines of a function from `def` on, its docstring not counted."""
+    first, lines = function.body[0], _lines(function)
+    return lines - _lines(first) if ast.get_docstring(function) else lines
+
+
+def _lines(node: ast.stmt) -> int:
+    assert node.end_lineno is not None
+    return node.end_lineno - node.lineno + 1

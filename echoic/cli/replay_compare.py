@@ -92,20 +92,18 @@ def compare(
     _can_be_written(report)
     if window is not None and window <= 0.0:
         raise EchoicError(f"--window {window!r}: give a number of seconds above 0")
-    settings, answers = call.settings, Answers(mode=model, stub=STUB)
+    settings = call.settings
     tracing = None
     if trace or trace_to or trace_originals:
         # Imported here: most comparisons trace nothing.
         from echoic.cli.replay_trace import tracing_to
 
         tracing = tracing_to(settings, trace_to, trace_limit, originals=trace_originals)
-    if model == "requery":
-        answers = _requery(settings, asked, calls, usd)
     plan = Plan(
         baseline=_baseline(baseline),
         challengers=_challengers(strategy or [], personality),
         outcome=OutcomeSettings(prefer=prefer, window_s=window, silence=silence),
-        answers=answers,
+        answers=_answers(settings, model, asked, calls, usd),
         since=since,
     )
     # One budget is spent by one process.
@@ -118,10 +116,7 @@ def compare(
         found = tracing.traced(found, results, plan, sources(settings, session or []))
     call.show(found.as_json(), comparison.screen(found))
     if report is not None:
-        # Imported here: only a page needs the templates, and they take time to load.
-        from echoic.web.report.page import render
-
-        _write(report, render(found))
+        _write(report, found)
     raise typer.Exit(_exit_code(found, conditions))
 
 
@@ -143,9 +138,11 @@ def _challengers(texts: list[str], personality: str | None) -> tuple[Variant, ..
     )
 
 
-def _requery(
-    settings: Settings, asked: Path | None, calls: int, usd: float | None
+def _answers(
+    settings: Settings, mode: Mode, asked: Path | None, calls: int, usd: float | None
 ) -> Answers:
+    if mode != "requery":
+        return Answers(mode=mode, stub=STUB)
     if asked is None:
         raise EchoicError(
             "--model requery needs a file to keep the answers in",
@@ -153,7 +150,7 @@ def _requery(
         )
     model = LiteLLM(settings.model_api_base, settings.model_api_key)
     port = Requery(model, asked, calls=calls, cost_usd=usd)
-    return Answers(mode="requery", port=port)
+    return Answers(mode=mode, port=port)
 
 
 def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
@@ -172,12 +169,15 @@ def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
     )
 
 
-def _write(file: Path, page: str) -> None:
+def _write(file: Path, found: Document) -> None:
     """Write the page atomically: a failure leaves the old file."""
+    # Imported here: only a page needs the templates, and they take time to load.
+    from echoic.web.report.page import render
+
     # In the same folder, so that `replace` is one atomic rename.
     draft = file.with_name(file.name + ".new")
     try:
-        draft.write_text(page)
+        draft.write_text(render(found))
         draft.replace(file)
     finally:
         draft.unlink(missing_ok=True)

@@ -4,7 +4,7 @@ State is read from the worker's memory; an event to decide on is published like 
 sensor's, so that the log holds it.
 """
 
-from collections.abc import Callable, Container, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -59,7 +59,7 @@ class Serving:
     log: ReadableLog
     embedder: Embedder
     library: PackLibrary
-    partitions: Container[int] = subjects.ALL_PARTITIONS
+    partitions: Sequence[int] = subjects.ALL_PARTITIONS
     """The partitions of this process; requests for others are forwarded to their owner."""
 
     async def state(self, agent: str) -> Mapping[str, object] | None:

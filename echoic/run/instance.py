@@ -5,7 +5,6 @@ the broker alone; without PostgreSQL it runs, and its read models are reported s
 """
 
 import asyncio
-import os
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
@@ -24,7 +23,6 @@ from echoic.doors.services import Services, subscribe
 from echoic.embedders import embedder
 from echoic.errors import SettingsError
 from echoic.metrics.catalogue import WORKERS
-from echoic.metrics.meter import Meter
 from echoic.metrics.reports import Reports
 from echoic.run import worker_process
 from echoic.run.measuring import Measuring
@@ -32,9 +30,6 @@ from echoic.run.projector_process import Job, keep_up
 from echoic.run.servers import start_servers
 from echoic.run.supervision import Notify
 from echoic.tracing.destinations import SPOOL
-from echoic.tracing.export import Tracer, open_tracer
-from echoic.tracing.sampling import Sampling
-from handlers.aids import PackLibrary
 from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM, Model
 from handlers.effects.perform import Performer
@@ -45,6 +40,7 @@ from handlers.worker.stray_subjects import reappend
 from schemas.messages.controls import MindStarted
 from schemas.packs.manifest import Pack
 from schemas.values.settings import CodeDigests, MatchLimits
+from schemas.values.subjects import PARTITIONS
 from schemas.values.vectors import Embedder
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
@@ -127,7 +123,6 @@ async def instance(
     plugin.allow(settings["strategies.modules"])
     made_by = embedder(settings["embedder"])
     started = _started(settings, made_by)
-    own, *shares = worker_process.shares(settings.worker_processes)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
     async with AsyncExitStack() as stack:
         # The folder's lock comes before its servers: two brokers over one store would
@@ -144,19 +139,17 @@ async def instance(
         # Watched from here on, as folding a long log may take minutes.
         for name, work in servers.keeping(notify).items():
             tasks.start(name, work)
-        library = PackLibrary(log, made_by)
-        mind = worker_process.Mind(log, client, made_by, library, started)
-        meter = Meter(lambda: library.packs, settings.metrics_agents)
-        worker = mind.worker(own, _tracer(stack, settings, notify), meter, notify)
+        own, *jobs = _jobs(settings, credentials, started)
+        mind = stack.enter_context(
+            worker_process.mind(own, client, log, made_by, notify)
+        )
+        ready = mind.worker.ready
         is_projecting = database_url is not None and settings.parts == "all"
-        metrics = Measuring(settings, log, len(shares), has_tables=is_projecting)
-        metrics.reports.add(WORKERS[0], meter, worker.ready.is_set)
-        tasks.start("worker", worker.run())
+        metrics = Measuring(settings, log, len(jobs), has_tables=is_projecting)
+        metrics.reports.add(own.name, mind.meter, ready.is_set)
+        tasks.start("worker", mind.worker.run())
         tasks.start("gauges", metrics.gauges.keep())
-        others = [
-            _begin(job, tasks, metrics.reports, notify)
-            for job in _jobs(settings, credentials, started, shares)
-        ]
+        others = [_begin(job, tasks, metrics.reports, notify) for job in jobs]
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
         tasks.start("strays", reappend(log, log))
         model = _model(settings)
@@ -164,14 +157,10 @@ async def instance(
         if database_url is not None and is_projecting:
             job = projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
-        await _load(packs, log, tasks, (worker.ready, *others))
+        await _load(packs, log, tasks, (ready, *others))
         # No event and no call may come before the settings and packs that it is for.
         await open_intake(client)
-        serving = Serving(worker.knowing, client, log, made_by, library, own)
-        # One process alone needs no forwarding: it owns all partitions.
-        if others:
-            await owners.answer(client, own, serving.state, serving.heuristics)
-        await _services(stack, credentials, log, serving)
+        await _services(stack, credentials, log, mind.serving)
         await health.serve(client, settings, model)
         yield Instance(
             settings=settings,
@@ -179,7 +168,7 @@ async def instance(
             database_url=database_url,
             client=client,
             log=log,
-            worker=worker,
+            worker=mind.worker,
             embedder=made_by,
             metrics_url=stack.enter_context(metrics.served(notify)),
             tasks=tasks,
@@ -187,12 +176,9 @@ async def instance(
 
 
 def _jobs(
-    settings: Settings,
-    credentials: Credentials,
-    started: MindStarted,
-    shares: Sequence[tuple[int, ...]],
+    settings: Settings, credentials: Credentials, started: MindStarted
 ) -> list[worker_process.Job]:
-    """Return the jobs of the worker processes beside this one."""
+    """Return the jobs of the workers: of this process, and of those beside it."""
     return [
         worker_process.Job(
             credentials=credentials,
@@ -207,7 +193,7 @@ def _jobs(
             metrics_agents=settings.metrics_agents,
             name=WORKERS[number],
         )
-        for number, share in enumerate(shares, 1)
+        for number, share in enumerate(worker_process.shares(settings.worker_processes))
     ]
 
 
@@ -284,23 +270,14 @@ def _module_digests() -> dict[str, str]:
         raise SettingsError(str(error), next_step="echoic config show") from error
 
 
-def _tracer(stack: AsyncExitStack, settings: Settings, notify: Notify) -> Tracer | None:
-    tracer = open_tracer(
-        settings.trace_endpoint,
-        os.environ,
-        spool=settings.data / SPOOL,
-        notify=notify,
-        sampling=Sampling(settings.trace_silent, settings.trace_ratio),
-    )
-    if tracer is not None:
-        stack.callback(tracer.close)
-    return tracer
-
-
 async def _services(
     stack: AsyncExitStack, credentials: Credentials, log: LiveLog, serving: Serving
 ) -> None:
     """Start answering requests over NATS; they end with the stack."""
+    share = serving.partitions
+    # One process alone needs no forwarding: it owns all partitions.
+    if len(share) < PARTITIONS:
+        await owners.answer(serving.client, share, serving.state, serving.heuristics)
     services = Services(log, serving.state, serving.heuristics, serving.process)
     broker = faststream_broker(credentials)
     subscribe(broker, services)

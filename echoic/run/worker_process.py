@@ -7,7 +7,8 @@ thought dead once another has written to its partition.
 import asyncio
 import os
 import sys
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -24,7 +25,7 @@ from echoic.run import child_process
 from echoic.run.process import prepare
 from echoic.run.starting import folding
 from echoic.run.supervision import Notify
-from echoic.tracing.export import Tracer, open_tracer
+from echoic.tracing.export import open_tracer
 from echoic.tracing.sampling import Sampling
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
@@ -71,39 +72,56 @@ class Job:
 
 @dataclass(frozen=True, slots=True)
 class Mind:
-    """The parts of a worker, the same in whichever process it runs."""
+    """A worker and what goes with it, the same in whichever process it runs."""
 
-    log: LiveLog
-    client: BrokerClient
-    embedder: Embedder
-    library: PackLibrary
-    started: MindStarted
+    worker: Worker
+    meter: Meter
+    serving: Serving
 
-    def worker(
-        self,
-        partitions: Sequence[int],
-        tracer: Tracer | None,
-        meter: Meter,
-        notify: Notify,
-    ) -> Worker:
-        """Make a worker for some partitions; `notify` receives its progress at folding."""
 
-        def answered(made: Sequence[Timed]) -> None:
-            meter.observe(made)
-            if tracer is not None:
-                tracer.observe(made, self.library.packs)
+@contextmanager
+def mind(
+    job: Job, client: BrokerClient, log: LiveLog, made_by: Embedder, notify: Notify
+) -> Iterator[Mind]:
+    """Make the worker of a job; what is left of its traces is sent when the block ends.
 
-        return Worker(
-            self.log,
-            self.log,
-            AidProvider(self.embedder, self.library),
-            self.started,
-            partitions=partitions,
-            checkpoints=JetStreamCheckpoints(self.client),
-            listeners=Listeners(
-                answered=answered, failed=meter.failed, folding=folding(notify)
-            ),
-        )
+    `notify` receives its progress at folding.
+    """
+    library = PackLibrary(log, made_by)
+    meter = Meter(lambda: library.packs, job.metrics_agents)
+    tracer = open_tracer(
+        job.trace_endpoint,
+        os.environ,
+        spool=Path(job.spool),
+        notify=notify,
+        sampling=Sampling(job.trace_silent, job.trace_ratio),
+    )
+
+    def answered(made: Sequence[Timed]) -> None:
+        meter.observe(made)
+        if tracer is not None:
+            tracer.observe(made, library.packs)
+
+    worker = Worker(
+        log,
+        log,
+        AidProvider(made_by, library),
+        # The instance's own settings, not those of this process's environment: all workers
+        # have to record the same ones.
+        MindStarted.from_fields(dict(job.started)),
+        partitions=job.partitions,
+        checkpoints=JetStreamCheckpoints(client),
+        listeners=Listeners(
+            answered=answered, failed=meter.failed, folding=folding(notify)
+        ),
+    )
+    serving = Serving(worker.knowing, client, log, made_by, library, job.partitions)
+    try:
+        yield Mind(worker, meter, serving)
+    finally:
+        # Bounded to a second.
+        if tracer is not None:
+            tracer.close()
 
 
 def shares(processes: str) -> list[tuple[int, ...]]:
@@ -173,33 +191,19 @@ async def _work(job: Job) -> int:
 
 
 async def _own(job: Job) -> None:
-    made_by = embedder(job.embedder)
-    tracer = open_tracer(
-        job.trace_endpoint,
-        os.environ,
-        spool=Path(job.spool),
-        notify=child_process.tell,
-        sampling=Sampling(job.trace_silent, job.trace_ratio),
-    )
+    made_by, tell = embedder(job.embedder), child_process.tell
     async with connected(job.credentials, "echoic worker") as client:
         log = LiveLog(client, await epoch_of(client))
-        library = PackLibrary(log, made_by)
-        # The instance's own settings, not those of this process's environment: all workers
-        # have to record the same ones.
-        started = MindStarted.from_fields(dict(job.started))
-        mind = Mind(log, client, made_by, library, started)
-        meter = Meter(lambda: library.packs, job.metrics_agents)
-        worker = mind.worker(job.partitions, tracer, meter, child_process.tell)
-        serving = Serving(worker.knowing, client, log, made_by, library)
-        await owners.answer(client, job.partitions, serving.state, serving.heuristics)
-        telling = asyncio.create_task(_tell_when(worker.ready, meter))
-        try:
-            await worker.run()
-        finally:
-            telling.cancel()
-            # Closing sends what is left of the traces, and is bounded to a second.
-            if tracer is not None:
-                tracer.close()
+        with mind(job, client, log, made_by, tell) as own:
+            serving = own.serving
+            await owners.answer(
+                client, job.partitions, serving.state, serving.heuristics
+            )
+            telling = asyncio.create_task(_tell_when(own.worker.ready, own.meter))
+            try:
+                await own.worker.run()
+            finally:
+                telling.cancel()
 
 
 async def _tell_when(ready: asyncio.Event, meter: Meter) -> None:
