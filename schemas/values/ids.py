@@ -9,6 +9,7 @@ from functools import lru_cache
 from uuid import UUID, uuid5
 
 EPOCH_PREFIX = "e:"
+_BELOW_ONE = 1.0 - 2.0**-53
 
 
 def output_id(epoch: UUID, cause_sequence: int, index: int) -> str:
@@ -86,12 +87,15 @@ def traceparent(event_id: str, parent: str) -> str:
 
 
 def draw(seed: str, agent: str, event_id: str, purpose: str) -> float:
-    """Return a number from 0 to 1 that depends on nothing but its four arguments.
-
-    It is uniform in 64 bits; only by rounding, once in 2**54 draws, is it 1 itself.
-    """
+    """Return a number in [0, 1) that depends on nothing but its four arguments."""
     key = f"{seed}|{agent}|{event_id}|{purpose}".encode()
-    return int.from_bytes(hashlib.blake2b(key, digest_size=8).digest(), "big") / 2**64
+    return fraction(hashlib.blake2b(key, digest_size=8).digest())
+
+
+def fraction(bits: bytes) -> float:
+    """Return 64 bits as a number in [0, 1)."""
+    # Rounding would make 1 of the largest, once in 2**54 draws.
+    return min(int.from_bytes(bits, "big") / 2**64, _BELOW_ONE)
 
 
 def digest(*parts: bytes) -> str:

@@ -82,6 +82,16 @@ def test_draws_spread_evenly() -> None:
         assert 140 < sum(int(each * 10) == tenth for each in draws) < 260
 
 
+def test_a_draw_is_below_one() -> None:
+    """Whatever its bits are; those that rounding leaves alone are not touched."""
+    least_rounded = 2**64 - 2**10
+
+    assert ids.fraction(b"\xff" * 8) == 1.0 - 2.0**-53
+    assert ids.fraction(least_rounded.to_bytes(8, "big")) == 1.0 - 2.0**-53
+    assert ids.fraction((2**63).to_bytes(8, "big")) == 0.5
+    assert ids.fraction(bytes(8)) == 0.0
+
+
 def test_parts_of_a_digest_do_not_run_together() -> None:
     """Where one part ends matters."""
     assert ids.digest(b"ab", b"c") != ids.digest(b"a", b"bc")
