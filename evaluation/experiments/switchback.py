@@ -241,12 +241,14 @@ def _verdict(
 
 
 def _by_interval(low: float, high: float, margin: float) -> tuple[Verdict, Reason]:
+    # First, as in `evaluation.ope.verdicts`: a difference too small to matter does not,
+    # however certain its sign.
+    if low >= -margin and high <= margin:
+        return "EQUIVALENT", Reason("within_rope", f"within ±{margin:.2g} of 0")
     if low > 0.0:
         return "BETTER", Reason("above_zero", "the interval lies above 0")
     if high < 0.0:
         return "WORSE", Reason("below_zero", "the interval lies below 0")
-    if low >= -margin and high <= margin:
-        return "EQUIVALENT", Reason("within_rope", f"within ±{margin:.2g} of 0")
     return "INCONCLUSIVE", Reason("holds_zero", "the interval holds 0: go on")
 
 

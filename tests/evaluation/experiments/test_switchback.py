@@ -189,6 +189,16 @@ def _any_look_misses(seed: int, effect: float) -> bool:
     return False
 
 
+def test_a_certain_difference_that_is_too_small_is_none() -> None:
+    """As in a comparison: the interval lies above 0, and within what counts as none."""
+    found = analyse(alternating(0.5, 0.512, 600, 0.001))
+
+    assert found.difference is not None
+    assert found.difference.low is not None
+    assert found.difference.low > 0.0
+    assert found.verdict == "EQUIVALENT"
+
+
 def test_what_counts_as_no_difference_follows_how_often_a_succeeds() -> None:
     """The same spread is nothing beside one half, and may be all beside four in 1,000."""
 
