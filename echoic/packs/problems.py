@@ -30,6 +30,9 @@ Code: TypeAlias = Literal[
 ]
 Severity = Literal["error", "warning"]
 
+EXCERPT = 80
+"""Characters of a line that are shown at most, around the place of the problem."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Problem:
@@ -57,10 +60,19 @@ def render(problem: Problem) -> str:
     if not problem.excerpt:
         return head
     number = f"{problem.line:>5}"
-    before = problem.excerpt[: problem.column - 1]
+    excerpt, place = _window(problem.excerpt, problem.column - 1)
     # Tabs are kept and wide characters count twice, so that the caret is under its column.
+    before = excerpt[:place]
     caret = "".join("\t" if each == "\t" else " " * cell_len(each) for each in before)
-    return f"{head}\n{number} | {problem.excerpt}\n{' ' * len(number)} | {caret}^"
+    return f"{head}\n{number} | {excerpt}\n{' ' * len(number)} | {caret}^"
+
+
+def _window(line: str, place: int) -> tuple[str, int]:
+    """Return a line, cut to what is around `place`, and where that is in it."""
+    start = max(min(place - EXCERPT // 2, len(line) - EXCERPT), 0)
+    cut = line[start : start + EXCERPT]
+    left, right = "…" * (start > 0), "…" * (start + EXCERPT < len(line))
+    return f"{left}{cut}{right}", place - start + len(left)
 
 
 def did_you_mean(word: object, known: Sequence[str]) -> str:
