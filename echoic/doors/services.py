@@ -213,12 +213,23 @@ def _fields(body: bytes) -> Mapping[str, Any]:
 
 
 def _control(body: bytes) -> str:
-    """Return the control that a body names; "" if it is unreadable, refused later."""
+    """Return the control that a body names; "" if it is unreadable, refused later.
+
+    Raises:
+        _RefusedError: it names none.
+    """
     try:
         fields = orjson.loads(body)
     except orjson.JSONDecodeError:
         return ""
-    return str(fields.get("control", "")) if isinstance(fields, dict) else ""
+    if not isinstance(fields, dict):
+        return ""
+    if not (control := fields.get("control")):
+        raise _RefusedError(
+            "unknown_type",
+            'the body names no control: add one, as "control": "goals_set"',
+        )
+    return str(control)
 
 
 def _agent(message: NatsMessage) -> str:

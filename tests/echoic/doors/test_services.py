@@ -118,6 +118,16 @@ async def test_a_call_without_meaning_is_not_appended(
     assert await call.broker.reader.last_sequence("ev.*.in.>") == before
 
 
+@pytest.mark.parametrize("body", [{}, {"control": ""}, {"goals": ["rest"]}])
+async def test_a_body_without_a_control_is_told_to_name_one(
+    call: Caller, body: object
+) -> None:
+    """The refusal says which key is missing, and gives an example."""
+    reply = await call("svc.ada.control", body)
+
+    assert '"control": "goals_set"' in reply["error"]["detail"]
+
+
 async def test_a_shared_control_reaches_every_partition(call: Caller) -> None:
     """A control for everybody is one input for each partition; a refusal is heard."""
     body = {
