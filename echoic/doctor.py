@@ -32,12 +32,12 @@ from projections.projector.projector import check_positions, check_shape
 from projections.store import queries
 from projections.store.store import Store
 from schemas.codec.decode import read_output
-from schemas.messages.notes import Quarantined
+from schemas.messages.notes import Quarantined, TimerFailed
 from schemas.values.subjects import PARTITIONS, inputs_of
 from streams.broker.server import server_binary
 from streams.errors import StreamsError
 from streams.jetstream.migrate import check as check_streams
-from streams.log import scan
+from streams.log import ReadableLog, scan
 
 # Less free space than a gigabyte is a problem.
 _ROOM_BYTES = 1_000_000_000
@@ -258,16 +258,27 @@ async def _read_models(connection: Connection) -> Finding:
 
 
 async def _quarantine(connection: Connection) -> Finding:
-    subjects = f"ev.*.out.*.note.{Quarantined.token}"
-    reasons: Counter[str] = Counter()
-    async for record in scan(connection.log, subjects):
-        reasons[str(getattr(read_output(record).message, "reason", ""))] += 1
+    reasons = await set_apart(connection.log)
     if not reasons:
         return "fine", "empty"
     found = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
     if reasons["rate"]:
         found += "; `rate`: a source sends more than intake.rate allows"
     return "notice", found, "echoic log tail --kind note"
+
+
+async def set_apart(log: ReadableLog) -> Counter[str]:
+    """Count the inputs in quarantine by reason, and the timers that failed by purpose."""
+    reasons: Counter[str] = Counter()
+    for kind in (Quarantined, TimerFailed):
+        async for record in scan(log, f"ev.*.out.*.note.{kind.token}"):
+            message = read_output(record).message
+            if isinstance(message, TimerFailed):
+                reasons[f"failed timer of {message.purpose}"] += 1
+            else:
+                assert isinstance(message, Quarantined)
+                reasons[message.reason] += 1
+    return reasons
 
 
 _LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {

@@ -91,10 +91,14 @@ def records_of(turn: Turn) -> list[Record]:
 
 def recording_of_life(life: Life, *packs: CompiledPack) -> Recording:
     """A life that a test told, as a recording."""
-    file = file_of_turns(
+    return of_file(file_of_life(life, *packs), "life")
+
+
+def file_of_life(life: Life, *packs: CompiledPack) -> SessionFile:
+    """A life that a test told, as one session's file."""
+    return file_of_turns(
         life.turns, packs, agent=life.agent, partition=life.partition, epoch=LIFE_EPOCH
     )
-    return of_file(file, "life")
 
 
 class WordsEmbedder:
