@@ -12,7 +12,7 @@ from handlers.effects.ledger import Ledger
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import Model
 from handlers.effects.priority_queue import QueuedAsk
-from schemas.codec.catalogue import ResultMessage
+from schemas.codec.catalogue import EffectResult
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.values import ids
 from streams.log import ReadableLog, WritableLog
@@ -64,7 +64,7 @@ class Performer:
         stale_at = held.output.record.recorded_at + timedelta(seconds=held.ask.ttl_s)
         return (stale_at - self.clock()).total_seconds()
 
-    async def _result(self, held: QueuedAsk, left_s: float) -> ResultMessage:
+    async def _result(self, held: QueuedAsk, left_s: float) -> EffectResult:
         output = held.output
         match held.ask:
             case ModelAsked() as asked:

@@ -10,7 +10,7 @@ from uuid import UUID, uuid5
 
 from handlers.broker_wait import until_available
 from handlers.effects.priority_queue import QueuedAsk
-from schemas.codec.catalogue import ResultMessage
+from schemas.codec.catalogue import EffectResult
 from streams.log import WritableLog, append_input
 
 _SOURCE = "/echoic/effects"
@@ -22,7 +22,7 @@ def result_id(epoch: UUID, ask_id: str) -> str:
 
 
 async def append(
-    writer: WritableLog, epoch: UUID, held: QueuedAsk, result: ResultMessage
+    writer: WritableLog, epoch: UUID, held: QueuedAsk, result: EffectResult
 ) -> int:
     """Append the result of an ask and return its sequence; retry until the broker takes it.
 

@@ -39,13 +39,7 @@ from schemas.messages.controls import (
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import Handled, Quarantined, TimerFailed
-from schemas.messages.results import (
-    ClockTicked,
-    Delivered,
-    DeliveryFailed,
-    ModelAnswered,
-    ModelFailed,
-)
+from schemas.messages.results import ClockTicked, ModelAnswered, ModelFailed, Result
 from schemas.messages.sensing import Sensed
 from schemas.ports import faults
 from schemas.ports.aids import Aids
@@ -90,8 +84,9 @@ def handle(
     agent = _admitted(state, input_)
     if isinstance(agent, Outputs):
         return agent
-    edition = (state.shared.settings or UNSTARTED).edition
-    refused = intake.refusal(agent, input_) or intake.too_much(input_, edition)
+    settings = state.shared.settings or UNSTARTED
+    refused = intake.refusal(agent, input_, settings)
+    refused = refused or intake.too_much(input_, settings.edition)
     if isinstance(refused, Quarantined):
         return Outputs(agent.now or input_.at, (refused,), agent)
     try:
@@ -225,7 +220,7 @@ def _answer(turn: TurnContext, ran: int) -> None:
             turn.emit(Handled(reason="recorded" if ran else "nothing_due"))
         case ModelAnswered() | ModelFailed() as result:
             _hear(turn, result)
-        case Delivered() | DeliveryFailed() as result:
+        case Result() as result:
             turn.emit(
                 completion.refusal(turn.state, result) or Handled(reason="recorded")
             )

@@ -22,9 +22,11 @@ from projections.folds import (
     sessions,
     timers,
 )
+from projections.folds.executive import sayings
+from projections.folds.executive.controls import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
-from schemas.codec.catalogue import OutputMessage
+from schemas.codec.catalogue import OutputMessage, message_type
 from schemas.codec.envelope import Input
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import (
@@ -46,8 +48,8 @@ from schemas.messages.learning import (
     ProposalMade,
     SilenceWeighed,
 )
-from schemas.messages.notes import ControlApplied, Handled, TimerFailed
-from schemas.messages.results import Result
+from schemas.messages.notes import ControlApplied, ControlInferred, Handled, TimerFailed
+from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state.agent import AgentState, Expectation, Trigger
@@ -88,14 +90,7 @@ def said(
         case Decided():
             return _decided(state, context, id_, message)
         case Completed():
-            # Before `fires.completed`, which removes the pending answer and its lesson.
-            if context.settings.formation:
-                state = formation.completed(state, message)
-            # Without moments nobody needs the vector of the answer.
-            if state.moments:
-                words = context.aids.of(message.text)
-                state = reflection.completed(state, message, words)
-            return fires.completed(state, message)
+            return _completed(state, context, message)
         case Dropped():
             return fires.dropped(state, message)
         case ModelAsked():
@@ -119,15 +114,33 @@ def _controlled(state: AgentState, context: FoldContext) -> AgentState:
             return proposals.reverted(state, message, context.settings, context.packs)
         case HeuristicFrozen() as message:
             return heuristics.frozen(_revived(state, context, message), message)
-        case HeuristicSeeded(heuristic_id=id_):
-            state = controls.applied(state, context.input, context.aids)
+        case HeuristicSeeded(heuristic_id=id_) as message:
+            state = _applied(state, context, message)
             taught = state.taught(id_)
             # The first edition kept the old prior when a heuristic was taught again.
             if taught is None or context.settings.edition < 2:
                 return state
             return controls.redeclared(state, context.packs, context.learning, taught)
-        case _:
-            return controls.applied(state, context.input, context.aids)
+        case message:
+            return _applied(state, context, message)
+
+
+def _applied(state: AgentState, context: FoldContext, message: object) -> AgentState:
+    origin = Origin(context.input.id, context.now, context.aids)
+    return controls.applied(state, message, origin, context.input)
+
+
+def _inferred(
+    state: AgentState, context: FoldContext, id_: str, message: ControlInferred
+) -> AgentState:
+    """Return the state after a control that the mind made itself."""
+    kind = message_type("control", message.control)
+    # A newer program may infer what this one does not know.
+    if kind is None:
+        return state
+    origin = Origin(id_, context.now, context.aids)
+    control = kind.from_fields(message.fields)
+    return controls.applied(state, control, origin, context.input)
 
 
 def _revived(
@@ -173,7 +186,7 @@ def _learnt(
             asleep = message.sleep_id and state.sleeping
             return reflection.proposed(state, message) if asleep else state
         case _:
-            return _slept(state, context, message)
+            return _slept(state, context, id_, message)
 
 
 def _told(
@@ -207,7 +220,7 @@ def _formed(
 
 
 def _slept(
-    state: AgentState, context: FoldContext, message: OutputMessage
+    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
     match message:
         case SleepBegun():
@@ -220,6 +233,8 @@ def _slept(
             return reflection.ended(state, message, context.now)
         case TimerFailed():
             return timers.failed(state, message)
+        case ControlInferred():
+            return _inferred(state, context, id_, message)
         case _:
             return state
 
@@ -250,12 +265,34 @@ def _decided(
     state = replace(
         state, decisions=decisions, sources=sources, habits=habits, occasions=occasions
     )
+    if context.settings.executive is not None:
+        said = sayings.of_decided(id_, message, event, now, vector or b"")
+        state = state if said is None else sayings.remembered(state, said)
     how = context.settings.sleep
     if not how.events:
         return state
     return reflection.decided(
         state, context.packs, id_, message, event, now, how, vector=_vector(context)
     )
+
+
+def _completed(
+    state: AgentState, context: FoldContext, message: Completed
+) -> AgentState:
+    # All before `fires.completed`, which removes the pending answer and its lesson.
+    if context.settings.formation:
+        state = formation.completed(state, message)
+    # Without moments nobody needs the vector of the answer.
+    if state.moments:
+        words = context.aids.of(message.text)
+        state = reflection.completed(state, message, words)
+    if context.settings.executive is not None:
+        asks = pending_answers.of_decision(state, message.decision_id)
+        pending = state.pending[asks[0]] if asks else None
+        state = sayings.remembered(
+            state, sayings.of_completed(message, pending, context.now)
+        )
+    return fires.completed(state, message)
 
 
 def _fired(
@@ -340,6 +377,7 @@ def _trigger(context: FoldContext, event: Sensed) -> Trigger:
 
 
 def _recorded(state: AgentState, message: object) -> AgentState:
-    if isinstance(message, Result):
+    # What has begun is still to end.
+    if isinstance(message, Result) and not isinstance(message, DeliveryBegun):
         return fires.ask_is(state, message.ask_id, "answered")
     return state

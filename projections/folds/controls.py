@@ -5,19 +5,30 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from projections.folds import experiments, goals_and_biases, sessions
+from projections.folds.executive import controls as executive_controls
+from projections.folds.executive.controls import Origin
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.envelope import Input
 from schemas.messages import controls
+from schemas.messages.executive import OfPerson
 from schemas.packs.manifest import CompiledPack
-from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, PackRef, Taught
 from schemas.state.evidence import Belief, Prior, belief_key
 from schemas.values.settings import LearningSettings, StrategySpec
 
 
-def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
-    """Return the agent's state after an applied control; unchanged by any other message."""
-    match input_.message:
+def applied(
+    state: AgentState, message: object, origin: Origin, input_: Input
+) -> AgentState:
+    """Return the agent's state after an applied control; unchanged by any other message.
+
+    `input_` is what the control came with, be it the control itself or not.
+    """
+    aids = origin.aids
+    if isinstance(message, OfPerson):
+        executive = executive_controls.applied(state.executive, message, origin)
+        return replace(state, executive=executive)
+    match message:
         case (controls.SessionStarted() | controls.SessionEnded()) as message:
             return sessions.applied(state, message, input_)
         case controls.GoalsSet() as message:
@@ -34,10 +45,16 @@ def applied(state: AgentState, input_: Input, aids: Aids) -> AgentState:
         case controls.PackLoaded() as message:
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))
-        case controls.HeuristicSeeded() as message:
-            return heuristics.seeded(state, message, aids, input_.id)
-        case controls.HeuristicEdited() as message:
-            return heuristics.edited(state, message, aids)
+        case _:
+            return _taught(state, message, origin)
+
+
+def _taught(state: AgentState, message: object, origin: Origin) -> AgentState:
+    match message:
+        case controls.HeuristicSeeded():
+            return heuristics.seeded(state, message, origin.aids, origin.id)
+        case controls.HeuristicEdited():
+            return heuristics.edited(state, message, origin.aids)
         case _:
             return state
 

@@ -6,6 +6,7 @@ from schemas.messages import (
     asks,
     controls,
     decisions,
+    executive,
     feedback,
     learning,
     notes,
@@ -16,6 +17,20 @@ from schemas.messages import (
 from schemas.values.base import MessageType
 from schemas.values.unicode_text import quoted
 
+ExecutiveControl: TypeAlias = (
+    executive.Muted
+    | executive.SalienceModulated
+    | executive.UserStateChanged
+    | executive.BreakSignalled
+    | executive.ContextSwitched
+    | executive.TraitAdjusted
+    | executive.PersonalitySelected
+    | executive.SkillLoaded
+    | executive.SkillUnloaded
+    | executive.FactStated
+    | executive.ReminderSet
+    | executive.OutputInterrupted
+)
 ControlMessage: TypeAlias = (
     controls.MindStarted
     | controls.MessagesLost
@@ -35,12 +50,20 @@ ControlMessage: TypeAlias = (
     | controls.ProposalReverted
     | controls.ExperimentStarted
     | controls.ExperimentStopped
+    | ExecutiveControl
 )
-ResultMessage: TypeAlias = (
+EffectResult: TypeAlias = (
     results.ModelAnswered
     | results.ModelFailed
     | results.Delivered
     | results.DeliveryFailed
+)
+ResultMessage: TypeAlias = (
+    EffectResult
+    | results.DeliveryBegun
+    | results.DeliveryInterrupted
+    | results.Recalled
+    | results.RecallFailed
 )
 InputMessage: TypeAlias = (
     sensing.Sensed
@@ -75,11 +98,14 @@ NoteMessage: TypeAlias = (
     | notes.ControlRefused
     | notes.Handled
     | notes.TimerFailed
+    | notes.ControlInferred
 )
 OutputMessage: TypeAlias = (
     DecisionMessage
     | decisions.HeuristicFired
     | AskMessage
+    | asks.RecallAsked
+    | asks.WakeupSet
     | OutcomeMessage
     | LearningMessage
     | NoteMessage

@@ -18,7 +18,7 @@ from schemas.values.base import Part
 from schemas.values.bounded_map import EMPTY
 from schemas.values.packed_texts import PackedTexts
 
-FORMAT = 3
+FORMAT = 4
 """Raised when the state's shape changes; an upcast and a golden state come with it."""
 
 State = dict[str, Any]
@@ -26,11 +26,11 @@ State = dict[str, Any]
 
 
 def _added(state: State) -> State:
-    """Return a state of format 2 as one of 3, which only added fields with defaults."""
+    """Return a state as one of the next format, which only added fields with defaults."""
     return state
 
 
-UPCASTS: Mapping[int, Callable[[State], State]] = {2: _added}
+UPCASTS: Mapping[int, Callable[[State], State]] = {2: _added, 3: _added}
 """By format: the function that makes a state of that format one format newer."""
 
 OLDEST = min(UPCASTS)

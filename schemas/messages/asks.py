@@ -115,3 +115,26 @@ class DeliveryAsked(Ask, frozen=True, kw_only=True):
     urgency: Unit
     path: Path
     action: Action | None = None
+
+
+class RecallAsked(Ask, frozen=True, kw_only=True):
+    """A search of the memory, for the prompt of the decision's model call."""
+
+    token: ClassVar[str] = "recall_asked"
+
+    query: Annotated[str, Field(min_length=1)]
+    """What is at hand, in words."""
+    person: str | None = None
+    """Only what concerns this person, or everybody."""
+    entities: tuple[Name, ...] = written(())
+    limit: int = written(5)
+
+
+class WakeupSet(StructMessage, frozen=True, kw_only=True):
+    """The agent has something to do at a time of its own; a world's clock may go so far."""
+
+    kind: ClassVar[Kind] = "ask"
+    token: ClassVar[str] = "wakeup_set"
+
+    due_at: Moment
+    """In the agent's time."""

@@ -7,7 +7,16 @@ from pydantic import Field
 from schemas.messages.arms import Action
 from schemas.messages.experiments import UnitKind, Variant
 from schemas.messages.sensing import Fields
-from schemas.values.base import Kind, Message, Moment, Name, Scalar, Unit
+from schemas.values.base import (
+    Kind,
+    Message,
+    Moment,
+    Name,
+    Personal,
+    Scalar,
+    Token,
+    Unit,
+)
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
 
@@ -171,13 +180,21 @@ class PriorUpdated(Control):
 
 
 class ProfileSet(Control):
-    """The person's profile: biases that adjust thresholds."""
+    """The profile: biases that adjust thresholds, or how one person is addressed."""
 
     token: ClassVar[str] = "profile_set"
 
-    biases: dict[str, float] = Field(max_length=32)
+    biases: dict[str, float] = Field(default_factory=dict, max_length=32)
     domain: Name | None = None
     """The domain whose events they apply to, overriding the agent's own; None: its own."""
+    person: Token | None = None
+    """The person whose profile it is, which then holds no biases."""
+    name: Personal | None = Field(default=None, max_length=200)
+    """The person's name."""
+    address: Personal | None = Field(default=None, max_length=200)
+    """How the person wants to be addressed, for example `Doctor Lee`."""
+    language: Name | None = None
+    """As a language tag, for example `en` or `de`."""
 
 
 class ProposalSubmitted(Control):
@@ -237,19 +254,5 @@ class ExperimentStopped(Control):
     """The experiment to stop; None: whichever runs."""
 
 
-UNBUILT = (
-    "trait_adjusted",
-    "personality_selected",
-    "muted",
-    "user_state_changed",
-    "break_signalled",
-    "skill_loaded",
-    "skill_unloaded",
-    "salience_modulated",
-    "context_switched",
-    "fact_stated",
-    "reminder_set",
-    "output_interrupted",
-    "person_forgotten",
-)
-"""Controls of the design that this version does not build: refused, never ignored."""
+UNBUILT = ("person_forgotten",)
+"""Controls of the design that no version builds yet: refused, never ignored."""

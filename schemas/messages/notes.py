@@ -1,10 +1,10 @@
 """Notes: outputs that answer an input when nothing else does."""
 
-from typing import Annotated, ClassVar
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import Field, JsonValue
 
-from schemas.values.base import Kind, Name, StructMessage, written
+from schemas.values.base import Kind, Message, Name, StructMessage, written
 from schemas.values.reasons import Handling, Quarantine, Refusal
 
 
@@ -54,6 +54,28 @@ class ControlRefused(Note, frozen=True, kw_only=True):
     control: Name
     reason: Refusal
     detail: str
+
+
+class ControlInferred(Message):
+    """The mind made a control of what somebody said, or of what a rule of its own says.
+
+    It is folded as the control that it carries, and its own id is what undoes it.
+    """
+
+    kind: ClassVar[Kind] = "note"
+    token: ClassVar[str] = "control_inferred"
+
+    control: Name
+    """The control's token."""
+    fields: dict[str, JsonValue]
+    """The control's body."""
+    by: Literal["pattern", "rule", "model", "talker", "executor"]
+    source_id: Name
+    """The input or the decision that it was inferred from."""
+    before: str = Field(default="", max_length=500)
+    """What was in force before, in words."""
+    after: str = Field(default="", max_length=500)
+    """What is in force from here, in words."""
 
 
 class Handled(Note, frozen=True, kw_only=True):

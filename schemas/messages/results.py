@@ -5,7 +5,7 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.values.base import Kind, Message, Moment, Name
+from schemas.values.base import Kind, Message, Moment, Name, Personal
 
 
 class ClockTicked(Message):
@@ -48,7 +48,7 @@ class ModelFailed(Result):
     token: ClassVar[str] = "model_failed"
 
     request_hash: Name
-    reason: Literal["timeout", "no_response", "declined", "unavailable"]
+    reason: Literal["timeout", "no_response", "declined", "unavailable", "stale"]
     detail: str = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None
@@ -72,6 +72,54 @@ class DeliveryFailed(Result):
 
     channel: Name
     reason: Literal["expired", "refused", "unknown"]
+    detail: str = Field(default="", max_length=2_000)
+    started_at: datetime | None = None
+    latency_ms: float | None = None
+
+
+class DeliveryBegun(Result):
+    """A delivery that takes time, such as speech, has begun; another result ends it."""
+
+    token: ClassVar[str] = "delivery_begun"
+
+    channel: Name
+    started_at: datetime | None = None
+
+
+class DeliveryInterrupted(Result):
+    """A delivery was cut off before its end."""
+
+    token: ClassVar[str] = "delivery_interrupted"
+
+    channel: Name
+    reason: Literal["urgent", "asked", "stopped"]
+    """`urgent`: something more urgent had to be said; `asked`: somebody wanted it;
+    `stopped`: the program ended."""
+    after_ms: float
+    """How much of it was heard."""
+    started_at: datetime | None = None
+
+
+class Recalled(Result):
+    """What was remembered of the past, for a model's prompt."""
+
+    token: ClassVar[str] = "recalled"
+
+    ids: tuple[Name, ...] = Field(default=(), max_length=64)
+    """The messages that the memories are of, nearest first."""
+    texts: tuple[Personal, ...] = Field(default=(), max_length=64)
+    as_of: int
+    """The sequence up to which the memory was complete."""
+    started_at: datetime | None = None
+    latency_ms: float | None = None
+
+
+class RecallFailed(Result):
+    """Nothing could be remembered in time; the decision goes on without."""
+
+    token: ClassVar[str] = "recall_failed"
+
+    reason: Literal["timeout", "unavailable"]
     detail: str = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None

@@ -9,7 +9,18 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import AfterValidator, Field, JsonValue
 
-from schemas.values.base import Kind, Message, Moment, Name, Part, Seconds, Signed, Unit
+from schemas.values.base import (
+    Kind,
+    Message,
+    Moment,
+    Name,
+    Part,
+    Personal,
+    Seconds,
+    Signed,
+    Token,
+    Unit,
+)
 from schemas.values.reasons import ReportedOutcome
 
 Dimension = Literal[
@@ -26,6 +37,8 @@ Fields = dict[str, JsonValue]
 
 PERSON = "user"
 """The source that a person is."""
+SOMEBODY = "unknown"
+"""The person of words whose speaker nobody named."""
 PERSONS_WORDS = "message"
 """The type of what a person says."""
 
@@ -59,7 +72,7 @@ class Sensed(Message):
     """Who noticed it; filled from the subject."""
     type: str = ""
     """What sort of thing it is; filled from the subject."""
-    text: str = Field(min_length=1, max_length=TEXT_LIMIT)
+    text: Personal = Field(min_length=1, max_length=TEXT_LIMIT)
     """The event in natural language."""
     fields: Fields = Field(default_factory=dict)
     """The event's values, for conditions and patterns."""
@@ -85,6 +98,8 @@ class Sensed(Message):
     """How what was advised turned out."""
     reason: str | None = Field(default=None, max_length=500)
     """Why it turned out so."""
+    person: Token | None = None
+    """Who says it, or whom it is about; None: nobody in particular."""
     evaluation_data: JsonValue = None
     """Ground truth for evaluation; kept, never shown to a model."""
 
@@ -92,3 +107,8 @@ class Sensed(Message):
     def is_persons(self) -> bool:
         """Whether a person says it to the companion."""
         return (self.source, self.type) == (PERSON, PERSONS_WORDS)
+
+    @property
+    def speaker(self) -> str | None:
+        """The person who says it; None if these are not a person's words."""
+        return (self.person or SOMEBODY) if self.is_persons else None

@@ -22,6 +22,7 @@ from schemas.packs.constraints import Constraints, within
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.values import vectors
 from schemas.values.base import Name, Part, Seconds, Unit, first_fault
+from schemas.values.base import Token as Token
 from schemas.values.ids import digest, heuristic_id
 from schemas.values.reasons import ResponseType
 from schemas.values.unicode_text import quoted
@@ -34,7 +35,6 @@ CONFIDENCE_MIN, CONFIDENCE_MAX = 0.05, 0.95
 """The confidence that a heuristic may declare: nothing is certain before it was tried."""
 
 Setting = Literal["game", "work", "home", "other"]
-Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 MOST_BIAS = 0.1
 """The most that a bias may add to what it adjusts, up or down."""
 Bias = Annotated[float, Field(ge=-MOST_BIAS, le=MOST_BIAS)]

@@ -17,6 +17,7 @@ from schemas.messages.feedback import Strand
 from schemas.messages.sleep import Moment, Sleeping
 from schemas.state import limits
 from schemas.state.evidence import Belief, Prior, Rater
+from schemas.state.executive import IDLE, Executive
 from schemas.state.lessons import Forming, Lesson, Reinforced
 from schemas.state.proposals import Proposal
 from schemas.state.taught import Shelf as Shelf
@@ -316,6 +317,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """The sleep under way."""
     slept: Sleeping | None = None
     """The last one that is over."""
+    executive: Executive = IDLE
 
     def taught(self, heuristic_id: str) -> Taught | None:
         """Return the taught heuristic of this id."""

@@ -54,3 +54,9 @@ PROPOSALS = 64
 
 PENDING_ANSWERS = 64
 """How many decisions of an agent may await the model at once."""
+
+PEOPLE_PRESENT = 32
+"""For how many people what they are doing is remembered; the longest unchanged goes first."""
+
+SAYINGS = 100
+"""How many of the latest responses are remembered."""

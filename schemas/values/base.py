@@ -40,6 +40,12 @@ Moment = Annotated[datetime, AwareDatetime]
 NAME_LIMIT = 200
 Name = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
 
+Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+"""A name that can be a token of a subject."""
+
+Personal = Annotated[str, Field(json_schema_extra={"x-personal": True})]
+"""A text with a person's words, name or affairs, which that person may have forgotten."""
+
 Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=NAME_LIMIT)]
 """What a setting may be set to."""
 

@@ -51,6 +51,8 @@ Drop = Literal[
     "llm_declined",
     "cancelled",
     "error",
+    "interrupted",
+    "quiet",
 ]
 
 Handling = Literal["duplicate", "late", "second", "unknown", "nothing_due", "recorded"]
@@ -87,6 +89,12 @@ Refusal = Literal[
     "no_experiment",
     "asleep",
     "outdated",
+    "unknown_modulation",
+    "unknown_template",
+    "unknown_skill",
+    "unknown_fact",
+    "unknown_reminder",
+    "unfit",
 ]
 
 NotFormed = Literal[

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from schemas.values.base import Name, Part, Seconds, Unit, added
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.learning_settings import LearningSettings as LearningSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.setting import Setting
@@ -212,6 +213,8 @@ class MindSettings(Part):
     intake: IntakeSettings | None = None
     """None: a sensor may speak as often as it likes."""
     sleep: SleepSettings = added(WAKEFUL)
+    executive: ExecutiveSettings | None = None
+    """None: a log of before there was one; its controls are refused as not built."""
 
 
 UNSTARTED = MindSettings(

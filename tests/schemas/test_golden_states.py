@@ -24,6 +24,11 @@ FOLDER = Path(__file__).parents[1] / "golden" / "states"
 GOLDEN = sorted(FOLDER.glob("format-*/*.json"))
 
 
+def _named(path: Path) -> str:
+    """What a test of a golden state is called."""
+    return f"{path.parent.name}/{path.stem}"
+
+
 @pytest.fixture(autouse=True)
 def short_vectors(monkeypatch: pytest.MonkeyPatch) -> None:
     """The goldens hold vectors of this dimension."""
@@ -45,7 +50,7 @@ def compiled(blob: str) -> CompiledPack:
     )
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", GOLDEN, ids=_named)
 def test_a_frozen_state_is_read_whole(path: Path) -> None:
     """Nothing that it says is lost: today's program writes all of it again."""
     frozen = golden(path)["checkpoint"]
@@ -57,7 +62,7 @@ def test_a_frozen_state_is_read_whole(path: Path) -> None:
     assert _lost(state, orjson.loads(written)["state"]) == []
 
 
-@pytest.mark.parametrize("path", GOLDEN, ids=lambda path: path.stem)
+@pytest.mark.parametrize("path", GOLDEN, ids=_named)
 def test_a_life_goes_on_from_a_frozen_state(path: Path) -> None:
     """Each later input is answered as the program of then answered it, to the byte."""
     frozen = golden(path)

@@ -5,9 +5,16 @@ model or written again is refused as well. A number or a control character may b
 in the JSON that is written than in the one that was sent, so what is written counts.
 """
 
+from typing import get_args
+
 import orjson
 
-from schemas.codec.catalogue import InputMessage, LearningMessage, NoteMessage
+from schemas.codec.catalogue import (
+    ExecutiveControl,
+    InputMessage,
+    LearningMessage,
+    NoteMessage,
+)
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
 from schemas.messages.controls import Control, GoalsSet, MindStarted
 from schemas.messages.feedback import FeedbackGiven
@@ -15,6 +22,7 @@ from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
+from schemas.values.settings import MindSettings
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
 
@@ -35,25 +43,53 @@ GOAL_LENGTH = 500
 """How many characters a goal may have."""
 
 
-def refusal(state: AgentState, input_: Input) -> LearningMessage | NoteMessage | None:
+_EXECUTIVE = {each.token for each in get_args(ExecutiveControl)}
+_UNFINISHED = frozenset(_EXECUTIVE)
+"""Those that have no fold yet."""
+
+
+def refusal(
+    state: AgentState, input_: Input, settings: MindSettings
+) -> LearningMessage | NoteMessage | None:
     """Return the refusal of an input; None if it may be accepted."""
     message = input_.message
     match message:
         # First, since nearly all inputs are events.
         case Sensed():
             return _repeated(state, input_, message)
+        case NotBuilt():
+            return _not_built(message.control)
+        # Before what is unreadable: a log of before them refused them unread.
+        case _ if (token := _unbuilt(input_, settings)) is not None:
+            return _not_built(token)
         case Unreadable():
             return quarantined(input_, message)
-        case NotBuilt():
-            return ControlRefused(
-                control=message.control,
-                reason="not_built",
-                detail=f"{quoted(message.control)} is named in the design and not built yet",
-            )
         case _ if input_.agent == SHARED_AGENT:
             return _for_nobody(message)
         case _:
             return None
+
+
+def _unbuilt(input_: Input, settings: MindSettings) -> str | None:
+    """Return the token of a control that these settings do not know; None if it is none."""
+    message = input_.message
+    if isinstance(message, Control):
+        token = message.token
+    else:
+        # One that cannot be read: the subject ends in `.control.<token>`.
+        *_, kind, token = input_.record.subject.split(".")
+        token = token if kind == Control.kind else ""
+    if token not in _EXECUTIVE:
+        return None
+    return token if settings.executive is None or token in _UNFINISHED else None
+
+
+def _not_built(control: str) -> ControlRefused:
+    return ControlRefused(
+        control=control,
+        reason="not_built",
+        detail=f"{quoted(control)} is named in the design and not built yet",
+    )
 
 
 def quarantined(input_: Input, unreadable: Unreadable) -> Quarantined:

@@ -80,10 +80,10 @@ def poison(monkeypatch: pytest.MonkeyPatch) -> Iterator[pytest.MonkeyPatch]:
     """A mind that raises at every input whose id says so."""
     real = intake.refusal
 
-    def refusal(state: Any, taken: Any) -> Any:
+    def refusal(state: Any, taken: Any, settings: Any) -> Any:
         if taken.id.startswith("poison"):
             raise SystemExit(2)
-        return real(state, taken)
+        return real(state, taken, settings)
 
     with monkeypatch.context() as patch:
         patch.setattr(intake, "refusal", refusal)
@@ -196,10 +196,10 @@ async def test_what_the_machine_lacks_is_waited_for(
     lacking = iter([MemoryError(), OSError(28, "disk full"), MissingPackError("gone")])
     real = intake.refusal
 
-    def refusal(state: Any, taken: Any) -> Any:
+    def refusal(state: Any, taken: Any, settings: Any) -> Any:
         for error in lacking:
             raise error
-        return real(state, taken)
+        return real(state, taken, settings)
 
     monkeypatch.setattr(intake, "refusal", refusal)
     blob = await broker.writer.put_blob(b"no pack at all")

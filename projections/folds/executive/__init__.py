@@ -1,0 +1,1 @@
+"""Folds of the executive's part of an agent's state."""

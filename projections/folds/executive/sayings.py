@@ -1,0 +1,49 @@
+"""Remember what was said lately, for cooldowns and for what was said already."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from schemas.messages.decisions import Completed, Decided
+from schemas.messages.sensing import Sensed
+from schemas.state import limits
+from schemas.state.agent import AgentState, Pending
+from schemas.state.executive import Saying
+from schemas.values.vectors import Vector
+
+
+def of_decided(
+    decision_id: str, message: Decided, event: Sensed, at: datetime, vector: Vector
+) -> Saying | None:
+    """Return what a decision said at once; None if it did not."""
+    if message.text is None or message.response_type is None:
+        return None
+    return Saying(
+        decision_id=decision_id,
+        at=at,
+        response_type=message.response_type,
+        domain=message.domain,
+        heuristic_id=message.matched_heuristic_id,
+        person=event.person,
+        vector=vector,
+    )
+
+
+def of_completed(message: Completed, pending: Pending | None, at: datetime) -> Saying:
+    """Return what was said once it was known."""
+    by_heuristic = message.path == "heuristic"
+    lesson = pending.lesson if pending is not None else None
+    return Saying(
+        decision_id=message.decision_id,
+        at=at,
+        response_type=message.response_type,
+        domain=(lesson.domain if lesson else None) or "",
+        heuristic_id=message.matched_heuristic_id if by_heuristic else None,
+        vector=lesson.vector if lesson else b"",
+    )
+
+
+def remembered(state: AgentState, saying: Saying) -> AgentState:
+    """Return the state with one more response in memory."""
+    said = (*state.executive.said, saying)[-limits.SAYINGS :]
+    return replace(state, executive=replace(state.executive, said=said))

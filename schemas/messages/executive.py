@@ -1,0 +1,187 @@
+"""Controls of the executive: when to speak, as whom, to whom, and what is remembered.
+
+Each comes from a person, a sensor or a program as an input; or the mind infers it, for
+example from a person's words, and records it as `ControlInferred` (ADR 0039).
+"""
+
+from typing import Annotated, ClassVar, Literal
+
+from pydantic import Field
+
+from schemas.messages.controls import Control
+from schemas.values.base import Moment, Name, Personal, Seconds, Signed, Token
+
+Trait = Literal[
+    "humor",
+    "sarcasm",
+    "formality",
+    "proactive",
+    "enthusiasm",
+    "helpfulness",
+    "verbosity",
+]
+"""The traits of a personality, each from 0 to 1."""
+
+ABOUT_LIMIT = 500
+"""How many characters a topic may have."""
+
+Topic = Annotated[Personal, Field(min_length=1, max_length=ABOUT_LIMIT)]
+
+
+class OfPerson(Control):
+    """A control that concerns one person, or everybody who is there."""
+
+    person: Token | None = None
+    """Whom it concerns; None: everybody."""
+    by: Name = "user"
+    """Who wants it: a person, a sensor or a program."""
+
+
+class Muted(OfPerson):
+    """The companion is quiet, or mute, for a time; or no longer."""
+
+    token: ClassVar[str] = "muted"
+
+    mode: Literal["quiet", "mute"] = "quiet"
+    """`quiet`: alerts, answers to that person's words and that person's own reminders
+    still pass; `mute`: nothing does."""
+    for_s: Seconds | None = None
+    """For so many seconds; None: for 10 minutes if quiet, until taken back if mute."""
+    off: bool = False
+    """Whether it ends now."""
+
+
+class SalienceModulated(OfPerson):
+    """What matters is moved: a topic suppressed or watched for, the threshold moved."""
+
+    token: ClassVar[str] = "salience_modulated"
+
+    change: Literal["suppress", "heighten", "habituate", "threshold", "focus", "clear"]
+    """`threshold`: `amount` is added to what an event must matter, for all topics;
+    `focus`: what fits the topic matters more, what does not fit matters less; `clear`: the
+    modulation named by `modulation_id` ends, or all of them do."""
+    about: Topic | None = None
+    """The topic in words."""
+    source: Token | None = None
+    """The only sensor whose events are meant."""
+    type: Token | None = None
+    """The only type of event that is meant."""
+    amount: Signed | None = None
+    """By how much; None: as usual for the change."""
+    for_s: Seconds | None = None
+    """For so many seconds; None: until cleared."""
+    modulation_id: Name | None = None
+    """Which modulation is cleared; its id is that of the input or note that made it."""
+
+
+class UserStateChanged(OfPerson):
+    """What a person is doing, as a sensor or the person says; what is absent stays."""
+
+    token: ClassVar[str] = "user_state_changed"
+
+    busy: bool | None = None
+    typing: bool | None = None
+    in_menu: bool | None = None
+    asleep: bool | None = None
+    away: bool | None = None
+    """Nobody is there to hear anything."""
+    activity: Name | None = None
+    focus: Annotated[Personal, Field(max_length=ABOUT_LIMIT)] | None = None
+    """What the person is about, in words; empty: nothing in particular."""
+    sentiment: Signed | None = None
+    """How the person feels, from -1 bad to 1 good."""
+
+
+class BreakSignalled(OfPerson):
+    """A natural break: what waited for one may be said now."""
+
+    token: ClassVar[str] = "break_signalled"
+
+    signal: Name = "asked"
+    """For example `typing_paused`, `menu_closed`, `combat_ended`, `asked`."""
+
+
+class ContextSwitched(OfPerson):
+    """What the companion takes part in is another thing from here."""
+
+    token: ClassVar[str] = "context_switched"
+
+    context: Token
+    """`gaming`, `work`, `home`, `general`, or one that a pack declares."""
+
+
+class TraitAdjusted(OfPerson):
+    """A trait is moved for a while, on top of template and context."""
+
+    token: ClassVar[str] = "trait_adjusted"
+
+    trait: Trait
+    by_amount: Signed | None = None
+    """What is added, from -1 to 1; None: the adjustment ends."""
+    for_s: Seconds | None = None
+    """For so many seconds; None: until taken back."""
+
+
+class PersonalitySelected(OfPerson):
+    """Another personality template is the active one from here."""
+
+    token: ClassVar[str] = "personality_selected"
+
+    template: Name
+    """A shipped template, or `<pack>/<template>`."""
+
+
+class SkillLoaded(OfPerson):
+    """A person enabled a capability, or a skill was loaded by hand."""
+
+    token: ClassVar[str] = "skill_loaded"
+
+    skill: Name
+    """As `<pack>/<skill>`, or a shipped one."""
+
+
+class SkillUnloaded(OfPerson):
+    """A skill is not to be used any more."""
+
+    token: ClassVar[str] = "skill_unloaded"
+
+    skill: Name
+
+
+class FactStated(OfPerson):
+    """Something is so, as a person, a sensor or a pack states it; or it is so no more."""
+
+    token: ClassVar[str] = "fact_stated"
+
+    subject: Annotated[Personal, Field(min_length=1, max_length=200)]
+    relation: Annotated[str, Field(min_length=1, max_length=200)]
+    object: Annotated[Personal, Field(max_length=1_000)]
+    """Empty only if the fact is to be forgotten."""
+    forget: bool = False
+    """Whether what was stated of subject and relation is to be forgotten."""
+
+
+class ReminderSet(OfPerson):
+    """At a time something is to be said; or no longer."""
+
+    token: ClassVar[str] = "reminder_set"
+
+    reminder_id: Name | None = None
+    """None: the id of the input or note that set it."""
+    text: Annotated[Personal, Field(max_length=2_000)] = ""
+    due_at: Moment | None = None
+    """When; the instant, whatever the time zone is later."""
+    in_s: Seconds | None = None
+    """Or in so many seconds of the agent's time."""
+    off: bool = False
+    """Whether the reminder of this id is taken back."""
+
+
+class OutputInterrupted(OfPerson):
+    """What is being said now is to stop."""
+
+    token: ClassVar[str] = "output_interrupted"
+
+    decision_id: Name | None = None
+    """Only if it is this response; None: whatever is being said."""
+    channel: Token | None = None
