@@ -11,7 +11,7 @@ from projections.folds.learning.vote_targets import STRANDS
 from schemas.codec.decode import read_output
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Decided
-from schemas.messages.feedback import FeedbackGiven, Recalled, Strand
+from schemas.messages.feedback import FeedbackGiven, ForgottenDecision, Strand
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.values.reasons import Outcome
 from schemas.values.subjects import output_subject, partition_of
@@ -30,7 +30,7 @@ async def with_recalled(
 
 async def recalled(
     log: ReadableLog, agent: str, decision_id: str, actor: str = ""
-) -> Recalled | None:
+) -> ForgottenDecision | None:
     """Return what the log holds of a decision; None if the agent made no such one.
 
     `vote` of the result is the latest of `actor`.
@@ -42,7 +42,7 @@ async def recalled(
     latest = await _votes(log, decision)
     fires = list(record.fires.items())
     fire_id, fire = fires[-1] if fires else (None, None)
-    return Recalled(
+    return ForgottenDecision(
         event_id=record.decided.event_id,
         source=record.decided.source,
         session_id=record.decided.session_id,

@@ -19,7 +19,7 @@ condition recognises the situation."""
 MIDDLE_STAR = 3
 
 
-class Recalled(Part):
+class ForgottenDecision(Part):
     """What the log holds of a decision that the state has forgotten."""
 
     event_id: Name
@@ -60,7 +60,7 @@ class FeedbackGiven(Message):
     comment: str | None = Field(default=None, max_length=2_000)
     channel: Name | None = None
     """Where it was given: cli, game, chat."""
-    about: Recalled | None = None
+    about: ForgottenDecision | None = None
     """Filled in by Echoic alone, if the state has forgotten the decision."""
 
     @model_validator(mode="after")

@@ -8,7 +8,7 @@ itself. What it moves, by its aspect, is in `projections/folds/learning/vote_tar
 from collections.abc import Sequence
 
 from projections.folds.learning.heuristics import content_in_force
-from schemas.messages.feedback import Aspect, FeedbackGiven, Recalled
+from schemas.messages.feedback import Aspect, FeedbackGiven, ForgottenDecision
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, Remembered
@@ -68,7 +68,7 @@ def _on_decision(
     )
 
 
-def _aspect(known: Remembered | Recalled, given: FeedbackGiven) -> Aspect:
+def _aspect(known: Remembered | ForgottenDecision, given: FeedbackGiven) -> Aspect:
     """Return what is judged: of a kept silence, the condition is the silence itself."""
     kept = known.fire_id is not None and known.path == "rejected"
     return "overall" if kept and given.aspect == "condition" else given.aspect

@@ -7,7 +7,7 @@ from pydantic import ValidationError
 
 from handlers.mind.turn import Turn
 from schemas.messages.decisions import Candidate
-from schemas.messages.feedback import FeedbackGiven, Recalled
+from schemas.messages.feedback import FeedbackGiven, ForgottenDecision
 from schemas.messages.learning import FeedbackApplied
 from schemas.state.evidence import Belief
 from tests.factories import heuristic, pack
@@ -168,11 +168,11 @@ def test_a_condition_may_be_judged_by_itself() -> None:
 
 def test_a_vote_on_a_forgotten_decision_counts_by_what_the_log_knows() -> None:
     """The shell brings it with the vote; what is remembered goes before it."""
-    life, forged = start(), Recalled(event_id="e", source="game", path="none")
+    life, forged = start(), ForgottenDecision(event_id="e", source="game", path="none")
     turn = advised(life)
     fire = life.mind.decisions.sorted_keys()[0]
     remembered = life.mind.decisions[fire]
-    about = Recalled(
+    about = ForgottenDecision(
         event_id=remembered.event_id,
         source=remembered.source,
         path="heuristic",
