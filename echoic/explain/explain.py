@@ -42,7 +42,6 @@ REASONS: Mapping[str, str] = {
     "llm_declined": "the model said nothing worth hearing",
     "cancelled": "it was cancelled",
     "interrupted": "it was interrupted before it began",
-    "quiet": "somebody asked for quiet",
 }
 
 _QUIET = "silence"
