@@ -2,7 +2,7 @@
 
 import os
 import webbrowser
-from collections.abc import Mapping
+from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Annotated
 
@@ -11,7 +11,7 @@ from typer.core import TyperGroup
 
 from echoic.cli import moments
 from echoic.cli.connected import decision_named, on_instance
-from echoic.cli.options import Call, InstanceCall, new_app
+from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.decision_json import trace_of, trace_url
 from echoic.client.decision_trace import ShownSpan, from_log, tree
@@ -85,44 +85,55 @@ def show(
         raise EchoicError("no browser can be opened here", next_step=link)
 
 
+Session = Annotated[list[str] | None, typer.Option(metavar="NAME|FILE")]
+
+
 @app.command()
 def export(
-    call: InstanceCall,
+    call: Call,
     file: Annotated[Path, typer.Argument(metavar="FILE")],
     since: str | None = None,
+    session: Session = None,
 ) -> None:
     """Copy the traces that wait for a collector into a file that Jaeger can open.
 
-    A time is `10:00`, `5 minutes ago` or one in full.
+    A time is `10:00`, `5 minutes ago` or one in full. With `--session` they are made of
+    what was recorded instead; those of a file need no instance.
 
-    Example: `echoic trace export --since '5 minutes ago' traces.jsonl`.
+    Examples: `echoic trace export --since '5 minutes ago' traces.jsonl`,
+    `echoic trace export --session evening.echoic traces.jsonl`.
 
     Args:
         file: Where to; each line is a request in OTLP's JSON.
         since: Only spans that began then or later.
+        session: A recorded session's name or file; may be given again.
     """
     spool = _spool(call.settings)
     start = moments.moment(since, "--since") if since else None
     start_ns = int(start.timestamp() * 1e9) if start else 0
-    batches = list(resend.since(spool, start_ns))
-    if not batches:
-        raise NotFoundError(
-            f"no traces wait in {spool.path}",
-            next_step="echoic doctor tells whether a collector takes them",
-        )
-    # A new file each time: an earlier export would be mixed in.
-    file.unlink(missing_ok=True)
-    copy = Spool(file)
-    for resource, spans in batches:
-        copy.send(resource, spans)
-    call.show(*_counted([span for _, spans in batches for span in spans], file))
+    batches = _recorded(call, session, content=False) if session else spool.batches()
+    with resend.new_copy(file) as copy:
+        for resource, spans in resend.since(batches, start_ns):
+            copy.send(resource, spans)
+        if not copy.spans:
+            raise _nothing(spool, session)
+    counts = {"traces": len(copy.traces), "spans": copy.spans}
+    told = f"{_counted(**counts)} in {file}"
+    call.show({"file": str(file), **counts}, [told])
 
 
 @app.command()
-def send(call: InstanceCall) -> None:
+def send(call: Call, session: Session = None) -> None:
     """Send the traces that wait in the file to the collector, which takes them off it.
 
-    Example: `OTEL_EXPORTER_OTLP_ENDPOINT=http://jaeger:4318 echoic trace send`.
+    With `--session` they are made of what was recorded; send none that was traced before,
+    or Jaeger shows its spans twice.
+
+    Examples: `OTEL_EXPORTER_OTLP_ENDPOINT=http://jaeger:4318 echoic trace send`,
+    `echoic trace send --session evening.echoic`.
+
+    Args:
+        session: A recorded session's name or file; may be given again.
     """
     collector = Collector(endpoint(call.settings.trace_endpoint, os.environ))
     if not collector.answers():
@@ -130,12 +141,17 @@ def send(call: InstanceCall) -> None:
             f"no trace collector at {collector.name}",
             next_step="set OTEL_EXPORTER_OTLP_ENDPOINT, or start one",
         )
+    kept = "" if session else "what is left is kept: "
     try:
-        sent = resend.send(_spool(call.settings), collector)
+        if session:
+            content = collector.endpoint.is_loopback
+            sent = _sent(_recorded(call, session, content=content), collector)
+        else:
+            sent = resend.send(_spool(call.settings), collector)
     except CollectorError as error:
         raise EchoicError(
             f"the trace collector at {collector.name} took no more ({error})",
-            next_step="what is left is kept: echoic trace send",
+            next_step=f"{kept}echoic trace send",
         ) from error
     finally:
         collector.close()
@@ -143,16 +159,38 @@ def send(call: InstanceCall) -> None:
     call.show({"spans": sent, "collector": collector.name}, [told])
 
 
+def _recorded(call: Call, names: list[str], *, content: bool) -> Iterator[resend.Batch]:
+    # Imported here: what replays loads much, and most commands have no use for it.
+    from echoic.client.comparison import sources
+    from echoic.client.replay_traces import recorded_batches
+
+    return recorded_batches(sources(call.settings, names), content=content)
+
+
+def _sent(batches: Iterable[resend.Batch], collector: Collector) -> int:
+    sent = 0
+    for resource, spans in batches:
+        collector.send(resource, spans)
+        sent += len(spans)
+    return sent
+
+
+def _nothing(spool: Spool, session: list[str] | None) -> NotFoundError:
+    if session:
+        return NotFoundError("no decision was recorded since then")
+    return NotFoundError(
+        f"no traces wait in {spool.path}",
+        next_step="echoic doctor tells whether a collector takes them; `--session` makes"
+        " them of a recorded session",
+    )
+
+
+def _counted(traces: int, spans: int) -> str:
+    return f"{counted(traces, 'trace')} ({counted(spans, 'span')})"
+
+
 def _spool(settings: Settings) -> Spool:
     return Spool(settings.data / SPOOL)
-
-
-def _counted(
-    spans: list[SpanData], file: Path
-) -> tuple[Mapping[str, object], list[str]]:
-    traces = len({span.trace_id for span in spans})
-    told = f"{counted(traces, 'trace')} ({counted(len(spans), 'span')}) in {file}"
-    return {"file": str(file), "traces": traces, "spans": len(spans)}, [told]
 
 
 def _as_fields(shown: ShownSpan) -> dict[str, object]:

@@ -1,11 +1,14 @@
-"""Traces of a replay: flips, and a sample of the other decisions, as challengers make them.
+"""Traces of a recording, and of a replay: flips, and a sample of the other decisions, as
+challengers make them.
 
-They go to a collector or into a file, and each has its place on Jaeger's page that compares
-two traces.
+They go to a collector or into a file, and each replayed decision has its place on Jaeger's
+page that compares two traces.
 """
 
+import asyncio
 import os
-from collections.abc import Sequence
+from collections.abc import AsyncGenerator, Iterator, Sequence
+from contextlib import aclosing
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
@@ -17,8 +20,8 @@ from echoic.tracing import conventions as names
 from echoic.tracing.collector import Collector, CollectorError, endpoint
 from echoic.tracing.destinations import Spool
 from echoic.tracing.export import BATCH_MAX, resource, spans_of
-from echoic.tracing.observe import Trace
 from echoic.tracing.recorded import recorded_traces, replayed_trace
+from echoic.tracing.resend import Batch
 from echoic.tracing.run import Run
 from echoic.tracing.spans import Attributes, SpanData
 from evaluation.compare.session import Plan, SessionResult
@@ -129,28 +132,68 @@ class _Replayed:
             each.id: replayed_trace(each, run, content=self._wanted.content)
             for each in again
         }
-        self._send(list(traces.values()), run.id)
+        spans = [span for trace in traces.values() for span in spans_of(trace)]
+        for start in range(0, len(spans), BATCH_MAX):
+            self._send(_by(run.id), spans[start : start + BATCH_MAX])
         return {
             id_: run.compared_at(trace.event_id) or "" for id_, trace in traces.items()
         }
 
     async def send_originals(self) -> None:
         """Send the traces of all that is recorded."""
-        traces = recorded_traces(self._recording, content=self._wanted.content)
-        self._send([each async for each in traces], self._recording.digest)
+        found = _recorded(self._recording, content=self._wanted.content)
+        async for whose, spans in found:
+            self._send(whose, spans)
 
-    def _send(self, traces: Sequence[Trace], instance: str) -> None:
-        # Of no process: sent again, the same trace is the same to the byte, and Jaeger
-        # shows it once.
-        ours = {**resource(os.environ), names.SERVICE_INSTANCE_ID: instance}
-        spans = [span for trace in traces for span in spans_of(trace)]
-        for start in range(0, len(spans), BATCH_MAX):
-            try:
-                self._wanted.destination.send(ours, spans[start : start + BATCH_MAX])
-            except CollectorError as error:
-                raise EchoicError(
-                    f"the trace collector took no batch: {error}"
-                ) from error
+    def _send(self, whose: Attributes, spans: list[SpanData]) -> None:
+        try:
+            self._wanted.destination.send(whose, spans)
+        except CollectorError as error:
+            raise EchoicError(f"the trace collector took no batch: {error}") from error
+
+
+def recorded_batches(sources: Sequence[Source], *, content: bool) -> Iterator[Batch]:
+    """Yield the spans of recordings as live tracing would have sent them, batch by batch.
+
+    Raises:
+        SessionFileError: a file is none, of another version, cut or damaged.
+        RecordingError: there is no such session, or no decision in it.
+    """
+
+    async def read() -> AsyncGenerator[Batch, None]:
+        for source in sources:
+            async with opened(source) as (recording, _):
+                async for batch in _recorded(recording, content=content):
+                    yield batch
+
+    # A command writes each batch before the next is read, so memory does not grow.
+    with asyncio.Runner() as runner:
+        batches = read()
+        try:
+            while batch := runner.run(anext(batches, None)):
+                yield batch
+        finally:
+            runner.run(batches.aclose())
+
+
+async def _recorded(
+    recording: Recording, *, content: bool
+) -> AsyncGenerator[Batch, None]:
+    spans: list[SpanData] = []
+    async with aclosing(recorded_traces(recording, content=content)) as traces:
+        async for trace in traces:
+            spans += spans_of(trace)
+            if len(spans) >= BATCH_MAX:
+                yield _by(recording.digest), spans
+                spans = []
+    if spans:
+        yield _by(recording.digest), spans
+
+
+def _by(instance: str) -> Attributes:
+    # Of no process: sent again, the same trace is the same to the byte, and Jaeger shows
+    # it once.
+    return {**resource(os.environ), names.SERVICE_INSTANCE_ID: instance}
 
 
 def run_id(recording: Recording, label: str) -> str:

@@ -8,13 +8,17 @@ event to that of its group.
 from collections.abc import AsyncGenerator
 from contextlib import aclosing
 
+from immutables import Map
+
+from echoic.tracing.naming import Held
 from echoic.tracing.observe import Answered, Observer, Trace
 from echoic.tracing.run import Run
 from echoic.tracing.spans import DecisionTrace
 from handlers.worker.timing import Times
-from replay.closed_loop.once import Answer, DecidedOnce, packs_in
-from replay.recording.recorded_groups import recorded_groups
+from replay.closed_loop.once import Answer, DecidedOnce
+from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
+from schemas.state.agent import PartitionState
 
 
 async def recorded_traces(
@@ -28,15 +32,14 @@ async def recorded_traces(
         UnreadableOutputError: an output is damaged, or of a newer program.
         LogDamaged, SessionFileError: the recording is not sound or not whole.
     """
-    packs = packs_in(recording.start, recording.agent)
-    observer = Observer(content=content, packs=packs)
+    observer = Observer(content=content)
     async with aclosing(recorded_groups(recording)) as groups:
         async for group in groups:
             for overdue in observer.overdue(group.arrived_ns):
                 yield overdue
             outputs = tuple(group.outputs())
             answer = Answer(group.input, outputs, group.written_ns)
-            for trace in observer.answered(answered(answer)):
+            for trace in observer.answered(answered(answer, _held(group))):
                 yield trace
     for rest in observer.rest():
         yield rest
@@ -46,13 +49,12 @@ def replayed_trace(
     decided: DecidedOnce, run: Run, *, content: bool = False
 ) -> DecisionTrace:
     """Return the trace of a decision that a replay made once more."""
-    observer = Observer(
-        run=run, original=decided.id, content=content, packs=decided.packs
-    )
+    observer = Observer(run=run, original=decided.id, content=content)
+    held = Held(decided.state, decided.packs)
     traces = [
         trace
         for answer in decided.answers
-        for trace in observer.answered(answered(answer))
+        for trace in observer.answered(answered(answer, held))
     ]
     return next(
         trace
@@ -61,7 +63,7 @@ def replayed_trace(
     )
 
 
-def answered(answer: Answer) -> Answered:
+def answered(answer: Answer, held: Held | None = None) -> Answered:
     """Return an answered input with the times that a log has: the broker's."""
     arrived_ns, written_ns = answer.input.record.time_ns, answer.written_ns
     # Queue and commit take a microsecond, the least by which Jaeger's page puts spans in
@@ -73,4 +75,11 @@ def answered(answer: Answer) -> Answered:
         decided_ns=written_ns - apart_ns,
         committed_ns=written_ns,
     )
-    return Answered(answer.input, answer.outputs, times)
+    return Answered(answer.input, answer.outputs, times, held)
+
+
+def _held(group: RecordedGroup) -> Held:
+    """Return what names need of the mind's state: what controls and learning made."""
+    found = group.after
+    agents = Map({group.input.agent: found.agent})
+    return Held(PartitionState(shared=found.shared, agents=agents), found.by_digest)

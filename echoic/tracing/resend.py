@@ -1,8 +1,10 @@
 """What was spooled while no collector answered: read again, copied, or sent after all."""
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import contextmanager
 from dataclasses import replace
 from pathlib import Path
+from typing import BinaryIO
 
 from echoic.tracing import encode
 from echoic.tracing.collector import Collector, CollectorError
@@ -24,12 +26,47 @@ def spans_of(spool: Spool, trace_id: str) -> list[SpanData]:
     return list(found.values())
 
 
-def since(spool: Spool, start_ns: int) -> Iterator[Batch]:
-    """Yield what is spooled of spans that began then or later, in ns since 1970."""
-    for resource, spans in spool.batches():
+def since(batches: Iterable[Batch], start_ns: int) -> Iterator[Batch]:
+    """Yield what batches have of spans that began then or later, in ns since 1970."""
+    for resource, spans in batches:
         recent = [span for span in spans if span.start_ns >= start_ns]
         if recent:
             yield resource, recent
+
+
+class Copy:
+    """A file of OTLP-JSON lines, one batch a line; it counts what it takes."""
+
+    def __init__(self, file: BinaryIO) -> None:
+        self._file = file
+        self.spans = 0
+        self.traces: set[str] = set()
+
+    def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
+        """Append a batch.
+
+        Raises:
+            OSError: the file cannot be written.
+        """
+        self._file.write(encode.to_json(resource, spans) + b"\n")
+        self.spans += len(spans)
+        self.traces.update(span.trace_id for span in spans)
+
+
+@contextmanager
+def new_copy(path: Path) -> Iterator[Copy]:
+    """Write a new file, which has its name once it is whole; it is of any length.
+
+    Raises:
+        OSError: the file cannot be written.
+    """
+    part = path.with_name(f"{path.name}.part")
+    try:
+        with part.open("wb") as file:
+            yield Copy(file)
+        part.replace(path)
+    finally:
+        part.unlink(missing_ok=True)
 
 
 def send(spool: Spool, collector: Collector) -> int:

@@ -26,8 +26,9 @@ from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.results import Delivered
+from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
-from schemas.state.agent import STRANGER, PartitionState
+from schemas.state.agent import PartitionState
 from schemas.values.record import Record
 from streams.groups import Group
 
@@ -54,8 +55,10 @@ class DecidedOnce:
     """That of the recorded decision."""
     made: str
     """That of the new one."""
-    packs: Mapping[str, str]
-    """The versions of the packs in force, by name."""
+    state: PartitionState
+    """The mind's state with it."""
+    packs: Mapping[str, CompiledPack]
+    """Those that were loaded, by digest."""
     is_recorded_arm: bool
     answers: list[Answer]
     """The group of its event first, then those that concern it."""
@@ -85,12 +88,6 @@ async def decided_once(
                         await deciding.decide(record, group, input_, aids)
             deciding.state = fold_recorded(deciding.state, input_, group.outputs, aids)
     return list(deciding.found.values())
-
-
-def packs_in(state: PartitionState, agent: str) -> dict[str, str]:
-    """Return the versions of the packs in force for an agent, by name."""
-    shelves = state.shared.packs, state.agents.get(agent, STRANGER).packs
-    return {ref.name: ref.version for shelf in shelves for ref in shelf.values()}
 
 
 class _Deciding:
@@ -136,7 +133,8 @@ class _Deciding:
         decided = DecidedOnce(
             id=recorded.id,
             made=made.id,
-            packs=packs_in(self.state, self._recording.agent),
+            state=turns[0].state,
+            packs=aids.packs,
             is_recorded_arm=_arm(made) == _arm(recorded),
             answers=[Answer(input_, turns[0].outputs, written_ns(group))],
         )

@@ -1,6 +1,7 @@
 """`echoic trace` beside a running instance, and over what it left in its file."""
 
 import json
+import re
 from dataclasses import replace
 from pathlib import Path
 
@@ -8,8 +9,8 @@ import pytest
 
 from echoic.tracing.destinations import SPOOL, Spool
 from tests.echoic.cli.acting import thirsty
-from tests.echoic.cli.conftest import Program
-from tests.echoic.tracing.collectors import dead
+from tests.echoic.cli.conftest import SURVIVAL, Program
+from tests.echoic.tracing.collectors import TraceView, dead, wait_until
 from tests.echoic.tracing.test_encode import RESOURCE, SPAN
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -84,6 +85,54 @@ def test_spooled_traces_are_copied(tmp_path: Path) -> None:
 def test_nothing_to_copy_is_said(tmp_path: Path) -> None:
     """Without a file there is nothing to find."""
     assert Program(tmp_path).here("trace", "export", "x.jsonl").code == 1
+
+
+def test_a_recorded_session_is_traced_without_an_instance(tmp_path: Path) -> None:
+    """Each decision of the file has its trace; people's words are in none."""
+    program = Program(tmp_path)
+    copy = tmp_path / "evening.jsonl"
+    evening = str(SURVIVAL / "recording" / "evening.echoic")
+    ran = program.here("trace", "export", "--session", evening, str(copy), "--json")
+    late = program.here(
+        "trace", "export", "--session", evening, "--since", "1 minute ago", str(copy)
+    )
+
+    assert (ran.code, late.code) == (0, 1)
+    lines = copy.read_text().splitlines()
+    traces = re.findall(r'"traceId":"(\w+)"[^{]*"name":"decide"', copy.read_text())
+    assert len(set(traces)) == len(traces) == ran.json["traces"] - 8
+    assert (ran.json["traces"], ran.json["spans"]) == (369, 2_998)
+    assert "echoic.heuristic.name" in lines[0]
+    assert "echoic.event.text" not in copy.read_text()
+
+
+def test_a_bad_recording_leaves_an_earlier_copy(tmp_path: Path) -> None:
+    """What is no session's file is named, and nothing is overwritten."""
+    copy = tmp_path / "copy.jsonl"
+    copy.write_text("earlier")
+    bad = tmp_path / "bad.echoic"
+    bad.write_text("no session")
+    ran = Program(tmp_path).here("trace", "export", "--session", str(bad), str(copy))
+
+    assert ran.code == 2
+    assert "bad.echoic" in ran.err
+    assert [each.name for each in tmp_path.glob("copy*")] == ["copy.jsonl"]
+    assert copy.read_text() == "earlier"
+
+
+def test_a_recorded_session_is_sent(tmp_path: Path) -> None:
+    """A collector gets as many spans as the file would hold."""
+    receiver = TraceView(tmp_path)
+    evening = str(SURVIVAL / "recording" / "evening.echoic")
+    url = f"http://127.0.0.1:{receiver.port}"
+    ran = Program(tmp_path).here(
+        "trace", "send", "--session", evening, "--json", OTEL_EXPORTER_OTLP_ENDPOINT=url
+    )
+    count = "select count(*) from spans where id not like '%event%'"
+    wait_until(lambda: receiver.rows(count) == [(2_998,)])
+    receiver.kill()
+
+    assert ran.json["spans"] == 2_998
 
 
 def test_sending_without_a_collector_keeps_the_file(tmp_path: Path) -> None:

@@ -182,6 +182,16 @@ def test_where_both_decide_alike_their_traces_have_the_same_names(
             )
 
 
+def test_heuristics_have_their_names(
+    recorded: list[Trace], daring: list[DecidedOnce]
+) -> None:
+    """The packs of a recording say how a heuristic is called, in a replay too."""
+    replayed = [replayed_trace(each, RUN) for each in daring]
+    for decide in [*_decides(recorded).values(), *map(_decide, replayed)]:
+        matched = decide.attributes[names.HEURISTIC_ID] != names.NONE
+        assert matched == (names.HEURISTIC_NAME in decide.attributes)
+
+
 def test_a_flip_to_the_model_shows_its_call() -> None:
     """What it would say may be unknown, but that it would be asked is not."""
     explored = from_file(RECORDINGS / "explored.echoic")

@@ -73,7 +73,7 @@ def test_a_trace_is_found(spool: Spool) -> None:
 
 def test_recent_spans_are_chosen(spool: Spool) -> None:
     """Spans that began earlier are left out."""
-    found = [each for _, spans in resend.since(spool, 1) for each in spans]
+    found = [each for _, spans in resend.since(spool.batches(), 1) for each in spans]
 
     assert found == [span(1), span(2)]
 
