@@ -6,13 +6,20 @@ and from the challenger's closed-loop run.
 
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
-from typing import Any, TypeVar
+from typing import TypedDict, TypeVar
 
 from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
 from evaluation.compare.charts import TradeoffPoint
 from evaluation.compare.charts_of import calibrated, curves, lanes
 from evaluation.compare.closed_loop import ClosedLoopSummary
-from evaluation.compare.document import CassettePart, Comparison, Drift, Fact, Flip
+from evaluation.compare.document import (
+    CassettePart,
+    Comparison,
+    Drift,
+    Fact,
+    Flip,
+    MatrixCell,
+)
 from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
 from evaluation.compare.overall import Whole
 from evaluation.compare.rows import BASELINE, closed_share, flip_share
@@ -92,7 +99,15 @@ def comparison(whole: Whole, index: int) -> Comparison:
     )
 
 
-def _of_flips(whole: Whole, index: int) -> dict[str, Any]:
+class _FlipFields(TypedDict):
+    matrix: tuple[MatrixCell, ...]
+    flips_total: float
+    flips: tuple[Flip, ...]
+    flip_decisions: int
+    flip_counts: dict[str, float]
+
+
+def _of_flips(whole: Whole, index: int) -> _FlipFields:
     """Return the fields on decisions at which the challenger takes another arm."""
     every = (flip for result in whole.results for flip in result.flips[index - 1])
     flips = tuple(sorted(every, key=order))
@@ -105,7 +120,14 @@ def _of_flips(whole: Whole, index: int) -> dict[str, Any]:
     }
 
 
-def _of_runs(whole: Whole, index: int, found: Estimate) -> dict[str, Any]:
+class _RunFields(TypedDict):
+    facts: tuple[Fact, ...]
+    drift: Drift
+    tradeoff: tuple[TradeoffPoint, ...]
+    cassette: CassettePart
+
+
+def _of_runs(whole: Whole, index: int, found: Estimate) -> _RunFields:
     """Return the fields on what both sides did, the challenger in closed loop."""
     runs = _runs(whole, index)
     ours, theirs = _behaviours(whole, runs)
@@ -278,9 +300,9 @@ def _without_values(estimate: Estimate) -> Estimate:
         difference = replace(
             difference, verdict=Verdict.NOT_ENOUGH_OVERLAP, reasons=(VOICE,)
         )
-    return Estimate(
-        target=estimate.target.without_values(),
-        # What was recorded was said in the baseline's own voice, so its value stands.
-        baseline=estimate.baseline,
-        difference=difference.without_values(),
-    )
+    # What was recorded was said in the baseline's own voice, so its value stands.
+    return replace(
+        estimate,
+        target=replace(estimate.target, withheld=True),
+        difference=replace(difference, withheld=True),
+    ).shown()

@@ -122,12 +122,6 @@ def _nothing(replayed: SelfReplay) -> Estimate:
     )
     side = PolicyEstimate(
         n=0,
-        ips=None,
-        snips=None,
-        dr=None,
-        dm=None,
-        se=None,
-        ci=None,
         ess=0.0,
         max_weight=0.0,
         max_weight_share=0.0,
@@ -137,12 +131,6 @@ def _nothing(replayed: SelfReplay) -> Estimate:
         withheld=True,
     )
     difference = DifferenceEstimate(
-        ips=None,
-        snips=None,
-        dr=None,
-        se=None,
-        ci=None,
-        p_value=None,
         flip_share=0.0,
         flip_observations=0.0,
         bounds=(-1.0, 1.0),

@@ -5,7 +5,7 @@ Field names are those of the document. `withheld` marks values that a gate holds
 """
 
 from dataclasses import asdict, dataclass, replace
-from typing import Self
+from typing import Any, TypeVar
 
 from evaluation.ope.gates import Gate
 from evaluation.ope.verdicts import Reason, Verdict
@@ -13,21 +13,21 @@ from evaluation.ope.verdicts import Reason, Verdict
 Range = tuple[float, float]
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class PolicyEstimate:
     """A strategy's estimated value in outcome units; None where it is not identified."""
 
     n: int
-    ips: float | None
-    snips: float | None
-    dr: float | None
-    dm: float | None
+    ips: float | None = None
+    snips: float | None = None
+    dr: float | None = None
+    dm: float | None = None
     """The reward model's prediction alone; never a reason for a verdict."""
 
-    se: float | None
+    se: float | None = None
     """The standard error of `dr`, clustered by session."""
 
-    ci: Range | None
+    ci: Range | None = None
     """The 95 % confidence interval of `dr`."""
 
     ess: float
@@ -41,32 +41,17 @@ class PolicyEstimate:
     withheld: bool = False
     """Whether a gate holds back all its values but the bounds."""
 
-    def without_values(self) -> Self:
-        """Return it with its values held back."""
-        return replace(
-            self,
-            # Bounds stay, since no gate bears on them, and so do the
-            # figures that say why one refused.
-            ips=None,
-            snips=None,
-            dr=None,
-            dm=None,
-            se=None,
-            ci=None,
-            withheld=True,
-        )
 
-
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, kw_only=True)
 class DifferenceEstimate:
     """Target less baseline, on the same decisions."""
 
-    ips: float | None
-    snips: float | None
-    dr: float | None
-    se: float | None
-    ci: Range | None
-    p_value: float | None
+    ips: float | None = None
+    snips: float | None = None
+    dr: float | None = None
+    se: float | None = None
+    ci: Range | None = None
+    p_value: float | None = None
     flip_share: float
     flip_observations: float
     bounds: Range
@@ -82,19 +67,6 @@ class DifferenceEstimate:
     withheld: bool = False
     """Whether a gate holds back all its values but the bounds."""
 
-    def without_values(self) -> Self:
-        """Return it with its values held back."""
-        return replace(
-            self,
-            ips=None,
-            snips=None,
-            dr=None,
-            se=None,
-            ci=None,
-            p_value=None,
-            withheld=True,
-        )
-
 
 @dataclass(frozen=True, slots=True)
 class Estimate:
@@ -106,11 +78,10 @@ class Estimate:
 
     def shown(self) -> "Estimate":
         """Return the estimate with None for every value that a gate holds back."""
-        target, baseline, found = self.target, self.baseline, self.difference
         return Estimate(
-            target=target.without_values() if target.withheld else target,
-            baseline=baseline.without_values() if baseline.withheld else baseline,
-            difference=found.without_values() if found.withheld else found,
+            target=_shown(self.target, "dm"),
+            baseline=_shown(self.baseline, "dm"),
+            difference=_shown(self.difference, "p_value"),
         )
 
     def as_json(self, *, all_shown: bool = False) -> dict[str, dict[str, object]]:
@@ -119,3 +90,14 @@ class Estimate:
         Withheld values are null, unless `all_shown`.
         """
         return asdict(self if all_shown else self.shown())
+
+
+_Part = TypeVar("_Part", PolicyEstimate, DifferenceEstimate)
+
+
+def _shown(part: _Part, own: str) -> _Part:
+    """Return it with None for its values, if a gate holds them back."""
+    # Bounds stay, since no gate bears on them, and so do the figures that say why one
+    # refused.
+    values: dict[str, Any] = dict.fromkeys(("ips", "snips", "dr", "se", "ci", own))
+    return replace(part, **values) if part.withheld else part

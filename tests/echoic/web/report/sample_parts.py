@@ -276,12 +276,11 @@ def estimate(
 def nothing() -> Estimate:
     """An estimate of which every value is held back, and without a gate."""
     found = estimate()
-    difference = replace(found.difference, gates=())
     return Estimate(
-        found.target.without_values(),
-        found.baseline.without_values(),
-        difference.without_values(),
-    )
+        replace(found.target, withheld=True),
+        replace(found.baseline, withheld=True),
+        replace(found.difference, gates=(), withheld=True),
+    ).shown()
 
 
 def _value(dr: float, ess: float) -> PolicyEstimate:
