@@ -103,8 +103,9 @@ def _same(given: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
     """
     if not (taught.vector and taught.action_vector):
         return None
-    near = similar_heuristics.like_condition(
-        given.state, given.packs, taught.domain, taught.vector, given.limits.duplicate
+    domain, vector, limit = taught.domain, taught.vector, given.limits.duplicate
+    near = similar_heuristics.similar(
+        given.state, given.packs, domain, vector, limit, by="condition"
     )
     return next((each for each in near if _goes_for(given, taught, each)), None)
 

@@ -66,7 +66,9 @@ def saying(turn: TurnContext, domain: str, text: str) -> list[KnownHeuristic]:
     if vector is None:
         return []
     limit = turn.settings.limits.endorse
-    return similar_heuristics.like_action(turn.state, turn.packs, domain, vector, limit)
+    return similar_heuristics.similar(
+        turn.state, turn.packs, domain, vector, limit, by="action"
+    )
 
 
 def is_proposed(turn: TurnContext, domain: str, said: str) -> bool:
@@ -104,8 +106,8 @@ def holding(
     limit = turn.settings.limits.match
     near = {
         each.heuristic_id: each.similarity
-        for each in similar_heuristics.like_condition(
-            turn.state, turn.packs, event.domain, vector, limit
+        for each in similar_heuristics.similar(
+            turn.state, turn.packs, event.domain, vector, limit, by="condition"
         )
     }
     fields = orjson.loads(event.fields)

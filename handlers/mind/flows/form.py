@@ -114,8 +114,9 @@ def same_as(
 ) -> KnownHeuristic | None:
     """Return the heuristic of the same condition, `when` and action, if there is one."""
     limits = turn.settings.limits
-    known = similar_heuristics.like_condition(
-        turn.state, turn.packs, domain, condition, limits.duplicate
+    duplicate = limits.duplicate
+    known = similar_heuristics.similar(
+        turn.state, turn.packs, domain, condition, duplicate, by="condition"
     )
     return next(
         (

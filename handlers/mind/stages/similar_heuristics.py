@@ -7,11 +7,14 @@ of another domain is ever like anything of this one.
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from typing import Literal
 
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.values import vectors
 from schemas.values.vectors import Matrix, Vector
+
+Part = Literal["condition", "action"]
 
 NEAR_LIMIT = 64
 """How many of the nearest are returned, of the pack and of the taught ones each."""
@@ -30,52 +33,30 @@ class KnownHeuristic:
     """The vector of what it says; empty if that was not embedded."""
 
 
-def like_condition(
+def similar(
     state: AgentState,
     packs: Sequence[CompiledPack],
     domain: str,
     vector: Vector,
     at_least: float,
+    *,
+    by: Part,
 ) -> list[KnownHeuristic]:
-    """Return a domain's heuristics with a similar condition, most similar first, then
-    by id.
+    """Return a domain's heuristics with a similar condition or action, most similar
+    first, then by id.
     """
     found: list[KnownHeuristic] = []
-    for pack in _of(packs, domain):
-        near = vectors.top(pack.conditions, vector, NEAR_LIMIT, at_least)
-        found += [_of_pack(pack, row, similarity) for row, similarity in near]
+    for pack in packs:
+        if pack.pack.name == domain:
+            of_pack = pack.conditions if by == "condition" else pack.actions
+            near = vectors.top(of_pack, vector, NEAR_LIMIT, at_least)
+            found += [_of_pack(pack, row, similarity) for row, similarity in near]
     shelf = state.shelves.get(domain)
     if shelf is not None:
-        taught, conditions = _conditions(shelf)
-        near = vectors.top(conditions, vector, NEAR_LIMIT, at_least)
+        taught, of_shelf = _embedded(shelf, by)
+        near = vectors.top(of_shelf, vector, NEAR_LIMIT, at_least)
         found += [_of_shelf(taught[row], similarity) for row, similarity in near]
     return sorted(found, key=_nearness)
-
-
-def like_action(
-    state: AgentState,
-    packs: Sequence[CompiledPack],
-    domain: str,
-    vector: Vector,
-    at_least: float,
-) -> list[KnownHeuristic]:
-    """Return a domain's heuristics with a similar action, most similar first, then by
-    id.
-    """
-    found: list[KnownHeuristic] = []
-    for pack in _of(packs, domain):
-        near = vectors.top(pack.actions, vector, NEAR_LIMIT, at_least)
-        found += [_of_pack(pack, row, similarity) for row, similarity in near]
-    shelf = state.shelves.get(domain)
-    if shelf is not None:
-        taught, actions = _actions(shelf)
-        near = vectors.top(actions, vector, NEAR_LIMIT, at_least)
-        found += [_of_shelf(taught[row], similarity) for row, similarity in near]
-    return sorted(found, key=_nearness)
-
-
-def _of(packs: Sequence[CompiledPack], domain: str) -> Iterator[CompiledPack]:
-    return (each for each in packs if each.pack.name == domain)
 
 
 def _of_pack(pack: CompiledPack, row: int, similarity: float) -> KnownHeuristic:
@@ -95,18 +76,15 @@ def _of_shelf(taught: Taught, similarity: float) -> KnownHeuristic:
 
 
 # Keyed by the shelf, a persistent value: a changed shelf is another key.
-@lru_cache(maxsize=256)
-def _conditions(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
-    """Return those whose condition was embedded, with the matrix of these vectors."""
-    taught = tuple(each for each in _in_order(shelf) if each.vector)
-    return taught, vectors.stack([each.vector for each in taught])
-
-
-@lru_cache(maxsize=256)
-def _actions(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
-    """Return those whose action was embedded, with the matrix of these vectors."""
-    taught = tuple(each for each in _in_order(shelf) if each.action_vector)
-    return taught, vectors.stack([each.action_vector for each in taught])
+@lru_cache(maxsize=512)
+def _embedded(shelf: Shelf, by: Part) -> tuple[tuple[Taught, ...], Matrix]:
+    """Return those whose part was embedded, with the matrix of these vectors."""
+    found = [
+        (each, own)
+        for each in _in_order(shelf)
+        if (own := each.vector if by == "condition" else each.action_vector)
+    ]
+    return tuple(each for each, _ in found), vectors.stack([own for _, own in found])
 
 
 def _in_order(shelf: Shelf) -> Iterator[Taught]:
