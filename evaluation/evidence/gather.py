@@ -5,7 +5,6 @@ confidence: a recording whose confidences do not come out is refused.
 """
 
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field, replace
 
 from immutables import Map
@@ -19,7 +18,7 @@ from projections.folds.learning.beliefs import Terms
 from projections.folds.learning.heuristics import all_heuristics, content_in_force
 from projections.folds.learning.vote_targets import Vote
 from replay.recording.in_force import InForce
-from replay.recording.recorded_groups import RecordedGroup, recorded_groups
+from replay.recording.recorded_groups import RecordedGroup, read_groups
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
@@ -67,9 +66,7 @@ async def gather(recording: Recording) -> tuple[Evidence, ...]:
         MissingPackError: a pack in force is not in the recording's store.
     """
     reader = EvidenceReader(recording)
-    async with aclosing(recorded_groups(recording)) as groups:
-        async for group in groups:
-            reader.read(group)
+    await read_groups(recording, reader.read)
     return reader.evidence()
 
 

@@ -5,13 +5,12 @@ hide itself. What is older than the recording comes from the checkpoint it start
 """
 
 from collections.abc import Iterator, Mapping
-from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Literal
 
 from evaluation.learning.witnessed import Deed, Witnessed
 from handlers.mind.stages import outcomes
-from replay.recording.recorded_groups import RecordedGroup, recorded_groups
+from replay.recording.recorded_groups import RecordedGroup, read_groups
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, HeuristicFired
@@ -104,9 +103,7 @@ async def audit(recording: Recording) -> Audit:
         LogDamaged: the recording is not sound.
     """
     looking = _Looking(recording)
-    async with aclosing(recorded_groups(recording)) as groups:
-        async for group in groups:
-            looking.take(group)
+    await read_groups(recording, looking.take)
     return Audit(looking.credits, tuple(looking.faults))
 
 

@@ -6,12 +6,11 @@ model answered. `carry_over` compares two histories.
 
 from collections import defaultdict
 from collections.abc import Sequence
-from contextlib import aclosing
 from dataclasses import dataclass, replace
 
 from replay.cassette import Cassette, Recorded, Spread, Take
 from replay.recording.decisions import DecisionRecord, DecisionRecords
-from replay.recording.recorded_groups import RecordedGroup, recorded_groups, records_in
+from replay.recording.recorded_groups import RecordedGroup, read_groups, records_in
 from replay.recording.source import Recording
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
@@ -85,9 +84,9 @@ async def history_of(recording: Recording, since: int) -> tuple[History, Cassett
         LogDamaged, SessionFileError: the recording is not sound or not whole.
     """
     reader, records = HistoryReader(since), DecisionRecords()
-    async with aclosing(recorded_groups(recording)) as groups:
-        async for group in groups:
-            reader.read(group, records_in(group, records))
+    await read_groups(
+        recording, lambda group: reader.read(group, records_in(group, records))
+    )
     return reader.history, reader.cassette()
 
 

@@ -1,12 +1,11 @@
 """The decisions of a recording, with what each came to."""
 
 from collections.abc import Mapping
-from contextlib import aclosing
 from dataclasses import dataclass, field
 
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.outcomes import Outcome, Outcomes, OutcomeSettings
-from replay.recording.recorded_groups import RecordedGroup, recorded_groups, records_in
+from replay.recording.recorded_groups import RecordedGroup, read_groups, records_in
 from replay.recording.session_outcomes import SessionValue
 from replay.recording.source import Recording
 from schemas.messages.decisions import Decided
@@ -64,7 +63,5 @@ async def recorded_decisions(
         LogDamaged: the recording is not sound.
     """
     reader = DecisionsReader(settings)
-    async with aclosing(recorded_groups(recording)) as groups:
-        async for group in groups:
-            reader.read(group)
+    await read_groups(recording, reader.read)
     return reader.found()

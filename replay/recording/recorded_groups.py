@@ -5,7 +5,7 @@ does not grow with a recording's length, and each message is decoded once, howev
 readers share the pass.
 """
 
-from collections.abc import AsyncGenerator, Collection
+from collections.abc import AsyncGenerator, Callable, Collection
 from contextlib import aclosing
 
 from replay.recording.decisions import DecisionRecord, DecisionRecords
@@ -103,6 +103,19 @@ async def recorded_groups(recording: Recording) -> AsyncGenerator[RecordedGroup,
                 in_force = found.after
                 if found.sequence >= recording.first:
                     yield found
+
+
+async def read_groups(
+    recording: Recording, read: Callable[[RecordedGroup], object]
+) -> None:
+    """Give `read` each of the recording's groups that concern its agent, in order.
+
+    Raises:
+        UnreadableOutputError, LogDamaged, SessionFileError: as `recorded_groups`.
+    """
+    async with aclosing(recorded_groups(recording)) as groups:
+        async for group in groups:
+            read(group)
 
 
 async def in_context(group: Group, before: InForce, log: ReadableLog) -> RecordedGroup:
