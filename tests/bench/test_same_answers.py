@@ -5,12 +5,11 @@ A change that is meant to answer otherwise renews the digests here and says why.
 
 from collections import Counter
 
-from bench import world
 from handlers.mind.turn import Turn
 from schemas.codec.encode import wire_digest
-from schemas.messages.decisions import Decided
 from schemas.values.ids import digest
-from tests.bench.session import AGENT, Session
+from tests.bench.session import AGENT
+from tests.replay.lives import everything
 
 EVENTS = 300
 OUTPUTS = "636aa85abaa350384aca772f"
@@ -19,16 +18,7 @@ CHAIN = "523b5871288498a06052ada0"
 
 def test_a_session_of_everything_is_answered_as_ever() -> None:
     """Every output and the agent's chain are what they were when this was written."""
-    session = Session(heuristics=400, seed=3)
-    session.run(world.events(EVENTS, seed=5))
-    spoken = [
-        output
-        for turn in session.turns
-        for output in turn.outputs
-        if isinstance(output.message, Decided) and output.message.path == "heuristic"
-    ]
-    for number, fire in enumerate(spoken[:20]):
-        session.report(number, fire)
+    session = everything(EVENTS)
 
     said = Counter(
         output.message.token for turn in session.turns for output in turn.outputs

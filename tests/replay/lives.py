@@ -89,15 +89,19 @@ def records_of(turn: Turn) -> list[Record]:
     return [taken, *outputs]
 
 
-def recording_of_life(life: Life, *packs: CompiledPack) -> Recording:
+def recording_of_life(life: Life) -> Recording:
     """A life that a test told, as a recording."""
-    return of_file(file_of_life(life, *packs), "life")
+    return of_file(file_of_life(life), "life")
 
 
-def file_of_life(life: Life, *packs: CompiledPack) -> SessionFile:
+def file_of_life(life: Life) -> SessionFile:
     """A life that a test told, as one session's file."""
     return file_of_turns(
-        life.turns, packs, agent=life.agent, partition=life.partition, epoch=LIFE_EPOCH
+        life.turns,
+        tuple(life.blobs.values()),
+        agent=life.agent,
+        partition=life.partition,
+        epoch=LIFE_EPOCH,
     )
 
 

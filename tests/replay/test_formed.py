@@ -71,7 +71,7 @@ def taught(rounds: int = 12) -> Life:
 
 def recorded(life: Life) -> Recording:
     """The life as a recording."""
-    return recording_of_life(life, GARDEN)
+    return recording_of_life(life)
 
 
 def bringer(recording: Recording) -> AidProvider:

@@ -51,7 +51,7 @@ def lived() -> Life:
 
 def recorded(life: Life) -> Recording:
     """The life as a recording."""
-    return recording_of_life(life, GARDEN)
+    return recording_of_life(life)
 
 
 async def test_it_repeats_to_the_byte() -> None:

@@ -8,7 +8,7 @@ from streams.session_files.file import write_session
 from tests.echoic.cli.acting import thirsty
 from tests.echoic.cli.conftest import SURVIVAL, Program
 from tests.evaluation.learning.schooling import RESTS, lived, taught
-from tests.evaluation.tuning.many_sessions import file_of
+from tests.replay.lives import file_of_life
 
 EVENING = str(SURVIVAL / "recording" / "evening.echoic")
 
@@ -17,7 +17,7 @@ EVENING = str(SURVIVAL / "recording" / "evening.echoic")
 def school(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of a life in which a lesson rises and falls."""
     file = tmp_path_factory.mktemp("school") / "school.echoic"
-    write_session(file, file_of(lived()))
+    write_session(file, file_of_life(lived()))
     return file
 
 
@@ -56,7 +56,7 @@ def test_a_difference_is_told_between_two_ends(
     earlier = tmp_path / "earlier.echoic"
     life = taught()
     life.decide("health low")
-    write_session(earlier, file_of(life))
+    write_session(earlier, file_of_life(life))
 
     ran = echoic.here("heuristic", "diff", str(earlier), str(school))
     fields = echoic.here("heuristic", "diff", EVENING, EVENING, "--json").json

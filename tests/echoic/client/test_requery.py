@@ -20,10 +20,9 @@ from schemas.messages.experiments import Variant
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import StrategySpec
 from streams.session_files.file import write_session
-from tests.factories import EPOCH
 from tests.life import Life
 from tests.model_server import ModelServer, model_server
-from tests.replay.lives import file_of_turns
+from tests.replay.lives import file_of_life
 from tests.replay.test_cassette import asked
 
 
@@ -126,9 +125,7 @@ def _job(server: ModelServer, folder: Path, name: str, *, calls: int) -> Job:
     life.sense(f"something new {name}", salience={"threat": 0.9})
     path = folder / f"{name}.echoic"
     if not path.exists():
-        file = file_of_turns(
-            life.turns, (), agent=life.agent, partition=life.partition, epoch=EPOCH
-        )
+        file = file_of_life(life)
         write_session(path, file)
     model = LiteLLM(api_base=server.base, api_key="none")
     port = Requery(model, folder / "asked.jsonl", calls=calls)

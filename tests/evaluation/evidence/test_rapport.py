@@ -32,7 +32,7 @@ def voted() -> Life:
 async def test_the_recorded_curve_is_what_the_mind_folded() -> None:
     """Vote by vote, with changed votes and with time between them."""
     life = voted()
-    eva, tom = await rapport_curves([recording_of_life(life, GARDEN)], USUAL)
+    eva, tom = await rapport_curves([recording_of_life(life)], USUAL)
 
     assert (eva.person, len(eva.recorded), len(tom.recorded)) == ("eva", 3, 1)
     for curve in (eva, tom):
@@ -44,7 +44,7 @@ async def test_the_recorded_curve_is_what_the_mind_folded() -> None:
 
 async def test_another_pace_goes_its_own_way() -> None:
     """A greater gain lifts, a greater loss takes; the recorded curve stays."""
-    recording = recording_of_life(voted(), GARDEN)
+    recording = recording_of_life(voted())
     eva, _ = await rapport_curves([recording], Pace(gain=0.5))
     _, tom = await rapport_curves([recording], Pace(loss=0.5))
     usual, _ = await rapport_curves([recording], USUAL)

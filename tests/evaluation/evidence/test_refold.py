@@ -7,7 +7,7 @@ from msgspec import structs
 from evaluation.evidence.facts import Carried, Evidence, Judged, Ruled, Seen, ShownFact
 from evaluation.evidence.gather import UnprovenError, gather, joined
 from evaluation.evidence.refold import BeliefFold, curves, predictions
-from replay.recording.source import Recording, of_file
+from replay.recording.source import of_file
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.messages.decisions import HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
@@ -21,27 +21,14 @@ from tests.factories import heuristic, mind_started, pack
 from tests.handlers.mind.test_wild_lives import Wild
 from tests.life import Life
 from tests.replay.evening import evening, place, with_record
-from tests.replay.lives import everything, file_of_turns, recording_of
+from tests.replay.lives import everything, recording_of, recording_of_life
 
 THREAT = {"threat": 0.9}
 
 
-def recorded(life: Life) -> Recording:
-    """A life of `ana` as a recording."""
-    packs = tuple(life.blobs[digest] for digest in sorted(life.blobs))
-    file = file_of_turns(
-        life.turns,
-        packs,
-        agent=factories.AGENT,
-        partition=life.partition,
-        epoch=factories.EPOCH,
-    )
-    return of_file(file, "life")
-
-
 async def evidence_of(life: Life) -> Evidence:
     """All the evidence of a life."""
-    return joined(await gather(recorded(life)))
+    return joined(await gather(recording_of_life(life)))
 
 
 def judged_life(*votes: str, gamma: float = 1.0) -> Life:
@@ -152,7 +139,7 @@ async def test_a_race_is_proven_by_its_decision() -> None:
     life.wait(5).tell(ClockTicked(due_at=life.at))
     fired = [each for each in life.outputs() if isinstance(each, HeuristicFired)]
 
-    (evidence,) = await gather(recorded(life))
+    (evidence,) = await gather(recording_of_life(life))
 
     assert [each.mode for each in fired] == ["suggested", "shown"]
     assert [each.confidence for each in fired] == [0.8, 0.8]

@@ -12,12 +12,11 @@ from schemas.messages.controls import (
     SessionStarted,
 )
 from schemas.messages.experiments import Variant
-from schemas.packs.manifest import CompiledPack
 from schemas.values.settings import StrategySpec
 from streams.session_files.memory_log import SessionLog
-from tests.factories import EPOCH, heuristic, pack, pack_loaded, pattern
+from tests.factories import heuristic, pack, pack_loaded, pattern
 from tests.life import Life
-from tests.replay.lives import file_of_turns
+from tests.replay.lives import file_of_life
 
 SILENT = Variant(strategy=StrategySpec(name="silent"))
 SPEAKING = Variant(strategy=StrategySpec(name="heuristic_first"))
@@ -34,18 +33,14 @@ def started(id_: str = "e1", **changes: object) -> ExperimentStarted:
     )
 
 
-def log_of(life: Life, *packs: CompiledPack) -> SessionLog:
+def log_of(life: Life) -> SessionLog:
     """A life as the log would hold it."""
-    return SessionLog(
-        file_of_turns(
-            life.turns, packs, agent=life.agent, partition=life.partition, epoch=EPOCH
-        )
-    )
+    return SessionLog(file_of_life(life))
 
 
-async def went(life: Life, *packs: CompiledPack) -> Course:
+async def went(life: Life) -> Course:
     """The course of the life's newest experiment."""
-    log = log_of(life, *packs)
+    log = log_of(life)
     begun = await newest(log, life.agent)
     assert begun is not None
     return await course(log, life.agent, begun, OutcomeSettings())
@@ -90,7 +85,7 @@ async def test_each_decision_has_its_outcome() -> None:
     for place in range(8):
         in_session(life, f"s{place}")
     life.control(SessionEnded())
-    found = await went(life, GARDEN)
+    found = await went(life)
     fell = [each for each in found.trials if each.value == 1.0]
     shown = analyse(found.trials, found.open_unit)
 
@@ -105,7 +100,7 @@ async def test_votes_count() -> None:
     life = Life(GARDEN, relevance=0.0)
     life.control(started(b=SPEAKING))
     life.feedback(life.sense("health low"), "negative")
-    found = await went(life, GARDEN)
+    found = await went(life)
 
     assert [each.value for each in found.trials] == [0.0]
 
@@ -118,7 +113,7 @@ async def test_a_pack_that_is_loaded_meanwhile_counts() -> None:
     life.sense("health low")
     life.control(pack_loaded(GARDEN))
     life.sense("health low now")
-    found = await went(life, GARDEN)
+    found = await went(life)
 
     assert [each.is_waiting for each in found.trials] == [False, True]
 
@@ -163,7 +158,7 @@ async def test_what_was_in_force_is_read_off_the_controls() -> None:
     life = Life(GARDEN, threshold=0.4)
     goals = life.control(GoalsSet(goals=("Explore",)))
     life.control(started(a=Variant(strategy=StrategySpec(name="genius"))))
-    log = log_of(life, GARDEN)
+    log = log_of(life)
     before = await in_force_before(log, life.agent, goals.input.sequence)
     at_the_end = await in_force_before(log, life.agent)
     in_the_beginning = await in_force_before(log, life.agent, 1)

@@ -1,6 +1,5 @@
 """A short life in which a lesson is taught, gains trust, loses it, and is edited."""
 
-from replay.recording.source import Recording
 from schemas.messages.controls import (
     HeuristicEdited,
     HeuristicFrozen,
@@ -9,7 +8,6 @@ from schemas.messages.controls import (
 )
 from schemas.messages.feedback import FeedbackGiven
 from tests.life import Life, decision_id
-from tests.replay.lives import recording_of_life
 
 RESTS = "rest-when-low"
 THREAT = {"threat": 0.9}
@@ -55,8 +53,3 @@ def fire(life: Life, outcome: str, reason: str | None = None) -> str:
         "how it went", type_="thing", in_reply_to=id_, outcome=outcome, reason=reason
     )
     return id_
-
-
-def recorded(life: Life) -> Recording:
-    """A life as a recording."""
-    return recording_of_life(life, *life.blobs.values())

@@ -22,15 +22,15 @@ from schemas.messages.learning import (
 )
 from schemas.values.record import Record
 from streams.session_files.file import SessionFile
-from tests.evaluation.learning.schooling import THREAT, lived, recorded
-from tests.factories import EPOCH, heuristic, pack, pattern
+from tests.evaluation.learning.schooling import THREAT, lived
+from tests.factories import heuristic, pack, pattern
 from tests.handlers.mind import sleepers
 from tests.handlers.mind.sleepers import EVENT, SAID, living, rule, told
 from tests.handlers.mind.sleepers import lived as lived_awake
 from tests.handlers.mind.test_wild_lives import Wild
 from tests.life import Life, one
 from tests.replay.evening import evening, place, with_record
-from tests.replay.lives import everything, file_of_turns, recording_of
+from tests.replay.lives import everything, file_of_life, recording_of, recording_of_life
 from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
 
@@ -81,7 +81,7 @@ async def test_nothing_is_wrong_with_wild_lives(seed: int) -> None:
     wild.life.agent = "ana"
     wild.life.decide("health low")
 
-    assert (await audit(recorded(wild.life))).faults == ()
+    assert (await audit(recording_of_life(wild.life))).faults == ()
 
 
 def _unshown(file: SessionFile) -> SessionFile:
@@ -184,7 +184,7 @@ async def test_what_was_decided_before_the_recording_is_known() -> None:
     later._sequence = life._sequence
     later.wait(30).sense("all better now", salience=THREAT)
     later.tell(FeedbackGiven(heuristic_id=garden.ids[0], rating="positive"))
-    whole = recorded(later)
+    whole = recording_of_life(later)
 
     found = await audit(_starting(whole, life))
 
@@ -199,7 +199,7 @@ def _starting(recording: Recording, life: Life) -> Recording:
 
 async def test_a_life_of_votes_and_reports_is_counted() -> None:
     """Two votes and two outcomes are four credits."""
-    found = await audit(recorded(lived()))
+    found = await audit(recording_of_life(lived()))
 
     assert (found.credits, found.faults) == (4, ())
 
@@ -215,13 +215,7 @@ async def test_what_models_taught_was_earned() -> None:
 async def test_an_endorsement_of_what_was_shown_is_found() -> None:
     """A model that had it before it may have copied it."""
     life = taught_by_model()
-    file = file_of_turns(
-        life.turns,
-        tuple(life.blobs.values()),
-        agent=life.agent,
-        partition=life.partition,
-        epoch=EPOCH,
-    )
+    file = file_of_life(life)
     index = place(file, f".{Endorsed.token}")
     decision_id = fields(file.records[index])["decision_id"]
     decided = next(
@@ -246,7 +240,7 @@ async def test_what_a_sleep_endorses_and_brings_was_earned() -> None:
     lived_awake(life, answer="Rest for a while instead.")
     told(life, life.wait(60).control(SleepRequested()), SAID)
 
-    found = await audit(recorded(life))
+    found = await audit(recording_of_life(life))
 
     assert found.credits == 1
     assert found.faults == ()
@@ -262,7 +256,7 @@ async def test_a_heuristic_that_a_sleep_proposed_needs_no_vote() -> None:
     life.control(ProposalReverted(proposal_id=proposal_id))
     life.control(ProposalApplied(proposal_id=proposal_id))
 
-    found = await read(recorded(life))
+    found = await read(recording_of_life(life))
 
     assert found.audit.faults == ()
     assert report([found]).formed == 0
@@ -284,6 +278,6 @@ async def test_silence_and_what_is_taken_back_count_by_the_rules() -> None:
     life.wait(5).sense("undo", entities=["ana"])
     assert turn.outputs
 
-    found = await audit(recorded(life))
+    found = await audit(recording_of_life(life))
 
     assert (found.credits, found.faults) == (2, ())

@@ -10,19 +10,19 @@ from replay.recording.source import of_file
 from schemas.messages.controls import HeuristicFrozen, PriorUpdated
 from schemas.state.evidence import belief_key
 from schemas.values.subjects import SHARED_AGENT
-from tests.evaluation.learning.schooling import RESTS, fire, lived, recorded, taught
+from tests.evaluation.learning.schooling import RESTS, fire, lived, taught
 from tests.factories import heuristic, mind_started, pack, pack_loaded
 from tests.handlers.mind.test_wild_lives import Wild
 from tests.life import Life
 from tests.replay.evening import evening
-from tests.replay.lives import everything, recording_of
+from tests.replay.lives import everything, recording_of, recording_of_life
 from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
 
 
 async def history_of(life: Life) -> LearningHistory:
     """The history of a life."""
-    return await learning_history(recorded(life))
+    return await learning_history(recording_of_life(life))
 
 
 def steps(moves: Sequence[Move]) -> list[tuple[str, float | None, float]]:

@@ -6,15 +6,16 @@ import pytest
 
 from evaluation.learning.near_misses import THRESHOLDS, NearMisses, near_misses
 from replay.recording.source import of_file
-from tests.evaluation.learning.schooling import THREAT, recorded
+from tests.evaluation.learning.schooling import THREAT
 from tests.factories import MODEL, heuristic, pack
 from tests.life import Life
 from tests.replay.evening import evening
+from tests.replay.lives import recording_of_life
 
 
 async def found(life: Life) -> NearMisses:
     """The near misses of a life."""
-    return await near_misses(recorded(life))
+    return await near_misses(recording_of_life(life))
 
 
 def life_of(*confidences: float, **settings: Any) -> Life:

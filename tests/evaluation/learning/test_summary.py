@@ -17,17 +17,11 @@ from schemas.messages.controls import ExperimentStarted, SessionStarted
 from schemas.messages.experiments import Variant
 from tests.echoic import samples
 from tests.echoic.samples import decided, group, model_asked, sensed
-from tests.evaluation.learning.schooling import (
-    RESTS,
-    THREAT,
-    fire,
-    lived,
-    recorded,
-    taught,
-)
+from tests.evaluation.learning.schooling import RESTS, THREAT, fire, lived, taught
 from tests.factories import MODEL, NOON
 from tests.life import Life
 from tests.replay.evening import evening
+from tests.replay.lives import recording_of_life
 
 
 def answer(
@@ -103,7 +97,7 @@ def test_voices_stand_side_by_side() -> None:
 
 async def test_answers_tell_who_spoke_and_what_came_of_it() -> None:
     """By the recording alone."""
-    recording = recorded(lived())
+    recording = recording_of_life(lived())
     history = await learning_history(recording)
 
     found = await answers(recording, history.evidence[0].happened)
@@ -122,7 +116,7 @@ async def test_a_models_calls_are_counted_by_purpose() -> None:
     life = Life(model=MODEL)
     asked = life.sense("something new", salience=THREAT)
     life.answer_model(asked, "Look up.")
-    recording = recorded(life)
+    recording = recording_of_life(life)
 
     (found,) = await answers(recording, {})
 
@@ -138,14 +132,14 @@ async def test_variants_of_an_experiment_are_voices() -> None:
         life.control(SessionStarted(session_id=f"s{number}"))
         life.wait(60).sense(f"case {number}", salience=THREAT)
 
-    found = by_voice(await answers(recorded(life), {}))
+    found = by_voice(await answers(recording_of_life(life), {}))
 
     assert {each.label for each in found} == {"e: a", "e: b"}
 
 
 async def test_a_rise_is_timed() -> None:
     """From the lesson's birth until it answers by itself, in decisions and hours."""
-    found = report([await read(recorded(lived()))])
+    found = report([await read(recording_of_life(lived()))])
 
     (rise,) = found.rises
     assert (rise.name, rise.origin) == (RESTS, "seeded")
@@ -160,9 +154,9 @@ async def test_what_stays_under_the_threshold_has_not_risen() -> None:
     for life in (low, high):
         life.decide("health low", salience=THREAT)
 
-    (rise,) = report([await read(recorded(low))]).rises
+    (rise,) = report([await read(recording_of_life(low))]).rises
     assert (rise.reached_at, rise.decisions, rise.hours) == (None, None, None)
-    assert report([await read(recorded(high))]).rises == ()
+    assert report([await read(recording_of_life(high))]).rises == ()
 
 
 async def test_calibration_needs_ten_fires() -> None:
@@ -170,9 +164,9 @@ async def test_calibration_needs_ten_fires() -> None:
     life = taught(0.9)
     for _ in range(9):
         fire(life, "succeeded")
-    few = report([await read(recorded(life))])
+    few = report([await read(recording_of_life(life))])
     fire(life, "failed")
-    enough = report([await read(recorded(life))])
+    enough = report([await read(recording_of_life(life))])
 
     assert (few.fires, few.calibration) == (9, None)
     assert enough.calibration is not None
@@ -195,7 +189,9 @@ async def test_a_difference_names_what_changed() -> None:
     """New, edited or moved, with both ends."""
     first, second = taught(), lived()
     first.decide("health low", salience=THREAT)
-    before, after = [await learning_history(recorded(each)) for each in (first, second)]
+    before, after = [
+        await learning_history(recording_of_life(each)) for each in (first, second)
+    ]
 
     (edited,) = differences(before.ends, after.ends)
     (new,) = differences({}, after.ends)

@@ -2,15 +2,11 @@
 
 from random import Random
 
-from replay.recording.source import Recording, of_file
 from schemas.messages.controls import SessionStarted
 from schemas.messages.decisions import Decided
 from schemas.values.model_settings import ModelSettings
-from streams.session_files.file import SessionFile
-from tests import factories
 from tests.factories import heuristic, pack
 from tests.life import Life, one
-from tests.replay.lives import file_of_turns
 
 CHANCE = {"opportunity": 0.9}
 """No threat, for on a threat nothing is tried out."""
@@ -67,20 +63,3 @@ def report(life: Life, *, is_success: bool) -> None:
         in_reply_to=turn.outputs[0].id,
         outcome="succeeded" if is_success else "failed",
     )
-
-
-def file_of(life: Life) -> SessionFile:
-    """A life as one file."""
-    packs = tuple(life.blobs[digest] for digest in sorted(life.blobs))
-    return file_of_turns(
-        life.turns,
-        packs,
-        agent=factories.AGENT,
-        partition=life.partition,
-        epoch=factories.EPOCH,
-    )
-
-
-def recorded(life: Life) -> Recording:
-    """A life as a recording."""
-    return of_file(file_of(life), "life")

@@ -70,7 +70,7 @@ def eventful(seed: int) -> Life:
 
 async def lived(seed: int) -> Evidence:
     """All the evidence of such a life."""
-    return joined(await gather(recording_of_life(eventful(seed), GARDEN)))
+    return joined(await gather(recording_of_life(eventful(seed))))
 
 
 def folded(evidence: Evidence, **changes: float) -> Mapping[str, Belief]:

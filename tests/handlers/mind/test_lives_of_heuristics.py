@@ -116,7 +116,7 @@ async def test_bounds_hold_at_once_when_a_pack_is_loaded_anew() -> None:
 
     assert low is not None
     assert low < 0.7 == kept
-    evidence = joined(await gather(recording_of_life(life, free, held)))
+    evidence = joined(await gather(recording_of_life(life)))
     assert [type(fact) for fact in evidence.facts].count(Termed) >= 2
     assert predictions(evidence, {})
     (curve,) = curves(evidence, {}).values()

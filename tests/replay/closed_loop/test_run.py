@@ -57,7 +57,7 @@ async def run_again(
     life: Life, strategy: StrategySpec | None, **how: Any
 ) -> tuple[list[ClosedLoopDecision], Ending]:
     """Run a strategy over a life that a test made."""
-    recording = recording_of_life(life, GARDEN)
+    recording = recording_of_life(life)
     return await run_over(recording, strategy, embedder=WordsEmbedder(), **how)
 
 

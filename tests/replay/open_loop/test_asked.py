@@ -123,7 +123,7 @@ async def test_other_settings_are_met_as_they_were():
             life.control(SessionStarted(session_id=f"s{number}"))
             life.sense("health low", salience=THREAT, id_=f"drawn-{number}")
             life.wait(300)
-    found = await replayed(recording_of_life(life, GARDEN), None)
+    found = await replayed(recording_of_life(life), None)
 
     experiments = (each.decided.experiment for each in found)
     assert {each.variant for each in experiments if each} == {"a", "b"}
@@ -143,7 +143,7 @@ async def test_each_edition_is_met_by_its_own_rules(edition: int):
         for hint in hints:
             life.wait(3600).sense("health low", salience=hint)
             life.wait(3600).sense("zombie hits", salience=hint)
-    found = await replayed(recording_of_life(life, GARDEN), None)
+    found = await replayed(recording_of_life(life), None)
 
     urgencies = {context.urgency for context in heard.values()}
     assert urgencies == ({0.0} if edition == 1 else {0.95, 0.5, 0.0})
@@ -158,7 +158,7 @@ async def test_what_was_explored_is_told_apart():
     for number in range(30):
         life.sense("health low", salience=CHANCE, id_=f"low-{number}")
         life.wait(300)
-    found = await replayed(recording_of_life(life, GARDEN), None)
+    found = await replayed(recording_of_life(life), None)
 
     explored = [each for each in found if each.decided.arm != each.decided.greedy_arm]
     assert explored
@@ -179,7 +179,7 @@ async def test_a_decision_says_what_came_of_it():
     second = life.sense("something else", salience=THREAT)
     life.fail_model(second, "declined")
     life.sense("something more", salience=THREAT)
-    found = [each.record for each in await replayed(recording_of_life(life, GARDEN))]
+    found = [each.record for each in await replayed(recording_of_life(life))]
 
     assert [each.said for each in found] == ["Look around.", "Drink.", None, None]
     assert [each.silence for each in found] == [None, None, "llm_declined", None]

@@ -1,9 +1,11 @@
 """DecisionRecords: decisions told from groups, whole and in order."""
 
+from typing import Any
+
 from msgspec import structs
 
 from echoic.client.decision_json import as_fields, as_response
-from replay.recording.decisions import DecisionRecords
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped, HeuristicFired
@@ -22,6 +24,20 @@ def waiting() -> tuple[Input, list[Output]]:
         ],
     )
     return taken, outputs
+
+
+def answer_to(opened: DecisionRecord, **fields: Any) -> Completed:
+    """What the model says to an open decision."""
+    return Completed(
+        decision_id=opened.id,
+        ask_id="ask",
+        path="llm",
+        response_type="suggestion",
+        model="m",
+        predicted_success=0.6,
+        prediction_confidence=0.5,
+        **fields,
+    )
 
 
 def decision_of(taken: Input) -> str:
@@ -58,17 +74,7 @@ def test_a_models_answer_ends_the_decision_later() -> None:
     ledger = DecisionRecords()
     (opened,) = ledger.take(*waiting())
     later = sensed(sequence=10)
-    completed = Completed(
-        decision_id=opened.id,
-        ask_id="ask",
-        path="llm",
-        text="Turn around.",
-        response_type="suggestion",
-        model="m",
-        predicted_success=0.6,
-        prediction_confidence=0.5,
-        matched_heuristic_id=WARN,
-    )
+    completed = answer_to(opened, text="Turn around.", matched_heuristic_id=WARN)
 
     (ended,) = ledger.take(later, group(later, [completed], late_s=0.4))
 
@@ -148,17 +154,8 @@ def test_a_response_tells_what_led_to_it() -> None:
     ledger = DecisionRecords()
     (opened,) = ledger.take(*waiting())
     later = sensed(sequence=10)
-    completed = Completed(
-        decision_id=opened.id,
-        ask_id="ask",
-        path="llm",
-        text="Behind you.",
-        response_type="suggestion",
-        model="m",
-        predicted_success=0.6,
-        prediction_confidence=0.5,
-        agrees_with=(WARN,),
-        agreement=(0.82,),
+    completed = answer_to(
+        opened, text="Behind you.", agrees_with=(WARN,), agreement=(0.82,)
     )
     (ended,) = ledger.take(later, group(later, [completed]))
     (silent,) = DecisionRecords().take(sensed(), group(sensed(), [rejected()]))

@@ -45,7 +45,7 @@ def habitual(strategy: StrategySpec) -> Life:
 
 async def test_a_recording_that_ranked_otherwise_is_ranked_by_the_full_score() -> None:
     """Each score is the one that the mind itself would have recorded in that state."""
-    recorded = recording_of_life(habitual(FULL), GARDEN)
+    recorded = recording_of_life(habitual(FULL))
     found = [each async for each in ask_open_loop(recorded, (None, FULL))]
 
     asked = [each for each in found if each.context is not None]
@@ -78,7 +78,7 @@ async def test_similarity_and_the_full_score_can_be_compared_on_any_life() -> No
 async def test_a_recording_that_does_not_tell_is_refused_in_words() -> None:
     """Its beliefs are of a program that did not keep when anything last fired."""
     life = habitual(StrategySpec())
-    recorded = recording_of_life(life, GARDEN)
+    recorded = recording_of_life(life)
     agent = life.mind
     old = {key: replace(agent.beliefs[key], recent=None) for key in agent.beliefs}
     start = recorded.start

@@ -22,10 +22,10 @@ from streams.errors import SessionFileError
 from streams.log import ReadableLog
 from streams.session_files.file import write_session
 from streams.session_files.memory_log import SessionLog
-from tests.factories import EPOCH, NOON
+from tests.factories import NOON
 from tests.life import Life
 from tests.replay.evening import EVENING, evening, place, with_record
-from tests.replay.lives import WordsEmbedder, file_of_turns
+from tests.replay.lives import WordsEmbedder, file_of_life
 
 
 def two_sessions() -> Life:
@@ -43,11 +43,7 @@ def two_sessions() -> Life:
 
 def log_of(life: Life) -> ReadableLog:
     """A life's whole log."""
-    return SessionLog(
-        file_of_turns(
-            life.turns, (), agent=life.agent, partition=life.partition, epoch=EPOCH
-        )
-    )
+    return SessionLog(file_of_life(life))
 
 
 def bringer_of(log: ReadableLog) -> AidProvider:
@@ -124,9 +120,7 @@ def test_an_empty_session_is_none(tmp_path):
     """A file without a decision names itself."""
     life = Life()
     life.control(SessionStarted(session_id="morning"))
-    file = file_of_turns(
-        life.turns, (), agent=life.agent, partition=life.partition, epoch=EPOCH
-    )
+    file = file_of_life(life)
     write_session(tmp_path / "empty.echoic", file)
 
     with pytest.raises(RecordingError, match=r"empty\.echoic.*holds no decision"):
