@@ -59,12 +59,15 @@ class Check:
 
 def of_installation(settings: Settings) -> list[Check]:
     """Run the checks that need no instance."""
-    return [
-        _python(),
-        _guarded("nats-server", lambda: str(server_binary()), "set NATS_URL"),
-        _guarded("postgresql", lambda: str(binaries()), "set DATABASE_URL"),
-        _room(settings.data),
-    ]
+    checks = [_python(), _room(settings.data)]
+    # Where the settings name another's server, ours need not be installed.
+    if settings.database_url is None:
+        database = _guarded("postgresql", lambda: str(binaries()), "set DATABASE_URL")
+        checks.insert(1, database)
+    if settings.nats_url is None:
+        broker = _guarded("nats-server", lambda: str(server_binary()), "set NATS_URL")
+        checks.insert(1, broker)
+    return checks
 
 
 async def of_instance(settings: Settings) -> list[Check]:

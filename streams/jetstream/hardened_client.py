@@ -248,6 +248,10 @@ class BrokerClient(Client):
         """Do the handshake, and close the socket if it fails."""
         try:
             await super()._process_connect_init()
+            writer = getattr(self._transport, "_io_writer", None)
+            if writer is not None and writer.get_extra_info("sslcontext") is not None:
+                # As asyncio does for its own connections: else it warns at the end of each.
+                writer.transport.get_protocol()._over_ssl = True
         except BaseException:
             # The library leaves the transport open, one more for each failed attempt.
             if self._transport is not None:

@@ -79,7 +79,8 @@ async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
         if live is None:
             problems.append(f"stream {spec.name!r} does not exist: run the migration")
             continue
-        for field, found, expected in differences(configuration(spec), live):
+        wanted = configuration(spec, live["num_replicas"])
+        for field, found, expected in differences(wanted, live):
             if field == "sources" and (may_be_closed or not found):
                 # Opening the intake sets the sources, so a start need not compare them.
                 if not may_be_closed:

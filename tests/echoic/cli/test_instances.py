@@ -5,6 +5,7 @@ import os
 import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -164,6 +165,9 @@ async def test_a_broker_of_ones_own_serves_as_well(echoic: Program) -> None:
             ran = echoic("pub", "hello", "--wait", NATS_URL=address)
             sensor = echoic("sensor", "access", "door", NATS_URL=address)
             health = echoic("health", NATS_URL=address)
+            stuck = health_while_it_hangs(echoic)
+            again = eventually(lambda: echoic.here("health"))
+            checked = echoic("doctor", "--json", "--exit-zero", NATS_URL=address)
         accounts = echoic("sensor", "accounts", NATS_URL=address)
         gone = echoic("health", NATS_URL=address)
 
@@ -175,6 +179,23 @@ async def test_a_broker_of_ones_own_serves_as_well(echoic: Program) -> None:
     assert core.password not in accounts.out
     assert access["password"] not in accounts.out
     assert (health.code, gone.code) == (0, 3), health.err
+    assert (stuck.code, again.code) == (1, 0), stuck.out + stuck.err
+    assert "no sign of life for 9" in stuck.err
+    # That it is not installed here would be no problem.
+    assert "nats-server" not in [each["name"] for each in checked.json["checks"]]
+
+
+def health_while_it_hangs(program: Program) -> Ran:
+    """What the probe says of a process that stands still, 90 seconds after its last sign."""
+    note = program.data / "instance.json"
+    pid = json.loads(note.read_text())["pid"]
+    os.kill(pid, signal.SIGSTOP)
+    try:
+        before = time.time() - 90
+        os.utime(note, (before, before))
+        return program.here("health")
+    finally:
+        os.kill(pid, signal.SIGCONT)
 
 
 def test_a_broker_without_a_password_gets_no_accounts(echoic: Program) -> None:

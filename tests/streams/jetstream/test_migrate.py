@@ -81,6 +81,16 @@ def test_the_operators_fields_are_free() -> None:
     assert differences(expected, live | {"sealed": True}) == (("sealed", True, None),)
 
 
+def test_only_one_replica_may_be_compressed() -> None:
+    """A killed node damages the compressed blocks of its copy when it cuts it back."""
+    alone, kept_by_three = configuration(LOG), configuration(LOG, 3)
+
+    assert (alone["compression"], kept_by_three["compression"]) == ("s2", "none")
+    assert differences(alone, kept_by_three) == ()
+    compressed = kept_by_three | {"compression": "s2"}
+    assert differences(kept_by_three, compressed) == (("compression", "s2", "none"),)
+
+
 async def test_the_broker_hashes_agents_as_we_do(broker: Broker) -> None:
     """The partition of an agent is the same whoever computes it."""
     agents = [f"agent-{n}" for n in range(40)]
