@@ -1,37 +1,56 @@
 """A collector of traces: where it is, as OpenTelemetry's variables say, and how to send.
 
-OpenTelemetry's own exporters send, over HTTP or gRPC.
+Spans are encoded here; what sends them is a library of the protocol (ADR 0040).
 """
 
-import logging
 import socket
+import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
-from typing import TYPE_CHECKING
+from typing import Protocol
 from urllib.parse import unquote, urlsplit
 
 from echoic.errors import SettingsError
 from echoic.tracing import encode
 from echoic.tracing.spans import Attributes, SpanData
 
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace.export import SpanExporter
-
 PROTOCOLS = ("http/protobuf", "http/json", "grpc")
 """The values of OTEL_EXPORTER_OTLP_PROTOCOL, the default first."""
+COMPRESSIONS = ("none", "gzip", "deflate")
+"""The values of OTEL_EXPORTER_OTLP_COMPRESSION, the default first."""
 PROBE_S = 0.3
 """Seconds that a collector may take to accept a connection."""
 POST_S = 2.0
-"""Seconds that it may take to take a batch, the exporter's own retries included."""
+"""Seconds that it may take to take a batch, a second try included."""
 POST_MAX_S = 10.0
 """The same at most, whatever OTEL_EXPORTER_OTLP_TIMEOUT says; its default there."""
+PAUSE_S = 0.5
+"""Seconds before that second try."""
 
 _VARIABLE = "OTEL_EXPORTER_OTLP_"
 
 
 class CollectorError(Exception):
     """A collector did not take a batch."""
+
+
+class PassingError(CollectorError):
+    """It may take the batch if it is asked again."""
+
+
+class Sender(Protocol):
+    """Sends encoded batches over one protocol."""
+
+    def send(self, body: bytes, timeout_s: float) -> None:
+        """Send a batch.
+
+        Raises:
+            CollectorError: it was not taken.
+        """
+
+    def close(self) -> None:
+        """Let go of the connection."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,6 +61,11 @@ class Endpoint:
     protocol: str = PROTOCOLS[0]
     headers: Mapping[str, str] | None = None
     timeout_s: float = POST_S
+    compression: str = COMPRESSIONS[0]
+    certificate: str | None = None
+    """The file with the certificates to trust; None: those of the system."""
+    client_certificate: str | None = None
+    client_key: str | None = None
 
     @property
     def address(self) -> tuple[str, int]:
@@ -65,15 +89,10 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
     """Return the collector's endpoint; OpenTelemetry's variables win over `base`.
 
     Raises:
-        SettingsError: the endpoint is no http address, or the protocol is unknown or not
-            installed.
+        SettingsError: the endpoint is no http address, the protocol is unknown or not
+            installed, or the compression is unknown.
     """
-    protocol = _variable("PROTOCOL", environment) or PROTOCOLS[0]
-    if protocol not in PROTOCOLS:
-        raise SettingsError(
-            f"the trace protocol {protocol!r} is unknown",
-            next_step=f"set {_VARIABLE}PROTOCOL to one of {', '.join(PROTOCOLS)}",
-        )
+    protocol = _one_of(PROTOCOLS, "PROTOCOL", environment)
     is_grpc = protocol == "grpc"
     if is_grpc and find_spec("grpc") is None:
         raise SettingsError(
@@ -98,6 +117,10 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
         protocol=protocol,
         headers=dict(pairs(_variable("HEADERS", environment))),
         timeout_s=_timeout_s(_variable("TIMEOUT", environment)),
+        compression=_one_of(COMPRESSIONS, "COMPRESSION", environment),
+        certificate=_variable("CERTIFICATE", environment) or None,
+        client_certificate=_variable("CLIENT_CERTIFICATE", environment) or None,
+        client_key=_variable("CLIENT_KEY", environment) or None,
     )
 
 
@@ -115,8 +138,18 @@ def _variable(name: str, environment: Mapping[str, str]) -> str:
     return environment.get(f"{_VARIABLE}TRACES_{name}") or of_all
 
 
+def _one_of(known: Sequence[str], name: str, environment: Mapping[str, str]) -> str:
+    given = _variable(name, environment) or known[0]
+    if given not in known:
+        raise SettingsError(
+            f"the trace {name.lower()} {given!r} is unknown",
+            next_step=f"set {_VARIABLE}{name} to one of {', '.join(known)}",
+        )
+    return given
+
+
 def _timeout_s(text: str) -> float:
-    # Seconds to OpenTelemetry's Python exporters, milliseconds to its specification: the
+    # Seconds to OpenTelemetry's Python packages, milliseconds to its specification: the
     # bound keeps either reading harmless.
     try:
         given = float(text)
@@ -126,12 +159,11 @@ def _timeout_s(text: str) -> float:
 
 
 class Collector:
-    """A collector, reached by OpenTelemetry's exporter, which is loaded when needed."""
+    """A collector; what sends to it is loaded when needed."""
 
     def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self._exporter: SpanExporter | None = None
-        self._problem = _LastProblem()
+        self._sender: Sender | None = None
 
     @property
     def name(self) -> str:
@@ -147,10 +179,11 @@ class Collector:
         except OSError:
             return False
 
-    def open(self) -> None:
-        """Load the exporter, which takes about 0.2 s; it connects when it sends."""
-        if self._exporter is None and self.endpoint.protocol != "http/json":
-            self._exporter = _exporter(self.endpoint)
+    def open(self) -> "Sender":
+        """Load what sends; it connects with the first batch."""
+        if self._sender is None:
+            self._sender = _sender(self.endpoint)
+        return self._sender
 
     def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
         """Send a batch, within the endpoint's timeout.
@@ -158,77 +191,33 @@ class Collector:
         Raises:
             CollectorError: it was not taken.
         """
-        self.open()
-        exporter = self._exporter
-        if exporter is None:
-            self._post(encode.to_json(resource, spans))
-            return
-        from opentelemetry.sdk.trace.export import SpanExportResult
-
-        with self._problem as problem:
-            sent = exporter.export(encode.to_sdk(resource, spans))
-        if sent is not SpanExportResult.SUCCESS:
-            raise CollectorError(problem.text)
-
-    def _post(self, body: bytes) -> None:
-        # OpenTelemetry's JSON exporter needs other versions of its own packages than the
-        # stable ones have, so this form goes out by hand.
-        import urllib3
-
-        headers = {"Content-Type": "application/json", **(self.endpoint.headers or {})}
+        is_json = self.endpoint.protocol == "http/json"
+        encoded = encode.to_json if is_json else encode.to_protobuf
+        body, sender = encoded(resource, spans), self.open()
+        end_s = time.monotonic() + self.endpoint.timeout_s
         try:
-            answer = urllib3.request(
-                "POST", self.endpoint.url, body=body, headers=headers, retries=False,
-                timeout=self.endpoint.timeout_s,
-            )  # fmt: skip
-        except urllib3.exceptions.HTTPError as error:
-            raise CollectorError(repr(error)) from error
-        if answer.status >= 300:
-            raise CollectorError(f"{answer.status} {answer.reason}")
+            sender.send(body, self.endpoint.timeout_s)
+        except PassingError:
+            # Busy, or the connection was closed meanwhile: once more, if there is time.
+            left_s = end_s - time.monotonic() - PAUSE_S
+            if left_s <= 0:
+                raise
+            time.sleep(PAUSE_S)
+            sender.send(body, left_s)
 
     def close(self) -> None:
         """Let go of the connection; the next batch opens another."""
-        exporter, self._exporter = self._exporter, None
-        if exporter is not None:
-            exporter.shutdown()
+        sender, self._sender = self._sender, None
+        if sender is not None:
+            sender.close()
 
 
-def _exporter(endpoint: Endpoint) -> "SpanExporter":
-    """Make the exporter; certificates and compression it reads from the environment."""
-    # One of the two alone is imported: each takes about 100 ms.
+def _sender(endpoint: Endpoint) -> Sender:
+    # One of the two alone is imported, and only when it is needed.
     if endpoint.protocol == "grpc":
-        from opentelemetry.exporter.otlp.proto.grpc import trace_exporter as grpc
+        from echoic.tracing.over_grpc import GrpcSender
 
-        return grpc.OTLPSpanExporter(
-            endpoint.url,
-            insecure=not endpoint.is_secure,
-            # gRPC takes names in lower case only.
-            headers={k.lower(): v for k, v in (endpoint.headers or {}).items()},
-            timeout=endpoint.timeout_s,
-        )
-    from opentelemetry.exporter.otlp.proto.http import trace_exporter as http
+        return GrpcSender(endpoint)
+    from echoic.tracing.over_http import HttpSender
 
-    return http.OTLPSpanExporter(
-        endpoint.url, headers=endpoint.headers, timeout=endpoint.timeout_s
-    )
-
-
-class _LastProblem(logging.Handler):
-    """Keeps what an exporter last logged, its only word on why it failed."""
-
-    text = "no answer"
-    _LOGGER = logging.getLogger("opentelemetry.exporter")
-
-    def emit(self, record: logging.LogRecord) -> None:
-        """Keep the message, which may be as long as a stack of errors."""
-        self.text = record.getMessage()[:200]
-
-    def __enter__(self) -> "_LastProblem":
-        """Listen, and keep the messages from the terminal: the notice says it once."""
-        self._LOGGER.addHandler(self)
-        self._LOGGER.propagate = False
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        """Listen no longer."""
-        self._LOGGER.removeHandler(self)
+    return HttpSender(endpoint)

@@ -1,31 +1,22 @@
-"""Encoding of spans: as the SDK's, which its exporters send, and as OTLP-JSON for files.
+"""Encoding of spans as OTLP: in protobuf for collectors, in JSON for files and them.
 
 OTLP's JSON differs from protobuf's JSON mapping: ids are hex, not base64; 64-bit integers
 are strings in both. Jaeger's page can open it.
 """
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, cast
+from typing import Any, cast
 
 import orjson
 
 from echoic.tracing import conventions as names
+from echoic.tracing import protobuf
+from echoic.tracing.protobuf import ERROR, KINDS, SAMPLED, SCOPE
 from echoic.tracing.spans import Attributes, Link, Scalar, SpanData, SpanEvent, SpanKind
 
-if TYPE_CHECKING:
-    from opentelemetry.sdk.trace import ReadableSpan
-
-SCOPE = "echoic.tracing"
-
-# Numbers of OTLP's enums: Span.SpanKind, Status.StatusCode, and the W3C flag `sampled`.
-_KINDS: Mapping[SpanKind, int] = {
-    "internal": 1, "client": 3, "producer": 4, "consumer": 5,
-}  # fmt: skip
-_KIND_OF: Mapping[int, SpanKind] = {number: kind for kind, number in _KINDS.items()}
+_KIND_OF: Mapping[int, SpanKind] = {number: kind for kind, number in KINDS.items()}
 # A bool is an int to Python, so it is asked for first.
 _TYPES = ((bool, "bool"), (int, "int"), (float, "double"), (str, "string"))
-_ERROR = 2
-_SAMPLED = 1
 _OF_THE_ENGINE = (names.SERVICE_NAME, names.SERVICE_VERSION, names.SERVICE_INSTANCE_ID)
 
 
@@ -73,43 +64,9 @@ def whole(line: bytes) -> list[tuple[Attributes, list[SpanData]]]:
         return []
 
 
-def to_sdk(resource: Attributes, spans: Sequence[SpanData]) -> "list[ReadableSpan]":
-    """Return spans as OpenTelemetry's SDK has them once they have ended."""
-    # The SDK takes 100 ms to import, which a start without a collector need not pay.
-    from opentelemetry.sdk import trace as sdk
-    from opentelemetry.sdk.resources import Resource
-    from opentelemetry.sdk.util.instrumentation import InstrumentationScope
-    from opentelemetry.trace import Link as SdkLink
-    from opentelemetry.trace import SpanContext, Status, StatusCode, TraceFlags
-    from opentelemetry.trace import SpanKind as SdkKind
-
-    def context(trace_id: str, span_id: str) -> SpanContext:
-        numbers = int(trace_id, 16), int(span_id, 16)
-        return SpanContext(*numbers, is_remote=False, trace_flags=TraceFlags(_SAMPLED))
-
-    def ended(span: SpanData, whose: Resource) -> sdk.ReadableSpan:
-        return sdk.ReadableSpan(
-            span.name,
-            context(span.trace_id, span.span_id),
-            context(span.trace_id, span.parent) if span.parent else None,
-            whose,
-            span.attributes,
-            [sdk.Event(e.name, e.attributes, e.at_ns) for e in span.events],
-            [SdkLink(context(k.trace_id, k.span_id), k.attributes) for k in span.links],
-            SdkKind[span.kind.upper()],
-            status=Status(StatusCode.ERROR, span.error) if span.error else Status(),
-            start_time=span.start_ns,
-            end_time=span.end_ns,
-            instrumentation_scope=scope,
-        )
-
-    scope = InstrumentationScope(SCOPE)
-    # Not `Resource.create`, which adds attributes of the SDK to our own.
-    resources = (
-        (Resource(dict(whose), names.SCHEMA_URL), own)
-        for whose, own in _by_service(resource, spans)
-    )
-    return [ended(span, whose) for whose, own in resources for span in own]
+def to_protobuf(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
+    """Return one export request in protobuf's wire format."""
+    return protobuf.request(_by_service(resource, spans))
 
 
 def _by_service(
@@ -129,9 +86,9 @@ def _json_span(span: SpanData) -> dict[str, Any]:
     written: dict[str, Any] = {
         "traceId": span.trace_id,
         "spanId": span.span_id,
-        "flags": _SAMPLED,
+        "flags": SAMPLED,
         "name": span.name,
-        "kind": _KINDS[span.kind],
+        "kind": KINDS[span.kind],
         # As strings: JavaScript's numbers are exact to 53 bits only.
         "startTimeUnixNano": str(span.start_ns),
         "endTimeUnixNano": str(span.end_ns),
@@ -143,7 +100,7 @@ def _json_span(span: SpanData) -> dict[str, Any]:
     if span.parent is not None:
         written["parentSpanId"] = span.parent
     if span.error is not None:
-        written["status"] = {"code": _ERROR, "message": span.error}
+        written["status"] = {"code": ERROR, "message": span.error}
     return written
 
 
@@ -198,7 +155,7 @@ def _span(written: Mapping[str, Any]) -> SpanData:
             Link(each["traceId"], each["spanId"], _attributes(each))
             for each in written["links"]
         ),
-        error=status.get("message") if status.get("code") == _ERROR else None,
+        error=status.get("message") if status.get("code") == ERROR else None,
     )
 
 

@@ -7,8 +7,10 @@ to the first. For one thread.
 
 from collections import OrderedDict
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from functools import partial
+
+from msgspec.structs import replace
 
 from echoic.tracing import conventions as names
 from echoic.tracing import results, steps, tags

@@ -3,9 +3,8 @@
 Prompts and answers of models are included only where `content` allows it.
 """
 
-from dataclasses import replace
-
 import orjson
+from msgspec.structs import replace
 
 from echoic.tracing import conventions as names
 from echoic.tracing.spans import Step

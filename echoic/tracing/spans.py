@@ -5,9 +5,11 @@ so a redelivery makes the same ids. Every child lies within its parent's time.
 """
 
 import re
-from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import Iterable, Mapping
 from typing import Literal
+
+from msgspec import Struct, field
+from msgspec.structs import replace
 
 from echoic.tracing import conventions as names
 from echoic.tracing.run import LIVE, Run
@@ -25,8 +27,7 @@ critical path leaves out a span that ends when the next one begins."""
 _TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
 
 
-@dataclass(frozen=True, slots=True)
-class SpanEvent:
+class SpanEvent(Struct, frozen=True):
     """An event within a span, at nanoseconds since 1970."""
 
     name: str
@@ -34,8 +35,7 @@ class SpanEvent:
     attributes: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Link:
+class Link(Struct, frozen=True):
     """A link to a related span, mostly of another trace."""
 
     trace_id: str
@@ -43,8 +43,7 @@ class Link:
     attributes: Attributes = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class SpanData:
+class SpanData(Struct, frozen=True, kw_only=True):
     """A span as it is exported; ids are hex, times nanoseconds since 1970."""
 
     trace_id: str
@@ -63,8 +62,7 @@ class SpanData:
     """Whose span it is, if not the engine's: the source that an event came from."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Step:
+class Step(Struct, frozen=True, kw_only=True):
     """One thing that was done for a decision: a span without ids and parent."""
 
     name: str
@@ -78,8 +76,7 @@ class Step:
     service: str | None = None
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class DecisionTrace:
+class DecisionTrace(Struct, frozen=True, kw_only=True):
     """The facts of one decision from which its trace is built."""
 
     decision_id: str
@@ -115,8 +112,7 @@ class DecisionTrace:
     """The id of the recorded decision that a replay made again."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class FollowUp:
+class FollowUp(Struct, frozen=True, kw_only=True):
     """What became known of a decision later: a trace of its own that links to it."""
 
     id: str
@@ -134,22 +130,12 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
     trace_id = trace.run.trace_id(trace.event_id)
     parent, links = _context(trace.traceparent, trace_id)
     ids = _Ids(trace.run.span_key(trace.decision_id))
-    root_step = _root(trace, links)
-    root = _placed(root_step, trace_id, ids, parent)
-    queue, deciding = (
-        _clamped(each, root.start_ns, root.end_ns)
-        for each in (_queue(trace), _decide(trace))
-    )
-    decide = _placed(deciding, trace_id, ids, root.span_id, _original(trace))
-    spans = [root, _placed(queue, trace_id, ids, root.span_id), decide]
-    for stage in trace.stages:
-        within = _clamped(stage, decide.start_ns, decide.end_ns)
-        spans.append(_placed(within, trace_id, ids, decide.span_id))
+    root = _root_span(_root(trace, links), trace_id, ids, parent)
+    queue, decide = _children((_queue(trace), _decide(trace)), root, ids)
+    stages = _children(trace.stages, decide, ids)
     # Beside `decide`, not within: they happened after it, and may end much later.
-    for step in (_commit(trace), *trace.steps):
-        within = _clamped(step, root.start_ns, root.end_ns)
-        spans.append(_placed(within, trace_id, ids, root.span_id))
-    return tuple(spans)
+    others = _children((_commit(trace), *trace.steps), root, ids)
+    return (root, queue, decide, *stages, *others)
 
 
 def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
@@ -157,12 +143,8 @@ def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
     trace_id = identity.trace_id(follow_up.event_id or follow_up.id)
     parent, links = _context(follow_up.traceparent, trace_id)
     ids = _Ids(follow_up.id)
-    root = _placed(follow_up.root, trace_id, ids, parent, links)
-    children = (
-        _placed(_clamped(step, root.start_ns, root.end_ns), trace_id, ids, root.span_id)
-        for step in follow_up.steps
-    )
-    return (root, *children)
+    root = _root_span(follow_up.root, trace_id, ids, parent, links)
+    return (root, *_children(follow_up.steps, root, ids))
 
 
 def decision_link(event_id: str, decision_id: str) -> Link:
@@ -243,6 +225,7 @@ def _decide(trace: DecisionTrace) -> Step:
         start_ns=trace.started_ns,
         end_ns=trace.decided_ns,
         attributes=trace.tags,
+        links=_original(trace),
         error=trace.error,
     )
 
@@ -260,24 +243,7 @@ def _commit(trace: DecisionTrace) -> Step:
     )
 
 
-def _clamped(step: Step, start_ns: int, end_ns: int) -> Step:
-    """Return a step cut to its parent's time: clocks of several machines need not agree."""
-    # One nanosecond at least: of a span without any Jaeger says that its time is negative.
-    start = min(max(step.start_ns, start_ns), end_ns - 1)
-    end = min(max(step.end_ns - GAP_NS, start + 1), end_ns)
-    events = tuple(_within(step.events, start, end))
-    return replace(step, start_ns=start, end_ns=end, events=events)
-
-
-def _within(
-    events: tuple[SpanEvent, ...], start_ns: int, end_ns: int
-) -> Iterator[SpanEvent]:
-    for event in events:
-        at = min(max(event.at_ns, start_ns), end_ns)
-        yield replace(event, at_ns=at)
-
-
-def _placed(
+def _root_span(
     step: Step,
     trace_id: str,
     ids: _Ids,
@@ -295,6 +261,35 @@ def _placed(
         attributes=step.attributes,
         events=step.events,
         links=step.links + more_links,
+        error=step.error,
+        service=step.service,
+    )
+
+
+def _children(steps: Iterable[Step], parent: SpanData, ids: _Ids) -> list[SpanData]:
+    """Return the spans of steps, cut to their parent's time: clocks need not agree."""
+    return [_child(step, parent, ids) for step in steps]
+
+
+def _child(step: Step, parent: SpanData, ids: _Ids) -> SpanData:
+    # One nanosecond at least: of a span without any Jaeger says that its time is negative.
+    start = min(max(step.start_ns, parent.start_ns), parent.end_ns - 1)
+    end = min(max(step.end_ns - GAP_NS, start + 1), parent.end_ns)
+    events = [
+        SpanEvent(each.name, min(max(each.at_ns, start), end), each.attributes)
+        for each in step.events
+    ]
+    return SpanData(
+        trace_id=parent.trace_id,
+        span_id=ids.next(step.name),
+        parent=parent.span_id,
+        name=step.name,
+        kind=step.kind,
+        start_ns=start,
+        end_ns=max(end, start + 1),
+        attributes=step.attributes,
+        events=tuple(events),
+        links=step.links,
         error=step.error,
         service=step.service,
     )

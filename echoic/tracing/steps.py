@@ -3,7 +3,8 @@
 import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import replace
+
+from msgspec.structs import replace
 
 from echoic.tracing import conventions as names
 from echoic.tracing.naming import NameOf, heuristic_of, nameless

@@ -2,10 +2,10 @@
 
 import json
 import re
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from echoic.tracing.destinations import SPOOL, Spool
 from tests.echoic.cli.acting import thirsty

@@ -11,6 +11,7 @@ import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
+from itertools import chain, repeat
 from pathlib import Path
 
 DEADLINE_S = 20.0
@@ -169,13 +170,26 @@ def hanging() -> Iterator[int]:
 @contextmanager
 def refusing() -> Iterator[int]:
     """A server that answers every request with 503, in the words of HTTP."""
+    with _answering(repeat("503 Service Unavailable")) as port:
+        yield port
+
+
+@contextmanager
+def busy() -> Iterator[int]:
+    """A server that refuses the first request and takes the others."""
+    with _answering(chain(["503 Service Unavailable"], repeat("200 OK"))) as port:
+        yield port
+
+
+@contextmanager
+def _answering(statuses: Iterator[str]) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=_refuse, args=(server,), daemon=True)
+        thread = threading.Thread(target=_answer, args=(server, statuses), daemon=True)
         thread.start()
         yield server.getsockname()[1]
 
 
-def _refuse(server: socket.socket) -> None:
+def _answer(server: socket.socket, statuses: Iterator[str]) -> None:
     # The end of the test closes the server, and a client may hang up at any time.
     with suppress(OSError):
         while True:
@@ -183,7 +197,6 @@ def _refuse(server: socket.socket) -> None:
             with connection, suppress(OSError):
                 connection.settimeout(1.0)
                 if connection.recv(65536):
-                    connection.sendall(
-                        b"HTTP/1.1 503 Service Unavailable\r\n"
-                        b"Content-Length: 0\r\nConnection: close\r\n\r\n"
-                    )
+                    head = "Content-Length: 0\r\nConnection: close\r\n\r\n"
+                    answer = f"HTTP/1.1 {next(statuses)}\r\n{head}"
+                    connection.sendall(answer.encode())

@@ -31,11 +31,17 @@ def spans() -> list[SpanData]:
     return session_spans()
 
 
-def received(rotel: Rotel, protocol: str, spans: list[SpanData]) -> str:
+def received(
+    rotel: Rotel, protocol: str, spans: list[SpanData], compression: str
+) -> str:
     """What the collector wrote when it was sent the spans."""
     port = rotel.grpc if protocol == "grpc" else rotel.http
     where = endpoint(
-        f"http://127.0.0.1:{port}", {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
+        f"http://127.0.0.1:{port}",
+        {
+            "OTEL_EXPORTER_OTLP_PROTOCOL": protocol,
+            "OTEL_EXPORTER_OTLP_COMPRESSION": compression,
+        },
     )
     collector = Collector(where)
     collector.send(resource({}), spans)
@@ -50,12 +56,21 @@ def values(text: str, field: str) -> list[str]:
     return re.findall(rf"^ {{4}}{field} *: ?(.*?) *$", text, re.MULTILINE)
 
 
-@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json", "grpc"])
+@pytest.mark.parametrize(
+    ("protocol", "compression"),
+    [
+        ("http/protobuf", "none"),
+        ("http/protobuf", "gzip"),
+        ("http/json", "gzip"),
+        ("grpc", "none"),
+        ("grpc", "gzip"),
+    ],
+)
 def test_every_span_arrives_whole(
-    protocol: str, rotel: Rotel, spans: list[SpanData]
+    protocol: str, compression: str, rotel: Rotel, spans: list[SpanData]
 ) -> None:
     """Ids, parents, names, times, links and events are those that were sent."""
-    text = received(rotel, protocol, spans)
+    text = received(rotel, protocol, spans, compression)
 
     columns = ("ID", "Trace ID", "Parent ID", "Name")
     rows = zip(*(values(text, each) for each in columns), strict=True)

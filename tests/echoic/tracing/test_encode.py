@@ -2,11 +2,15 @@
 
 import json
 from base64 import b64decode
-from dataclasses import replace
 
 import pytest
 from google.protobuf.json_format import MessageToDict
-from opentelemetry.exporter.otlp.proto.common.trace_encoder import encode_spans
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
+from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
+    ExportTraceServiceRequest,
+)
 
 from echoic.tracing import encode
 from echoic.tracing.spans import Link, SpanData, SpanEvent
@@ -49,18 +53,9 @@ def without_empty(value: object) -> object:
     return {name: each for name, each in kept.items() if each not in ([], {})}
 
 
-def without_flags(value: object) -> object:
-    """The same without flags: only the SDK says whether a parent is of another process."""
-    if isinstance(value, list):
-        return [without_flags(each) for each in value]
-    if not isinstance(value, dict):
-        return value
-    return {k: without_flags(each) for k, each in value.items() if k != "flags"}
-
-
-def test_both_forms_say_the_same() -> None:
-    """A collector and a file get the same spans, whole or nearly empty."""
-    bare = SpanData(
+WHOLE = [
+    SPAN,
+    SpanData(
         trace_id=SPAN.trace_id,
         span_id="00f067aa0ba902c0",
         parent=None,
@@ -68,13 +63,51 @@ def test_both_forms_say_the_same() -> None:
         kind="internal",
         start_ns=1,
         end_ns=2,
-    )
-    spans = [SPAN, bare, replace(SPAN, service="crafter")]
-    request = encode_spans(encode.to_sdk(RESOURCE, spans))
-    binary = normal(MessageToDict(request, use_integers_for_enums=True))
-    text = json.loads(encode.to_json(RESOURCE, spans))
+    ),
+    replace(SPAN, service="crafter"),
+]
+"""Spans whole, nearly empty, and of another service."""
 
-    assert without_flags(without_empty(text)) == without_flags(without_empty(binary))
+
+def test_both_forms_say_the_same() -> None:
+    """A collector and a file get the same spans; OpenTelemetry's own classes read them."""
+    request = ExportTraceServiceRequest.FromString(encode.to_protobuf(RESOURCE, WHOLE))
+    binary = normal(MessageToDict(request, use_integers_for_enums=True))
+    text = json.loads(encode.to_json(RESOURCE, WHOLE))
+
+    assert without_empty(text) == without_empty(binary)
+
+
+SCALARS = st.one_of(
+    st.booleans(),
+    st.integers(-(2**63), 2**63 - 1),
+    st.floats(allow_nan=False),
+    st.text(max_size=300),
+)
+
+
+NAMES = st.text(min_size=1, max_size=200)
+
+
+@given(st.dictionaries(NAMES, SCALARS), NAMES)
+def test_protobuf_is_written_as_it_says(
+    attributes: dict[str, str | bool | int | float], text: str
+) -> None:
+    """Of any length and value it is what protobuf's own encoder writes of what was read."""
+    event = SpanEvent(text, 2**64 - 1, attributes)
+    span = replace(SPAN, name=text, attributes=attributes, events=(event,), error=text)
+    written = encode.to_protobuf(RESOURCE, [span])
+    request = ExportTraceServiceRequest.FromString(written)
+    read = request.resource_spans[0].scope_spans[0].spans[0]
+    found = {each.key: each.value for each in read.attributes}
+
+    assert request.SerializeToString() == written
+    assert (read.name, read.status.message) == (text, text)
+    assert {
+        key: getattr(value, str(value.WhichOneof("value")))
+        for key, value in found.items()
+    } == attributes
+    assert read.events[0].time_unix_nano == 2**64 - 1
 
 
 def test_each_service_has_its_resource() -> None:

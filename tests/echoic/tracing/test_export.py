@@ -10,7 +10,7 @@ import pytest
 
 from echoic.errors import SettingsError
 from echoic.tracing import export
-from echoic.tracing.collector import endpoint
+from echoic.tracing.collector import Collector, CollectorError, endpoint
 from echoic.tracing.destinations import Spool
 from echoic.tracing.export import Tracer, open_tracer
 from echoic.tracing.sampling import Sampling
@@ -300,6 +300,30 @@ def test_a_wrong_protocol_is_named() -> None:
         endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "thrift"})
 
     assert "grpc" in (raised.value.next_step or "")
+
+
+def test_a_wrong_compression_is_named() -> None:
+    """As the protocol is; nothing is sent in a form that nobody asked for."""
+    with pytest.raises(SettingsError, match="'zip'") as raised:
+        endpoint("http://a", {"OTEL_EXPORTER_OTLP_COMPRESSION": "zip"})
+
+    assert "gzip" in (raised.value.next_step or "")
+
+
+def test_a_busy_collector_is_asked_twice() -> None:
+    """What passes is waited for, within the time that a batch may take."""
+    with collectors.busy() as port:
+        Collector(endpoint(f"http://127.0.0.1:{port}", {})).send({}, [])
+
+
+@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json"])
+def test_a_refusal_says_why(protocol: str) -> None:
+    """The notice that an operator reads holds the status."""
+    variables = {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
+    with collectors.refusing() as port:
+        refusing = Collector(endpoint(f"http://127.0.0.1:{port}", variables))
+        with pytest.raises(CollectorError, match="503 Service Unavailable"):
+            refusing.send({}, [])
 
 
 def test_grpc_without_its_extra_says_what_to_install(

@@ -1,10 +1,10 @@
 """Traces that waited in a file: found, copied, and sent after all."""
 
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from echoic.tracing import resend
 from echoic.tracing.collector import Collector, CollectorError, endpoint

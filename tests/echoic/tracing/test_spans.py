@@ -1,10 +1,10 @@
 """A decision's trace: its ids, its tree and its times."""
 
-from dataclasses import replace
 from uuid import UUID
 
 from hypothesis import given
 from hypothesis import strategies as st
+from msgspec.structs import replace
 
 from echoic.tracing.observe import Observer
 from echoic.tracing.spans import GAP_NS, DecisionTrace, SpanData, decision_spans
