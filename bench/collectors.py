@@ -60,13 +60,16 @@ def main(kind: str, port: int) -> None:
         # Connections are kept open, as real collectors do.
         protocol_version = "HTTP/1.1"
 
-        def do_POST(self) -> None:  # the name is the library's
+        def handle(self) -> None:
             # A client that has waited too long closes its end.
             with suppress(OSError):
-                self.rfile.read(int(self.headers["Content-Length"]))
-                self.send_response(status())
-                self.send_header("Content-Length", "0")
-                self.end_headers()
+                super().handle()
+
+        def do_POST(self) -> None:  # the name is the library's
+            self.rfile.read(int(self.headers["Content-Length"]))
+            self.send_response(status())
+            self.send_header("Content-Length", "0")
+            self.end_headers()
 
         def log_message(self, *_: object) -> None:
             """Say nothing."""

@@ -1,9 +1,10 @@
 """Live figures: how many events a second, how soon an answer, how much memory."""
 
 import asyncio
+import gc
 import time
-from collections.abc import AsyncIterator, Sequence, Set
-from contextlib import AsyncExitStack, aclosing, asynccontextmanager
+from collections.abc import AsyncIterator, Iterator, Sequence, Set
+from contextlib import AsyncExitStack, aclosing, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 
 import orjson
@@ -183,14 +184,25 @@ async def latency(
     after = await running.log.last_sequence(">")
     async with child(running, *worker):
         wanted = {event.id for event in events}
-        seeing = asyncio.create_task(_see(running, after, wanted))
-        published = await _publish(running, events, per_s)
-        seen = await asyncio.wait_for(seeing, PATIENCE_S)
+        with _uncollected():
+            seeing = asyncio.create_task(_see(running, after, wanted))
+            published = await _publish(running, events, per_s)
+            seen = await asyncio.wait_for(seeing, PATIENCE_S)
     counted = [event.id for event in events[int(per_s * WARM_UP_S) :]]
     counted = [id_ for id_ in counted if path in ("", seen[id_].path)]
     on_the_wire = [seen[id_].at_ns - published[id_] for id_ in counted]
     at_the_broker = [seen[id_].decided_ns - seen[id_].arrived_ns for id_ in counted]
     return _percentiles(on_the_wire), _percentiles(at_the_broker)
+
+
+@contextmanager
+def _uncollected() -> Iterator[None]:
+    """Collect no garbage in this process: it would count as latency of what is measured."""
+    gc.disable()
+    try:
+        yield
+    finally:
+        gc.enable()
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,7 @@ from echoic.metrics.catalogue import PROJECTOR
 from echoic.metrics.gauges import ProjectionGauges
 from echoic.metrics.reports import Reports, report
 from echoic.run import child_process
+from echoic.run.process import prepare
 from echoic.run.supervision import Notify
 from echoic.tracing.export import open_tracer
 from echoic.tracing.observe import Answered
@@ -84,6 +85,7 @@ async def keep_up(job: Job, notify: Notify, reports: Reports) -> None:
 
 def main() -> int:
     """Run as the projector process; return the exit code."""
+    prepare()
     fields = child_process.given_job()
     credentials = Credentials(**fields.pop("credentials"))
     return asyncio.run(_project(Job(credentials=credentials, **fields)))
