@@ -20,7 +20,7 @@ from schemas.values.subjects import partition_of
 from streams.groups import Group, groups
 from streams.log import ReadableLog
 
-_MEASURED = ("chat ", "publish ")
+_MEASURED = ("chat ", "publish ", names.COMPLETE)
 """How the names of spans begin whose times the log has; it has those of a root, too."""
 
 

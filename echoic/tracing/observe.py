@@ -58,6 +58,8 @@ class Answered:
 @dataclass(slots=True)
 class _Open:
     trace: DecisionTrace
+    input_id: str
+    """Of the input that it answered."""
     asks: dict[str, tuple[ModelAsked | DeliveryAsked, int]] = field(
         default_factory=dict
     )
@@ -163,7 +165,7 @@ class Observer:
             run=self._run,
             original=self._original,
         )
-        self._held[id_] = _Open(trace, final=decided.final)
+        self._held[id_] = _Open(trace, entry.id, final=decided.final)
         _remember(self._events, id_, occasion_id)
 
     def _pack_version(self, seen: Answered, decided: Decided) -> str | None:
@@ -215,7 +217,11 @@ class Observer:
             yield self._late(seen, id_, end.decision_id, changed)
             return
         held.final = True
-        held.trace = replace(held.trace, tags={**held.trace.tags, **changed})
+        held.trace = replace(
+            held.trace,
+            tags={**held.trace.tags, **changed},
+            steps=(*held.trace.steps, *_completing(seen, end, held)),
+        )
         # Its asks expired or were overtaken; results may never come.
         if isinstance(end, Dropped):
             self._forget_asks(held)
@@ -277,6 +283,22 @@ def _name_of(seen: Answered, decided: Decided) -> NameOf:
     if seen.held is None:
         return nameless
     return partial(seen.held.name_of, seen.input.agent, decided.domain)
+
+
+def _completing(
+    seen: Answered, end: Completed | Dropped, held: _Open
+) -> Iterator[Step]:
+    """Yield the step by which a later input ended a decision."""
+    if seen.input.id == held.input_id:
+        return
+    dropped = {names.REASON: end.reason} if isinstance(end, Dropped) else {}
+    yield Step(
+        name=names.COMPLETE,
+        # The broker's clock may be ahead of ours.
+        start_ns=min(seen.input.record.time_ns, seen.times.started_ns),
+        end_ns=seen.times.committed_ns,
+        attributes=dropped,
+    )
 
 
 def _with_wait(step: Step, asked_ns: int) -> tuple[Step, ...]:

@@ -136,7 +136,7 @@ def outcome_step(
         attributes={
             names.DECISION_ID: outcome.decision_id,
             names.FIRE_ID: outcome.fire_id,
-            names.HEURISTIC_ID: outcome.heuristic_id,
+            names.FIRE_HEURISTIC_ID: outcome.heuristic_id,
             names.FIRE_OUTCOME: outcome.outcome,
         },
         links=links,

@@ -62,6 +62,8 @@ class Facts:
     """Outcomes of earlier decisions that its event showed."""
     answers: list[Answer] = field(default_factory=list)
     end: Completed | Dropped | None = None
+    ended_ns: tuple[int, int] | None = None
+    """The broker's times of the later input that ended it, and of the end."""
     open: dict[str, Ask] = field(default_factory=dict)
     """The asks that it waits for."""
     is_over: bool = False
@@ -119,7 +121,7 @@ class LogFacts:
                 self.decisions[output.id] = _facts(entry, output, said, outputs)
                 touched.append(output.id)
             elif isinstance(said, Completed | Dropped):
-                touched.append(self._end(said))
+                touched.append(self._end(entry, output, said))
             elif isinstance(said, ModelAsked | DeliveryAsked):
                 self._ask(output, said)
         for decided in self._known(touched):
@@ -140,9 +142,11 @@ class LogFacts:
                 decided.answers.append(Answer(ask, result, entry.record.time_ns))
         return decision_id
 
-    def _end(self, said: Completed | Dropped) -> str:
+    def _end(self, entry: Input, output: Output, said: Completed | Dropped) -> str:
         for decided in self._known([said.decision_id]):
             decided.end = said
+            if entry.record.time_ns > decided.arrived_ns:
+                decided.ended_ns = entry.record.time_ns, output.record.time_ns
             if isinstance(said, Dropped):
                 decided.open.clear()
         return said.decision_id

@@ -109,12 +109,25 @@ def test_a_decision_takes_from_its_event_to_its_last_answer(played: Played) -> N
             spans[name] for name in ("queue", "decide", "commit")
         )
         ends = [_period(answer)[1] for answer in each.answers]
+        ends += [span.end_ns for span in spans["complete"]]
 
         assert root.start_ns == queue.start_ns == each.arrived_ns
         assert _near(queue.end_ns, decide.start_ns)
         assert decide.end_ns <= each.written_ns <= commit.end_ns + NEAR_NS
         assert _near(decide.end_ns, commit.start_ns)
         assert _near(root.end_ns, max(commit.end_ns, *ends, 0))
+
+
+def test_a_later_end_is_shown_when_it_came(played: Played) -> None:
+    """From the broker's time of what ended it to the write of the end."""
+    later = [each for each in played.log.decisions.values() if each.ended_ns]
+    for each in later:
+        (complete,) = played.of(each)["complete"]
+        assert each.ended_ns is not None
+
+        assert complete.start_ns == each.ended_ns[0]
+        assert complete.end_ns + NEAR_NS >= each.ended_ns[1]
+    assert later
 
 
 def test_the_stages_follow_one_another_within_the_decision(played: Played) -> None:
@@ -263,6 +276,7 @@ def _names(each: Facts) -> Counter[str]:
     names = [decided.type, "queue", "decide", "salience", "gate", "messages", "commit"]
     names += ["match", "choose"] if decided.candidates else []
     names += ["outcome"] * each.outcomes
+    names += ["complete"] if each.ended_ns else []
     names += ["projection"] if _is_spoken(each) else []
     names += [_name(answer) for answer in each.answers]
     return Counter(names)

@@ -148,7 +148,8 @@ def test_a_model_call_is_part_of_the_decisions_trace() -> None:
     (trace,) = observer.answered(samples.result(answer, completed, ms=800))
 
     assert isinstance(trace, DecisionTrace)
-    (chat,) = trace.steps
+    chat, complete = trace.steps
+    assert chat.end_ns <= complete.end_ns
     assert (chat.name, chat.kind) == ("chat tiny", "client")
     assert chat.attributes["gen_ai.provider.name"] == "ollama"
     assert chat.attributes["gen_ai.usage.input_tokens"] == 30
@@ -194,7 +195,7 @@ def test_a_race_is_traced_with_its_winner_and_the_late_loser() -> None:
     assert trace.tags["echoic.summary"] == (
         "spoke by heuristic, before ollama/tiny had answered"
     )
-    assert [step.name for step in trace.steps] == ["chat tiny"]
+    assert [step.name for step in trace.steps] == ["complete", "chat tiny"]
 
 
 def test_words_are_left_out_unless_allowed() -> None:
