@@ -244,6 +244,15 @@ class BrokerClient(Client):
             raise SecureConnRequiredError
         return super()._connect_command()
 
+    async def _process_pong(self) -> None:
+        """Take an answer to a PING, also where nobody waits for it any more.
+
+        The library would stop reading for good, while the connection stays open.
+        """
+        if self._pongs and self._pongs[0].done():
+            self._pongs[0] = asyncio.get_running_loop().create_future()
+        await super()._process_pong()
+
     async def _process_connect_init(self) -> None:
         """Do the handshake, and close the socket if it fails."""
         try:

@@ -140,3 +140,20 @@ async def test_nobody_there_and_no_answer_are_told_apart(broker: Broker) -> None
     await broker.client.subscribe("svc._.silent")
     with pytest.raises(TimeoutError):
         await broker.client.request("svc._.silent", b"", 0.05)
+
+
+@pytest.mark.services
+async def test_a_flush_that_was_given_up_leaves_the_connection_open(
+    broker: Broker,
+) -> None:
+    """Its late PONG is taken, and whatever is asked next is answered."""
+    flushing = asyncio.create_task(broker.client.flush())
+    # Once the PING is on its way, and before an answer can be read.
+    await asyncio.sleep(0)
+    flushing.cancel()
+    await asyncio.wait({flushing})
+
+    await broker.client.flush()
+    await settle(broker.client)
+
+    assert await broker.reader.last_sequence(">") >= 0
