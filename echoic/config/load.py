@@ -107,6 +107,7 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
     """
     # Imported here, as few commands make a strategy.
     from echoic.config.strategies import exploration_of, strategy_of
+    from echoic.packs.personalities import shipped
 
     fields = recorded(MindSettings, settings.behaviour)
     # None is how the log records that there is no model.
@@ -121,6 +122,8 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
             "first_signal": preset.first_signal,
             "kappa_by_origin": preset.kappa_by_origin,
         }
+    # In full: a replay has no files, and a later program may ship other ones.
+    fields["executive"] |= {"templates": shipped()}
     is_learnt = settings["learning.silence"] == "on"
     return MindSettings.model_validate(
         fields

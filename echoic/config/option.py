@@ -12,7 +12,7 @@ from pathlib import Path
 from schemas.values.subjects import is_agent, is_token
 
 MOST_BIAS = 0.1
-"""The largest bias, up or down; repeated from `schemas.packs.manifest`, slow to import."""
+"""The largest bias, up or down; repeated from `schemas.values.personality`, slow to import."""
 
 Value = str | int | float | Path | tuple[str, ...] | dict[str, float] | None
 Parser = Callable[[object], Value]
@@ -237,6 +237,22 @@ def token(value: object) -> str:
     name = text(value)
     if not is_token(name):
         raise ValueError("1 to 64 of A-Z a-z 0-9 _ -")
+    return name
+
+
+def template(value: object) -> str:
+    """Return the name of a shipped personality, of a pack's as `<pack>/<name>`, or ""."""
+    # Imported here: few commands read the templates' files.
+    from echoic.packs import personalities
+    from schemas.values.personality import NO_TEMPLATE
+
+    name = text(value)
+    if name in ("", NO_TEMPLATE):
+        return ""
+    # Which packs there are is known only once they are loaded.
+    if "/" not in name and name not in personalities.names():
+        known = ", ".join(personalities.names())
+        raise ValueError(f"one of {known}, or <pack>/<name>")
     return name
 
 

@@ -108,7 +108,8 @@ _ORDER = (
     "model.candidates", "candidates.present", "candidates.withhold",
     "learning.formation", "learning.silence", "learning.silence_asks",
     "learning.endorsement", "learning.endorsement_cap", "prediction", "base_prompt",
-    "personality", "biases", "ttl_s", "channel", "embedder",
+    "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
+    "channel", "embedder",
     "learning.calibrate_raters", "learning.undo_s", "learning.ignored_after",
     "learning.preset", "learning.kappa", "learning.kappa_by_origin", "learning.gamma",
     "learning.floor", "learning.ceiling", "learning.feedback_weight",
@@ -124,6 +125,7 @@ _FORMS: Mapping[str, Parser] = {
     "biases": forms.biases,
     "optional_text": forms.optional_text,
     "origin_factors": forms.origin_factors,
+    "template": forms.template,
     "token": forms.token,
 }
 _TYPES: Mapping[object, Parser] = {

@@ -108,7 +108,13 @@ class TurnContext:
 
     def biases_of(self, domain: str) -> dict[str, float]:
         """Return the personality's adjustments for a domain's events."""
-        return goals_and_biases.biases(self.settings, self.state, self.packs, domain)
+        return goals_and_biases.biases(
+            self.settings,
+            self.state,
+            self.packs,
+            domain,
+            template=self.variant.template,
+        )
 
     @property
     def next_id(self) -> str:

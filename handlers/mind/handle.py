@@ -273,7 +273,7 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
         control,
         turn.aids,
         problem,
-        edition=turn.settings.edition,
+        settings=turn.settings,
     )
     # Freezing and releasing change a lifecycle, so they are announced as evidence is.
     if isinstance(control, HeuristicFrozen):

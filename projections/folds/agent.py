@@ -22,8 +22,8 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.executive import sayings
-from projections.folds.executive.controls import Origin
+from projections.folds.executive import personality, sayings
+from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import OutputMessage, message_type
@@ -86,6 +86,15 @@ def said(
 
     Outputs that change no state, unknown ones among them, are skipped.
     """
+    state = _said(state, context, id_, message)
+    if context.settings.executive is not None:
+        return personality.felt(state, context, message)
+    return state
+
+
+def _said(
+    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
+) -> AgentState:
     match message:
         case Decided():
             return _decided(state, context, id_, message)

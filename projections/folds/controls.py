@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from projections.folds import experiments, goals_and_biases, sessions
 from projections.folds.executive import controls as executive_controls
-from projections.folds.executive.controls import Origin
+from projections.folds.executive.origin import Origin
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.envelope import Input
 from schemas.messages import controls

@@ -5,7 +5,8 @@ With `goals.choose` only the few nearest to the event count, unless none is near
 
 Biases are personality as small adjustments of decisions. In order of precedence: the
 agent's own for a domain, its own for all, the pack's of that domain, the settings'. From
-the second edition on each is limited to `MOST_BIAS`.
+the second edition on each is limited to `MOST_BIAS`. Where a personality template is in
+force, its own biases are the only ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -14,14 +15,16 @@ from itertools import chain
 from immutables import Map
 from msgspec.structs import replace
 
+from projections.folds.executive import templates
 from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.messages.decisions import RelevantGoal
-from schemas.packs.manifest import MOST_BIAS, CompiledPack
+from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids, embedded
 from schemas.state import limits
 from schemas.state.agent import AgentState, SharedState
 from schemas.values import vectors
 from schemas.values.exact_math import clamp
+from schemas.values.personality import MOST_BIAS
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
 
@@ -106,8 +109,17 @@ def biases(
     state: AgentState,
     packs: Sequence[CompiledPack],
     domain: str | None = None,
+    *,
+    template: str | None = None,
 ) -> dict[str, float]:
-    """Return the biases for an event of a domain; for None, those of no domain."""
+    """Return the biases for an event of a domain; for None, those of no domain.
+
+    `template` is the personality of an experiment's variant.
+    """
+    executive = settings.executive
+    chosen = executive and templates.in_force(state, executive, packs, template)
+    if chosen:
+        return dict(chosen.biases)
     of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
     found: dict[str, float] = {
         # Later entries override earlier ones, name by name.

@@ -117,7 +117,13 @@ class InForce:
 
     def biases_of(self, domain: str | None = None) -> dict[str, float]:
         """Return the personality's adjustments for a domain's events, or for any other."""
-        return goals_and_biases.biases(self.settings, self.agent, self.packs, domain)
+        return goals_and_biases.biases(
+            self.settings,
+            self.agent,
+            self.packs,
+            domain,
+            template=self.variant.template,
+        )
 
     @property
     def strategy(self) -> StrategySpec:

@@ -20,6 +20,7 @@ from schemas.values.base import (
     Unit,
     written,
 )
+from schemas.values.personality import Trait
 from schemas.values.reasons import Drop, Path, ResponseType, Silence, Timing
 
 Exploration = Literal["none", "uniform", "challenger"]
@@ -111,6 +112,32 @@ class Draw(StructPart, frozen=True, kw_only=True):
     value: Unit
 
 
+class ContextInForce(StructPart, frozen=True, kw_only=True):
+    """A context that moves the traits, and why it holds."""
+
+    name: Name
+    by: Literal["threat", "opportunity", "failures", "sentiment", "switched"]
+    value: float | None = None
+    """The threat, the opportunity or the sentiment; how many outcomes failed."""
+    cause: str | None = None
+    """The event or the fire that showed it last; who switched."""
+
+
+class Voice(StructPart, frozen=True, kw_only=True):
+    """As whom the companion decides: its personality here and now."""
+
+    template: Name | None = None
+    """None: no template, the usual traits."""
+    traits: dict[Trait, Unit]
+    """The effective ones: template, contexts, overrides, mood and rapport together."""
+    contexts: tuple[ContextInForce, ...] | None = None
+    valence: float | None = None
+    """The mood, from -1 bad to 1 good; None: nothing moved it yet."""
+    arousal: Unit | None = None
+    rapport: Unit | None = None
+    """With the person addressed; None: neutral, as with a stranger."""
+
+
 class Decision(StructMessage, frozen=True, kw_only=True):
     """A decision or what became of it."""
 
@@ -169,6 +196,8 @@ class Decided(Decision, frozen=True, kw_only=True):
     """Which variant of a running experiment was in force."""
     goals: tuple[RelevantGoal, ...] | None = None
     """The goals that the event is about, if only such counted; nearest first."""
+    voice: Voice | None = None
+    """The personality, if anything moves it from the usual one."""
     chain: str
     """The agent's chain hash up to its previous group, that included."""
 

@@ -10,17 +10,7 @@ from pydantic import Field
 
 from schemas.messages.controls import Control
 from schemas.values.base import Moment, Name, Personal, Seconds, Signed, Token
-
-Trait = Literal[
-    "humor",
-    "sarcasm",
-    "formality",
-    "proactive",
-    "enthusiasm",
-    "helpfulness",
-    "verbosity",
-]
-"""The traits of a personality, each from 0 to 1."""
+from schemas.values.personality import Trait
 
 ABOUT_LIMIT = 500
 """How many characters a topic may have."""
@@ -128,7 +118,8 @@ class PersonalitySelected(OfPerson):
     token: ClassVar[str] = "personality_selected"
 
     template: Name
-    """A shipped template, or `<pack>/<template>`."""
+    """A shipped template, `<pack>/<template>`, or `none`; whoever wants it, it is the
+    personality for everybody."""
 
 
 class SkillLoaded(OfPerson):

@@ -28,6 +28,9 @@ class Variant(Part):
 
     strategy: StrategySpec | None = None
     personality: str | None = Field(default=None, max_length=PERSONALITY_LIMIT)
+    """What a model is told of its character."""
+    template: Name | None = None
+    """A personality template, or `none`."""
 
 
 AS_SET = Variant()

@@ -24,6 +24,13 @@ from schemas.values import vectors
 from schemas.values.base import Name, Part, Seconds, Unit, first_fault
 from schemas.values.base import Token as Token
 from schemas.values.ids import digest, heuristic_id
+from schemas.values.personality import (
+    DETECTED,
+    NO_TEMPLATE,
+    Bias,
+    ContextDeclared,
+    PersonalityTemplate,
+)
 from schemas.values.reasons import ResponseType
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Matrix, Vector
@@ -35,9 +42,6 @@ CONFIDENCE_MIN, CONFIDENCE_MAX = 0.05, 0.95
 """The confidence that a heuristic may declare: nothing is certain before it was tried."""
 
 Setting = Literal["game", "work", "home", "other"]
-MOST_BIAS = 0.1
-"""The most that a bias may add to what it adjusts, up or down."""
-Bias = Annotated[float, Field(ge=-MOST_BIAS, le=MOST_BIAS)]
 Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 
@@ -180,6 +184,10 @@ class Pack(Part):
     heuristics: tuple[Heuristic, ...] = Field(default=(), max_length=20_000)
     session_outcomes: tuple[SessionOutcome, ...] = Field(default=(), max_length=32)
     """What counts over a whole session, besides what each decision comes to."""
+    personalities: tuple[PersonalityTemplate, ...] = Field(default=(), max_length=64)
+    """Templates of personality, each chosen as `<pack>/<name>`."""
+    contexts: tuple[ContextDeclared, ...] = Field(default=(), max_length=64)
+    """What the companion may take part in here, besides what it always may."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:
@@ -189,6 +197,16 @@ class Pack(Part):
         # Ids derive from names, so two heuristics of one name would share their evidence.
         if any(len(set(each)) < len(each) for each in (names, declared, measured)):
             message = "two heuristics, event types or outcomes have one name"
+            raise PydanticCustomError("duplicate", message)
+        return self
+
+    @model_validator(mode="after")
+    def _characters_are_unique(self) -> Self:
+        templates = [NO_TEMPLATE, *(each.name for each in self.personalities)]
+        # A pack may say what is always there in its own way, but not what is detected.
+        contexts = [*DETECTED, *(each.name for each in self.contexts)]
+        if any(len(set(each)) < len(each) for each in (templates, contexts)):
+            message = "two personalities or contexts have one name, or a reserved one"
             raise PydanticCustomError("duplicate", message)
         return self
 

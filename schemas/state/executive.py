@@ -5,10 +5,13 @@ there. All of it is bounded by `schemas.state.limits`.
 """
 
 from datetime import datetime
+from typing import Any
 
 from immutables import Map
 from msgspec import Struct, field
 
+from schemas.state import limits
+from schemas.values.bounded_map import Bounded
 from schemas.values.reasons import ResponseType
 from schemas.values.vectors import Vector
 
@@ -53,12 +56,64 @@ class Saying(Struct, frozen=True, kw_only=True, gc=False):
     """Of the event that it answered."""
 
 
+class Override(Struct, frozen=True, kw_only=True):
+    """A trait that somebody moved."""
+
+    amount: float
+    until: datetime | None
+    """None: until taken back."""
+
+
+class Mood(Struct, frozen=True, kw_only=True):
+    """How the companion feels by what happened lately, as of a time."""
+
+    valence: float
+    """From -1 bad to 1 good."""
+    arousal: float
+    """From 0 calm to 1 stirred."""
+    at: datetime
+
+
+class Sign(Struct, frozen=True, kw_only=True):
+    """Something that tells in which context the companion is."""
+
+    at: datetime
+    value: float
+    cause: str
+    """The event or the fire that it is of."""
+
+
+_BY_PERSON: Bounded[str, Any] = Bounded(limits.PEOPLE_PRESENT)
+
+
+class Personality(Struct, frozen=True, kw_only=True):
+    """What moves the traits away from those of the settings' template."""
+
+    template: str | None = None
+    """The one that was selected; None: that of the settings."""
+    overrides: Bounded[str, Map[str, Override]] = _BY_PERSON
+    """By person, or `EVERYBODY`, and by trait."""
+    mood: Mood | None = None
+    threat: Sign | None = None
+    """The latest threat that counts, and so on."""
+    opportunity: Sign | None = None
+    failures: tuple[Sign, ...] = ()
+    """The latest failed outcomes, oldest first."""
+    sentiments: Bounded[str, Sign] = _BY_PERSON
+    """How each person felt last, or `EVERYBODY`."""
+
+
+UNMOVED = Personality()
+"""That of an agent whose traits nothing moves."""
+
+
 class Executive(Struct, frozen=True, kw_only=True):
     """The executive's part of an agent's state."""
 
     people: Map[str, UserState] = field(default_factory=Map)
     """By person; `EVERYBODY` if nobody was named."""
     context: ActiveContext | None = None
+    personality: Personality = UNMOVED
     said: tuple[Saying, ...] = ()
     """The latest responses, oldest first."""
 

@@ -60,3 +60,6 @@ PEOPLE_PRESENT = 32
 
 SAYINGS = 100
 """How many of the latest responses are remembered."""
+
+FAILURES = 3
+"""How many of the latest failed outcomes are remembered: so many make a struggling person."""

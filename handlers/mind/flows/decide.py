@@ -12,12 +12,14 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows import decision_messages, silence
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
-from handlers.mind.stages import executive, matching, outcomes, salience
+from handlers.mind.stages import executive, matching, outcomes, personality, salience
+from handlers.mind.stages.personality import Moment, Traits
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
 from projections.folds import experiments
 from projections.folds.events import Domain
 from schemas.codec.catalogue import OutputMessage
+from schemas.messages.decisions import Salience
 from schemas.messages.experiments import Assignment, Variant
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
@@ -54,9 +56,10 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     if shown is not None or event.in_reply_to is not None:
         silence.shown(turn, event, shown)
     # After the credit: the decision must see the confidence that the outcome left.
-    here = _occasion(turn, event, domain)
+    assignment = _assignment(turn, event)
     # From here on the variant's settings are in force; the outcome was counted without it.
-    turn.adopt(_variant(turn, here))
+    turn.adopt(_variant(turn, assignment))
+    here = _occasion(turn, event, domain, assignment)
     if here.assessment.silence is None:
         return _choose(turn, here)
     # A gated event is a decision, too: silence is recorded with what led to it.
@@ -80,7 +83,9 @@ def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | 
     return outcomes.undone(turn.state, fire, turn.input.id) if fire else None
 
 
-def _occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
+def _occasion(
+    turn: TurnContext, event: Sensed, domain: Domain, assignment: Assignment | None
+) -> Occasion:
     """Make the occasion of an event; the event's own values go before the pack's."""
     declared, pack = domain.event_type, domain.pack
     ttl_s = (
@@ -105,10 +110,27 @@ def _occasion(turn: TurnContext, event: Sensed, domain: Domain) -> Occasion:
         expires_at=turn.now + timedelta(seconds=ttl_s),
         channel=(declared.channel if declared else None) or turn.settings.channel,
         flags=_flags(turn, event),
-        assignment=_assignment(turn, event),
+        assignment=assignment,
         own_urgency=salience.urgency(
             event.urgency, assessment.salience.dimensions, turn.settings.edition
         ),
+        traits=_traits(turn, event, weighed),
+    )
+
+
+def _traits(turn: TurnContext, event: Sensed, weighed: Salience) -> Traits | None:
+    """Return the traits in force for an event; None without the executive."""
+    settings = turn.settings.executive
+    if settings is None:
+        return None
+    moment = Moment(
+        id=turn.input.id,
+        dimensions=weighed.dimensions,
+        sentiment=event.sentiment,
+        person=event.person,
+    )
+    return personality.traits_in_force(
+        turn.state, settings, turn.packs, turn.now, moment, wanted=turn.variant.template
     )
 
 
@@ -142,11 +164,11 @@ def _flags(turn: TurnContext, event: Sensed) -> tuple[str, ...]:
     return tuple(flags)
 
 
-def _variant(turn: TurnContext, here: Occasion) -> Variant | None:
+def _variant(turn: TurnContext, assignment: Assignment | None) -> Variant | None:
     experiment = turn.state.experiment
-    if experiment is None or here.assignment is None:
+    if experiment is None or assignment is None:
         return None
-    return experiment.named(here.assignment.variant)
+    return experiment.named(assignment.variant)
 
 
 def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:

@@ -10,6 +10,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import Consultation, recorded_digest
 from handlers.mind.stages import executive, withholding
 from handlers.mind.stages.executive import Choice, Race
+from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.salience import Assessment
 from projections.folds.events import Domain
@@ -44,6 +45,8 @@ class Occasion(Struct, frozen=True):
     """Which variant of a running experiment is in force."""
     own_urgency: float
     """How soon an answer is worth having, by the event alone."""
+    traits: Traits | None = None
+    """The personality in force; None without the executive."""
 
     @property
     def priority(self) -> float:
@@ -233,6 +236,7 @@ def _common(
         # The hash over all inputs and outputs before: a replay compares it decision by
         # decision.
         "chain": state.chain,
+        "voice": occasion.traits.record if occasion.traits is not None else None,
     }
 
 

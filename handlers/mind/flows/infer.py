@@ -32,7 +32,7 @@ def infer(
         control,
         turn.aids,
         partial(registry.problem, settings=turn.settings),
-        edition=turn.settings.edition,
+        settings=turn.settings,
     )
     if isinstance(answer, ControlRefused):
         return answer

@@ -2,16 +2,24 @@
 
 from collections.abc import Callable, Sequence
 
+from projections.folds.executive import templates
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages import controls
+from schemas.messages.executive import (
+    ContextSwitched,
+    OfPerson,
+    PersonalitySelected,
+    TraitAdjusted,
+)
 from schemas.messages.notes import ControlApplied, ControlRefused
 from schemas.packs import conditions
-from schemas.packs.manifest import MOST_BIAS, CompiledPack
+from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState
+from schemas.values.personality import MOST_BIAS, NO_TEMPLATE
 from schemas.values.reasons import Refusal
-from schemas.values.settings import FIRST_EDITION, MindSettings, StrategySpec
+from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
 
@@ -41,14 +49,17 @@ def answer(
     aids: Aids,
     strategy_problem: StrategyProblem,
     *,
-    edition: int = FIRST_EDITION,
+    settings: MindSettings = UNSTARTED,
 ) -> ControlApplied | ControlRefused:
     """Return that a control is applied, or refused with the reason."""
     try:
         _check_agent(agent, message)
-        if isinstance(message, controls.ProfileSet) and edition >= 2:
+        if isinstance(message, controls.ProfileSet) and settings.edition >= 2:
             _profile_set(message)
-        detail = _check(state, packs, message, aids, strategy_problem)
+        if isinstance(message, OfPerson):
+            detail = _of_person(packs, message, settings)
+        else:
+            detail = _check(state, packs, message, aids, strategy_problem)
     except _RefusedError as refused:
         return ControlRefused(
             control=message.token, reason=refused.reason, detail=str(refused)
@@ -103,6 +114,48 @@ def _check(
             return _session_ended(state)
         case _:
             return ""
+
+
+def _of_person(
+    packs: Sequence[CompiledPack], message: OfPerson, settings: MindSettings
+) -> str:
+    """Return a short description of a control of the executive.
+
+    Raises:
+        _RefusedError: it cannot be made.
+    """
+    match message:
+        case PersonalitySelected(template=name):
+            return _personality_selected(packs, name, settings)
+        case ContextSwitched(context=name):
+            known = templates.contexts(packs)
+            if name not in known:
+                listed = ", ".join(sorted(known))
+                raise _RefusedError(
+                    "invalid", f"no context {quoted(name)}, there are {listed}"
+                )
+            return name
+        case TraitAdjusted(trait=trait, by_amount=None):
+            return f"{trait} as it was"
+        case TraitAdjusted(trait=trait, by_amount=amount):
+            return f"{trait} {amount:+g}"
+        case _:
+            return ""
+
+
+def _personality_selected(
+    packs: Sequence[CompiledPack], name: str, settings: MindSettings
+) -> str:
+    executive = settings.executive
+    if name == NO_TEMPLATE or executive is None:
+        return name
+    template = templates.named(executive, packs, name)
+    if template is None:
+        known = ", ".join((*templates.names(executive, packs), NO_TEMPLATE))
+        raise _RefusedError(
+            "unknown_template", f"no personality {quoted(name)}, there are {known}"
+        )
+    return name
 
 
 def _profile_set(message: controls.ProfileSet) -> None:

@@ -17,6 +17,11 @@ from schemas.codec.catalogue import (
 )
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
 from schemas.messages.controls import Control, GoalsSet, MindStarted
+from schemas.messages.executive import (
+    ContextSwitched,
+    PersonalitySelected,
+    TraitAdjusted,
+)
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
@@ -44,7 +49,11 @@ GOAL_LENGTH = 500
 
 
 _EXECUTIVE = {each.token for each in get_args(ExecutiveControl)}
-_UNFINISHED = frozenset(_EXECUTIVE)
+_UNFINISHED = frozenset(_EXECUTIVE) - {
+    ContextSwitched.token,
+    PersonalitySelected.token,
+    TraitAdjusted.token,
+}
 """Those that have no fold yet."""
 
 

@@ -1,26 +1,28 @@
 """Fold a control of the executive, whether somebody sent it or the mind inferred it."""
 
-from datetime import datetime
+from msgspec.structs import replace
 
-from msgspec import Struct
-
-from schemas.messages.executive import OfPerson
-from schemas.ports.aids import Aids
+from projections.folds.executive import context, personality
+from projections.folds.executive.origin import Origin
+from schemas.messages.executive import (
+    ContextSwitched,
+    OfPerson,
+    PersonalitySelected,
+    TraitAdjusted,
+)
 from schemas.state.executive import Executive
-
-
-class Origin(Struct, frozen=True):
-    """Where a control comes from."""
-
-    id: str
-    """Of the input, or of the note that infers it: by it the change is undone."""
-    at: datetime
-    """The agent's time."""
-    aids: Aids
 
 
 def applied(executive: Executive, control: OfPerson, origin: Origin) -> Executive:
     """Return the executive's state after a control that was applied."""
     match control:
+        case PersonalitySelected():
+            own = personality.selected(executive.personality, control)
+            return replace(executive, personality=own)
+        case TraitAdjusted():
+            own = personality.adjusted(executive.personality, control, origin)
+            return replace(executive, personality=own)
+        case ContextSwitched():
+            return context.switched(executive, control, origin)
         case _:
             return executive

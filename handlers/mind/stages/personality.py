@@ -1,0 +1,271 @@
+"""Personality: the traits in force for one occasion, and why.
+
+effective = clamp(template + contexts + overrides + mood + session + rapport, 0, 1), each
+trait in six decimals. Traits bias thresholds and words, and decide nothing by themselves.
+"""
+
+from collections.abc import Iterator, Mapping, Sequence
+from datetime import datetime, timedelta
+from typing import Literal
+
+from msgspec import Struct
+
+from projections.folds.executive import personality as fold
+from projections.folds.executive import templates
+from projections.folds.learning import rapport as rapport_fold
+from schemas.messages.decisions import ContextInForce, Voice
+from schemas.messages.sensing import PERSON, Dimension
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState
+from schemas.state.executive import EVERYBODY, Mood, Personality, Sign
+from schemas.state.limits import FAILURES
+from schemas.values.exact_math import clamp, round6, total
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.personality import (
+    DETECTED,
+    TRAITS,
+    USUAL_TRAITS,
+    PersonalityTemplate,
+    Trait,
+)
+
+THREAT_HOLDS = timedelta(seconds=10)
+OPPORTUNITY_HOLDS = timedelta(seconds=30)
+STRUGGLE_HOLDS = timedelta(seconds=300)
+SENTIMENT_BELOW = -0.3
+"""What each detected context asks for; who fails three times within `STRUGGLE_HOLDS`, or
+feels worse than that, struggles."""
+
+MOOD_SHARE = 0.1
+"""What a mood of 1 adds to enthusiasm, or takes from sarcasm (ADR-0014 §6.4)."""
+
+LONG_SESSION = timedelta(hours=2)
+TIRED_AN_HOUR, TIRED_MOST = 0.1, 0.3
+"""After `LONG_SESSION`, proactive falls by so much an hour, and by so much at most."""
+
+RAPPORT_SHARE = 0.3
+"""What a rapport of 1 takes from formality, per unit over neutral."""
+
+
+class Moment(Struct, frozen=True, kw_only=True):
+    """The event at hand, as far as it shows a context itself."""
+
+    id: str = ""
+    dimensions: Mapping[Dimension, float] = {}
+    """Its salience."""
+    sentiment: float | None = None
+    person: str | None = None
+    """The person addressed; None: everybody."""
+
+
+NO_EVENT = Moment()
+
+
+class Traits(Struct, frozen=True, kw_only=True):
+    """The personality in force: effective traits, and what made them."""
+
+    template: PersonalityTemplate | None = None
+    values: Mapping[Trait, float] = USUAL_TRAITS
+    contexts: tuple[ContextInForce, ...] = ()
+    mood: Mood | None = None
+    rapport: float = rapport_fold.NEUTRAL
+    is_chosen: bool = False
+    """Whether somebody chose a template or moved a trait: only then words change."""
+
+    def __getitem__(self, trait: Trait) -> float:
+        return self.values[trait]
+
+    @property
+    def record(self) -> Voice | None:
+        """What a decision records of it; None if nothing is other than usual."""
+        if self == USUAL:
+            return None
+        mood = self.mood
+        return Voice(
+            template=self.template.name if self.template is not None else None,
+            traits=dict(self.values),
+            contexts=self.contexts or None,
+            valence=mood.valence if mood is not None else None,
+            arousal=mood.arousal if mood is not None else None,
+            rapport=self.rapport if self.rapport != rapport_fold.NEUTRAL else None,
+        )
+
+
+USUAL = Traits()
+"""Nothing is chosen and nothing happened: as without the executive, in words."""
+
+
+def traits_in_force(
+    state: AgentState,
+    settings: ExecutiveSettings,
+    packs: Sequence[CompiledPack],
+    now: datetime,
+    moment: Moment = NO_EVENT,
+    *,
+    wanted: str | None = None,
+) -> Traits:
+    """Return the traits in force for an event, or for nobody in particular.
+
+    `wanted` is the template of an experiment's variant, which goes before others.
+    """
+    own = state.executive.personality
+    template = templates.in_force(state, settings, packs, wanted)
+    overrides = tuple(_overrides(own, moment.person, now))
+    contexts = tuple(_contexts(state, packs, now, moment))
+    mood = fold.mood_at(own.mood, now, settings.mood_half_life_s)
+    rapport = rapport_of(state, moment.person, now)
+    tired = _tired(state, now)
+    is_still = mood is None and not tired and rapport == rapport_fold.NEUTRAL
+    if template is None and not overrides and not contexts and is_still:
+        return USUAL
+    moves: list[Mapping[Trait, float]] = [
+        *(modifiers for _, modifiers in contexts),
+        *overrides,
+        _of_mood(mood),
+        {"proactive": tired},
+        {"formality": -RAPPORT_SHARE * (rapport - rapport_fold.NEUTRAL)},
+    ]
+    return Traits(
+        template=template,
+        values=effective(template, moves),
+        contexts=tuple(context for context, _ in contexts),
+        mood=mood,
+        rapport=rapport,
+        is_chosen=template is not None or bool(overrides),
+    )
+
+
+def effective(
+    template: PersonalityTemplate | None, moves: Sequence[Mapping[Trait, float]]
+) -> dict[Trait, float]:
+    """Return a template's traits with all that moves them added, within [0, 1]."""
+    base = template.traits if template is not None else {}
+    return {
+        trait: round6(
+            clamp(
+                base.get(trait, USUAL_TRAITS[trait])
+                + total(each.get(trait, 0.0) for each in moves),
+                0.0,
+                1.0,
+            )
+        )
+        for trait in TRAITS
+    }
+
+
+def rapport_of(state: AgentState, person: str | None, now: datetime) -> float:
+    """Return the rapport with a person, now; with nobody named, that with `user`.
+
+    A vote without a name is by `user`, as words without one are.
+    """
+    known = state.rapport.get(person or PERSON)
+    if known is None:
+        return rapport_fold.NEUTRAL
+    return rapport_fold.value_at(known, now)
+
+
+def _overrides(
+    own: Personality, person: str | None, now: datetime
+) -> Iterator[Mapping[Trait, float]]:
+    """Yield what was set for everybody, then what was for the person addressed."""
+    for who in (EVERYBODY, person) if person else (EVERYBODY,):
+        known = own.overrides.get(who)
+        if not known:
+            continue
+        lasting = {
+            trait: known[trait].amount
+            for trait in TRAITS
+            if trait in known and _lasts(known[trait].until, now)
+        }
+        if lasting:
+            yield lasting
+
+
+def _lasts(until: datetime | None, now: datetime) -> bool:
+    return until is None or now < until
+
+
+def _contexts(
+    state: AgentState, packs: Sequence[CompiledPack], now: datetime, moment: Moment
+) -> Iterator[tuple[ContextInForce, Mapping[Trait, float]]]:
+    """Yield each context that holds, and what it adds: the active one, then the detected."""
+    active, own = state.executive.context, state.executive.personality
+    if active is not None:
+        known = templates.contexts(packs).get(active.name)
+        modifiers = known.modifiers if known is not None else {}
+        context = ContextInForce(name=active.name, by="switched", cause=active.by)
+        yield context, modifiers
+    weighed = moment.dimensions
+    threat = _latest(
+        weighed.get("threat", 0.0), fold.THREAT_FROM, own.threat, now, moment
+    )
+    if threat is not None and _is_within(threat, THREAT_HOLDS, now):
+        yield _detected("high_threat", "threat", threat)
+    chance = _latest(
+        weighed.get("opportunity", 0.0),
+        fold.OPPORTUNITY_FROM,
+        own.opportunity,
+        now,
+        moment,
+    )
+    if chance is not None and _is_within(chance, OPPORTUNITY_HOLDS, now):
+        yield _detected("opportunity", "opportunity", chance)
+    struggle = _struggle(own, now, moment)
+    if struggle is not None:
+        yield struggle
+
+
+def _detected(
+    name: str, by: Literal["threat", "opportunity", "failures", "sentiment"], sign: Sign
+) -> tuple[ContextInForce, Mapping[Trait, float]]:
+    context = ContextInForce(name=name, by=by, value=sign.value, cause=sign.cause)
+    return context, DETECTED[name]
+
+
+def _latest(
+    value: float, least: float, sign: Sign | None, now: datetime, moment: Moment
+) -> Sign | None:
+    """Return what shows a context: the event at hand if it does, else an earlier one."""
+    if value < least:
+        return sign
+    return Sign(at=now, value=value, cause=moment.id)
+
+
+def _struggle(
+    own: Personality, now: datetime, moment: Moment
+) -> tuple[ContextInForce, Mapping[Trait, float]] | None:
+    name = "user_struggling"
+    failed = [each for each in own.failures if _is_within(each, STRUGGLE_HOLDS, now)]
+    if len(failed) >= FAILURES:
+        sign = Sign(at=now, value=float(len(failed)), cause=failed[-1].cause)
+        return _detected(name, "failures", sign)
+    feels = own.sentiments.get(moment.person or EVERYBODY)
+    if moment.sentiment is not None:
+        feels = Sign(at=now, value=round6(moment.sentiment), cause=moment.id)
+    if feels is None or feels.value >= SENTIMENT_BELOW:
+        return None
+    if not _is_within(feels, STRUGGLE_HOLDS, now):
+        return None
+    return _detected(name, "sentiment", feels)
+
+
+def _is_within(sign: Sign, holds: timedelta, now: datetime) -> bool:
+    # What is still to come is of another time: a recording played again.
+    return sign.at <= now <= sign.at + holds
+
+
+def _of_mood(mood: Mood | None) -> Mapping[Trait, float]:
+    if mood is None:
+        return {}
+    if mood.valence > 0.0:
+        return {"enthusiasm": MOOD_SHARE * mood.valence}
+    return {"sarcasm": MOOD_SHARE * mood.valence}
+
+
+def _tired(state: AgentState, now: datetime) -> float:
+    """Return what a long session adds to proactive: 0 or less."""
+    session = state.session
+    if session is None or now - session.started_at <= LONG_SESSION:
+        return 0.0
+    hours = (now - session.started_at - LONG_SESSION).total_seconds() / 3600.0
+    return -min(TIRED_AN_HOUR * hours, TIRED_MOST)

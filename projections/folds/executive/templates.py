@@ -1,0 +1,61 @@
+"""Which personality template is in force, and which templates and contexts are known."""
+
+from collections.abc import Sequence
+
+from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.personality import (
+    CONTEXTS,
+    NO_TEMPLATE,
+    ContextDeclared,
+    PersonalityTemplate,
+)
+
+
+def in_force(
+    state: AgentState,
+    settings: ExecutiveSettings,
+    packs: Sequence[CompiledPack],
+    wanted: str | None = None,
+) -> PersonalityTemplate | None:
+    """Return the template: the one `wanted`, else the one selected, else the settings'.
+
+    None if that is none, or is known no more.
+    """
+    name = wanted
+    if name is None:
+        selected = state.executive.personality.template
+        name = settings.template if selected is None else selected
+    return named(settings, packs, name)
+
+
+def named(
+    settings: ExecutiveSettings, packs: Sequence[CompiledPack], name: str
+) -> PersonalityTemplate | None:
+    """Return the template of a name such as `butler` or `<pack>/<template>`."""
+    if name in ("", NO_TEMPLATE):
+        return None
+    of_pack, _, own = name.rpartition("/")
+    known = settings.templates
+    if of_pack:
+        known = next(
+            (each.pack.personalities for each in packs if each.pack.name == of_pack), ()
+        )
+    return next((each for each in known if each.name == own), None)
+
+
+def names(
+    settings: ExecutiveSettings, packs: Sequence[CompiledPack]
+) -> tuple[str, ...]:
+    """Return the names of all templates that can be selected."""
+    return (
+        *(each.name for each in settings.templates),
+        *(f"{p.pack.name}/{each.name}" for p in packs for each in p.pack.personalities),
+    )
+
+
+def contexts(packs: Sequence[CompiledPack]) -> dict[str, ContextDeclared]:
+    """Return the contexts that can be switched to, by name; a pack's go before ours."""
+    declared = {each.name: each for pack in packs for each in pack.pack.contexts}
+    return {**CONTEXTS, **declared}
