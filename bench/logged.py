@@ -111,7 +111,7 @@ async def replayed(path: Path) -> Found:
     )
 
 
-class _Life:
+class _Scenario:
     """A session made by the mind: each model answers at once, all is delivered."""
 
     def __init__(self) -> None:
@@ -190,33 +190,33 @@ class _Life:
 
 
 def _long_session(inputs: int) -> SessionFile:
-    life = _Life()
-    life.tell()
-    told = _ToldAgain(life.turns, inputs)
-    return _session_file(life, told, told.last, "of no chain")
+    scenario = _Scenario()
+    scenario.tell()
+    told = _ToldAgain(scenario.turns, inputs)
+    return _session_file(scenario, told, told.last, "of no chain")
 
 
 def session() -> SessionFile:
     """Return the session once, unrepeated: it replays identically."""
-    life = _Life()
-    life.tell()
+    scenario = _Scenario()
+    scenario.tell()
     records = [
         structs.replace(
             each,
             sequence=turn.input.sequence + place,
             time_ns=turn.input.record.time_ns,
         )
-        for turn in life.turns
+        for turn in scenario.turns
         for place, each in enumerate(
             (turn.input.record, *(output.record for output in turn.outputs))
         )
     ]
-    chain = life.state.agents[AGENT].chain
-    return _session_file(life, records, life.turns[-1].input.sequence, chain)
+    chain = scenario.state.agents[AGENT].chain
+    return _session_file(scenario, records, scenario.turns[-1].input.sequence, chain)
 
 
 def _session_file(
-    life: "_Life", records: Sequence[Record], last: int, chain: str
+    scenario: "_Scenario", records: Sequence[Record], last: int, chain: str
 ) -> SessionFile:
     return SessionFile(
         header=SessionHeader(
@@ -229,7 +229,7 @@ def _session_file(
             checkpoint=orjson.loads(checkpoint.dump(PartitionState())),
         ),
         records=records,
-        blobs={life.pack.digest: to_blob(life.pack.pack)},
+        blobs={scenario.pack.digest: to_blob(scenario.pack.pack)},
         trailer=SessionTrailer(messages=len(records), chain=chain),
     )
 

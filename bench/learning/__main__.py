@@ -17,7 +17,7 @@ from pathlib import Path
 from bench.learning.curve import drawing
 from bench.learning.measuring import Answers, Hour, Measuring
 from bench.learning.model import ScriptedModel
-from bench.learning.playing import HOUR_S, Course, lived
+from bench.learning.playing import HOUR_S, Course, played
 from evaluation.learning.credit_audit import audit
 from handlers.mind.turn import Turn
 from replay.recording.source import of_file
@@ -82,7 +82,7 @@ def measured(course: Course) -> tuple[list[Hour], SessionFile]:
             print(f"hour {hour + 1} …", file=sys.stderr, flush=True)
         measuring(hour, turn)
 
-    file = lived(course, watch)
+    file = played(course, watch)
     measuring.finish()
     return measuring.hours, file
 

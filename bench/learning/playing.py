@@ -76,7 +76,7 @@ Watch = Callable[[int, Turn], None]
 """Called with the hour, counted from 0, and each of its turns."""
 
 
-def lived(course: Course, watch: Watch) -> SessionFile:
+def played(course: Course, watch: Watch) -> SessionFile:
     """Play a course, and return its session."""
     loop = _Loop(course, watch)
     asyncio.run(loop.live())

@@ -25,7 +25,7 @@ def course(*, learns: bool = True) -> Course:
 
 
 @pytest.fixture(scope="module")
-def lived() -> tuple[list[Hour], SessionFile]:
+def run() -> tuple[list[Hour], SessionFile]:
     """What came of them."""
     return measured(course())
 
@@ -40,19 +40,19 @@ def test_every_case_can_be_told_and_acted_on() -> None:
             assert deed_of(text) == case.deed
 
 
-def test_the_same_course_is_lived_again(lived: tuple[list[Hour], SessionFile]) -> None:
+def test_the_same_course_is_run_again(run: tuple[list[Hour], SessionFile]) -> None:
     """Two runs have the same figures and the same log."""
     hours, file = measured(course())
 
-    assert hours == lived[0]
-    assert file.records == lived[1].records
+    assert hours == run[0]
+    assert file.records == run[1].records
 
 
 async def test_it_replays_and_breaks_no_rule_of_credit(
-    lived: tuple[list[Hour], SessionFile],
+    run: tuple[list[Hour], SessionFile],
 ) -> None:
     """The log gives the same answers again, and an audit finds no fault in it."""
-    recording = of_file(lived[1], "learning")
+    recording = of_file(run[1], "learning")
     span = Span(recording.partition, recording.first - 1, recording.last)
 
     made_by = embedder("wordllama")

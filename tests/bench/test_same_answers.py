@@ -9,7 +9,7 @@ from handlers.mind.turn import Turn
 from schemas.codec.encode import wire_digest
 from schemas.values.ids import digest
 from tests.bench.session import AGENT
-from tests.replay.lives import everything
+from tests.replay.scenarios import everything
 
 EVENTS = 300
 OUTPUTS = "636aa85abaa350384aca772f"

@@ -6,8 +6,8 @@ from echoic.doctor import set_apart
 from handlers.mind.stages import completion
 from streams.session_files.memory_log import SessionLog
 from tests import factories
-from tests.life import Life
-from tests.replay.lives import file_of_life
+from tests.replay.scenarios import file_of_scenario
+from tests.scenario import Scenario
 
 
 async def test_quarantine_and_failed_timers_are_counted(
@@ -18,13 +18,13 @@ async def test_quarantine_and_failed_timers_are_counted(
     def fail(*_: object) -> None:
         raise ZeroDivisionError
 
-    life = Life(model=factories.MODEL)
-    life.may_fail = True
-    life.sense("odd", urgency=9)
-    life.sense("zombies at the door", salience={"threat": 0.9})
+    scenario = Scenario(model=factories.MODEL)
+    scenario.may_fail = True
+    scenario.sense("odd", urgency=9)
+    scenario.sense("zombies at the door", salience={"threat": 0.9})
     monkeypatch.setattr(completion, "given_up", fail)
-    life.wait(200).sense("quiet", immediate=False)
+    scenario.wait(200).sense("quiet", immediate=False)
 
-    found = await set_apart(SessionLog(file_of_life(life)))
+    found = await set_apart(SessionLog(file_of_scenario(scenario)))
 
     assert found == {"invalid": 1, "failed timer of model": 1}

@@ -1,6 +1,6 @@
-"""A life and the log of it: what a test lets happen, as the projector reads it.
+"""A scenario and the log of it: what a test lets happen, as the projector reads it.
 
-`tests.life` takes the turns; this stores them as a worker would, at the same sequences.
+`tests.scenario` takes the turns; this stores them as a worker would, at the same sequences.
 """
 
 from collections.abc import Callable, Mapping, Sequence
@@ -21,8 +21,8 @@ from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
 from streams.log import GroupWrite
 from tests import factories
-from tests.life import Life
 from tests.memory_log import MemoryLog
+from tests.scenario import Scenario
 
 LOW = "health is low"
 EATEN = "ate a cow"
@@ -39,7 +39,7 @@ HINTS = {"threat": 0.9}
 
 
 class Words:
-    """Brings aids as `Life` has them."""
+    """Brings aids as `Scenario` has them."""
 
     def __init__(self, packs: Mapping[str, CompiledPack]) -> None:
         self._packs = packs
@@ -52,12 +52,12 @@ class Words:
 
 
 class Chronicle:
-    """A log in memory that is told a life as it goes on."""
+    """A log in memory that is told a scenario as it goes on."""
 
-    def __init__(self, life: Life) -> None:
+    def __init__(self, scenario: Scenario) -> None:
         """Begin with an empty log; `catch_up` tells it what has happened."""
-        self.life = life
-        self.aids = Words(life.blobs)
+        self.scenario = scenario
+        self.aids = Words(scenario.blobs)
         self.log = MemoryLog(epoch=factories.EPOCH, clock=self._clock)
         self._told = 0
         self._now = 0
@@ -66,13 +66,13 @@ class Chronicle:
     @property
     def last_input(self) -> int:
         """The sequence of the last input."""
-        return self.life.turns[-1].input.sequence
+        return self.scenario.turns[-1].input.sequence
 
     async def catch_up(self) -> MemoryLog:
         """Store the turns that were taken since."""
-        for turn in self.life.turns[self._told :]:
+        for turn in self.scenario.turns[self._told :]:
             await self._store(turn)
-        self._told = len(self.life.turns)
+        self._told = len(self.scenario.turns)
         return self.log
 
     async def _store(self, turn: Turn) -> None:
@@ -100,30 +100,30 @@ def here(
     return Here(chronicle.log, store, chronicle.aids, told)
 
 
-def garden(**settings: Any) -> Life:
-    """A life with the garden pack."""
-    return Life(GARDEN, **settings)
+def garden(**settings: Any) -> Scenario:
+    """A scenario with the garden pack."""
+    return Scenario(GARDEN, **settings)
 
 
-def eventful(life: Life) -> Life:
+def eventful(scenario: Scenario) -> Scenario:
     """Let something of every sort happen."""
-    advised = life.sense(LOW, salience=HINTS, fields={"health": 2})
-    life.wait(1).feedback(advised, "positive", actor="kim", comment="good")
-    life.wait(1).feedback(advised, "negative", actor="kim")
-    life.wait(1).sense(EATEN, type_="thing")
-    life.wait(1).sense("the wind blows")
-    life.wait(1).sense("not read", headers={"ce-schemaversion": "x"})
-    life.wait(3600).sense(LOW, salience=HINTS)
-    life.wait(100).sense("the wind blows again")
-    return life
+    advised = scenario.sense(LOW, salience=HINTS, fields={"health": 2})
+    scenario.wait(1).feedback(advised, "positive", actor="kim", comment="good")
+    scenario.wait(1).feedback(advised, "negative", actor="kim")
+    scenario.wait(1).sense(EATEN, type_="thing")
+    scenario.wait(1).sense("the wind blows")
+    scenario.wait(1).sense("not read", headers={"ce-schemaversion": "x"})
+    scenario.wait(3600).sense(LOW, salience=HINTS)
+    scenario.wait(100).sense("the wind blows again")
+    return scenario
 
 
-def joined(life: Life) -> Mapping[TableName, TableChanges]:
-    """The rows that the whole life comes to, of which none may be missing."""
+def joined(scenario: Scenario) -> Mapping[TableName, TableChanges]:
+    """The rows that the whole scenario comes to, of which none may be missing."""
     state = PartitionState()
     changes = []
-    for turn in life.turns:
-        aids = aids_of(turn.input, life.blobs)
+    for turn in scenario.turns:
+        aids = aids_of(turn.input, scenario.blobs)
         folded = Folded(state, turn.input, turn.outputs, turn.state, aids)
         changes += changes_of(folded)
         state = turn.state

@@ -1,4 +1,4 @@
-"""Which rows a life comes to, by the folds alone: no database is needed to see them."""
+"""Which rows a scenario comes to, by the folds alone: no database is needed to see them."""
 
 from typing import Any
 
@@ -20,7 +20,6 @@ from schemas.messages.results import ClockTicked, Delivered, ModelAnswered
 from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
-from tests.life import Life, decision_id, one, output
 from tests.projections.chronicle import (
     EATEN,
     GARDEN,
@@ -30,19 +29,20 @@ from tests.projections.chronicle import (
     garden,
     joined,
 )
+from tests.scenario import Scenario, decision_id, one, output
 
 EAT = GARDEN.ids[0]
 
 
-def rows(life: Life, table: TableName) -> list[Row]:
+def rows(scenario: Scenario, table: TableName) -> list[Row]:
     """The rows of one table, in order of their first change."""
-    changes = joined(life).get(table)
+    changes = joined(scenario).get(table)
     return list(changes.puts.values()) if changes is not None else []
 
 
-def only(life: Life, table: TableName) -> Row:
+def only(scenario: Scenario, table: TableName) -> Row:
     """The only row of a table."""
-    (row,) = rows(life, table)
+    (row,) = rows(scenario, table)
     return row
 
 
@@ -53,10 +53,10 @@ def columns(row: Row, *names: str) -> tuple[Any, ...]:
 
 def test_heuristics_of_a_pack_are_rows_of_every_agent() -> None:
     """They stand as declared from the agent's first input on."""
-    life = garden()
-    life.sense("hello")
+    scenario = garden()
+    scenario.sense("hello")
 
-    eat, rest = rows(life, "heuristics")
+    eat, rest = rows(scenario, "heuristics")
     assert columns(eat, "name", "confidence", "lifecycle", "origin", "fire_count") == (
         "eat",
         0.8,
@@ -70,25 +70,25 @@ def test_heuristics_of_a_pack_are_rows_of_every_agent() -> None:
 
 def test_a_pack_loaded_later_reaches_agents_that_are_known() -> None:
     """A load for everybody adds rows for each agent of the partition."""
-    life = Life()
-    life.sense("hello")
-    life.blobs[GARDEN.digest] = GARDEN
-    life.control(factories.pack_loaded(GARDEN), agent=SHARED_AGENT)
+    scenario = Scenario()
+    scenario.sense("hello")
+    scenario.blobs[GARDEN.digest] = GARDEN
+    scenario.control(factories.pack_loaded(GARDEN), agent=SHARED_AGENT)
 
-    assert len(rows(life, "heuristics")) == 2
+    assert len(rows(scenario, "heuristics")) == 2
 
 
 def test_a_heuristic_that_its_pack_dropped_is_out_of_force() -> None:
     """A newer version replaces what it has and leaves the rest as it was, out of force."""
-    life = garden()
-    life.sense("hello")
+    scenario = garden()
+    scenario.sense("hello")
     newer = factories.pack(
         factories.heuristic("eat", "hunger", "Eat.", 0.5), version="2.0.0"
     )
-    life.blobs[newer.digest] = newer
-    life.control(factories.pack_loaded(newer))
+    scenario.blobs[newer.digest] = newer
+    scenario.control(factories.pack_loaded(newer))
 
-    eat, rest = rows(life, "heuristics")
+    eat, rest = rows(scenario, "heuristics")
     assert columns(eat, "in_force", "confidence", "origin_id") == (
         True,
         0.5,
@@ -99,90 +99,93 @@ def test_a_heuristic_that_its_pack_dropped_is_out_of_force() -> None:
 
 def test_what_was_taught_names_the_control_that_taught_it() -> None:
     """Also once it was edited: where it came from stays."""
-    life = garden()
+    scenario = garden()
     lesson = HeuristicSeeded(
         heuristic_id="h", name="h", domain="garden", condition="dusk", text="Go in."
     )
-    taught = life.control(lesson).input.id
-    life.control(HeuristicEdited(heuristic_id="h", text="Go home."))
+    taught = scenario.control(lesson).input.id
+    scenario.control(HeuristicEdited(heuristic_id="h", text="Go home."))
 
-    (row,) = [each for each in rows(life, "heuristics") if each["name"] == "h"]
+    (row,) = [each for each in rows(scenario, "heuristics") if each["name"] == "h"]
     assert columns(row, "origin", "origin_id") == ("seeded", taught)
 
 
 def test_a_fire_shows_the_outcome_before_what_people_said() -> None:
     """The world's word is the stronger one."""
-    life = garden()
-    advised = life.sense(LOW, salience=HINTS)
-    life.feedback(advised, "negative")
+    scenario = garden()
+    advised = scenario.sense(LOW, salience=HINTS)
+    scenario.feedback(advised, "negative")
 
-    said = only(life, "heuristic_fires")
+    said = only(scenario, "heuristic_fires")
     assert columns(said, "outcome", "feedback_source") == ("fail", "explicit")
 
-    life.sense(EATEN, type_="thing")
-    shown = only(life, "heuristic_fires")
+    scenario.sense(EATEN, type_="thing")
+    shown = only(scenario, "heuristic_fires")
     assert columns(shown, "outcome", "feedback_source") == ("success", "implicit")
 
-    life.feedback(advised, "negative", actor="kim")
-    after = only(life, "heuristic_fires")
+    scenario.feedback(advised, "negative", actor="kim")
+    after = only(scenario, "heuristic_fires")
     assert columns(after, "outcome", "feedback_source") == ("success", "implicit")
 
 
 def test_a_fire_keeps_order_and_time_of_each_signal() -> None:
     """An outcome and a vote eight seconds later are two, and the first stays the first."""
-    life = garden()
-    advised = life.sense(LOW, salience=HINTS)
-    seen = life.wait(5).sense(EATEN, type_="thing")
-    said = life.wait(8).feedback(advised, "negative")
+    scenario = garden()
+    advised = scenario.sense(LOW, salience=HINTS)
+    seen = scenario.wait(5).sense(EATEN, type_="thing")
+    said = scenario.wait(8).feedback(advised, "negative")
 
-    fire = only(life, "heuristic_fires")
+    fire = only(scenario, "heuristic_fires")
     assert columns(fire, "outcome", "feedback_source") == ("success", "implicit")
     assert fire["feedback_at"] == fire["seen_at"] == seen.input.at
     assert columns(fire, "seen", "seen_sequence") == ("success", seen.input.sequence)
     assert columns(fire, "said", "said_at") == ("fail", said.input.at)
     assert fire["said_sequence"] == said.input.sequence
 
-    life.wait(9).feedback(advised, "negative", aspect="timing")
-    withdrawn = only(life, "heuristic_fires")
+    scenario.wait(9).feedback(advised, "negative", aspect="timing")
+    withdrawn = only(scenario, "heuristic_fires")
     assert columns(withdrawn, "said", "said_at", "said_sequence") == (None,) * 3
     assert withdrawn["feedback_at"] == seen.input.at
 
 
 def test_a_fire_whose_outcome_never_came_timed_out() -> None:
     """Unless somebody had said how it went."""
-    life = garden()
-    life.sense(LOW, salience=HINTS)
-    life.wait(100).sense("something else")
+    scenario = garden()
+    scenario.sense(LOW, salience=HINTS)
+    scenario.wait(100).sense("something else")
 
-    timed_out = only(life, "heuristic_fires")
+    timed_out = only(scenario, "heuristic_fires")
     assert columns(timed_out, "outcome", "feedback_source") == ("timeout", None)
 
-    life = garden()
-    life.feedback(life.sense(LOW, salience=HINTS), "positive")
-    life.wait(100).sense("something else")
+    scenario = garden()
+    scenario.feedback(scenario.sense(LOW, salience=HINTS), "positive")
+    scenario.wait(100).sense("something else")
 
-    judged = only(life, "heuristic_fires")
+    judged = only(scenario, "heuristic_fires")
     assert columns(judged, "outcome", "feedback_source") == ("success", "explicit")
 
 
 @pytest.mark.parametrize("outcome", ["overridden", "cancelled"])
 def test_a_report_may_move_no_confidence(outcome: str) -> None:
     """Its outcome is shown, and the history has no entry."""
-    life = garden()
-    advised = life.sense(LOW, salience=HINTS)
-    life.sense("not now", in_reply_to=decision_id(advised), outcome=outcome)
+    scenario = garden()
+    advised = scenario.sense(LOW, salience=HINTS)
+    scenario.sense("not now", in_reply_to=decision_id(advised), outcome=outcome)
 
-    assert only(life, "heuristic_fires")["outcome"] == outcome
-    assert [row["why"] for row in rows(life, "confidence_changes")] == ["pack", "pack"]
+    assert only(scenario, "heuristic_fires")["outcome"] == outcome
+    assert [row["why"] for row in rows(scenario, "confidence_changes")] == [
+        "pack",
+        "pack",
+    ]
 
 
 def test_the_history_tells_why_confidence_moved_and_by_what() -> None:
     """Each step names its reason, its message, and the belief it led to."""
-    life = eventful(garden())
+    scenario = eventful(garden())
 
     steps = [
         columns(row, "why", "detail", "before", "after", "sequence")
-        for row in rows(life, "confidence_changes")
+        for row in rows(scenario, "confidence_changes")
         if row["heuristic_id"] == EAT
     ]
     assert steps == [
@@ -191,39 +194,39 @@ def test_the_history_tells_why_confidence_moved_and_by_what() -> None:
         ("vote", "kim: -1", 0.857143, 0.571429, 11),
         ("outcome_pattern", "success: ate", 0.571429, 0.684211, 13),
     ]
-    eat = rows(life, "heuristics")[0]
+    eat = rows(scenario, "heuristics")[0]
     assert columns(eat, "confidence", "fire_count", "success_count") == (0.684211, 1, 1)
     assert columns(eat, "alpha", "beta") == pytest.approx((2.6, 1.2))
 
 
 def test_votes_are_kept_with_the_rapport_they_moved() -> None:
     """Both votes are rows; the latest alone counts for the person's rapport."""
-    life = eventful(garden())
+    scenario = eventful(garden())
 
     votes = [
         columns(row, "feedback_type", "weight", "rapport_before", "rapport_after")
-        for row in rows(life, "feedback_events")
+        for row in rows(scenario, "feedback_events")
     ]
     assert votes == [
         ("explicit_positive", 0.8, 0.5, 0.525),
         ("explicit_negative", 0.8, 0.525, 0.45),
     ]
-    assert only(life, "rapport")["value"] == 0.45
+    assert only(scenario, "rapport")["value"] == 0.45
 
 
 def test_teaching_editing_and_freezing_change_the_heuristic() -> None:
     """An edit of the content starts from the declared value and is told as such."""
-    life = garden()
-    life.control(
+    scenario = garden()
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h", name="mine", domain="garden", condition="a", text="b"
         )
     )
-    life.control(HeuristicEdited(heuristic_id="h", name="renamed"))
-    life.control(HeuristicEdited(heuristic_id="h", text="c"))
-    life.control(HeuristicFrozen(heuristic_id="h"))
+    scenario.control(HeuristicEdited(heuristic_id="h", name="renamed"))
+    scenario.control(HeuristicEdited(heuristic_id="h", text="c"))
+    scenario.control(HeuristicFrozen(heuristic_id="h"))
 
-    mine = rows(life, "heuristics")[-1]
+    mine = rows(scenario, "heuristics")[-1]
     assert columns(mine, "name", "origin", "frozen", "lifecycle") == (
         "renamed",
         "seeded",
@@ -232,7 +235,7 @@ def test_teaching_editing_and_freezing_change_the_heuristic() -> None:
     )
     history = [
         columns(row, "why", "before", "after")
-        for row in rows(life, "confidence_changes")
+        for row in rows(scenario, "confidence_changes")
         if row["heuristic_id"] == "h"
     ]
     assert history == [("seed", None, 0.5), ("edit", 0.5, 0.5)]
@@ -240,85 +243,85 @@ def test_teaching_editing_and_freezing_change_the_heuristic() -> None:
 
 def test_other_limits_reassess_every_heuristic() -> None:
     """A start with other settings may deprecate what was active."""
-    life = garden()
-    life.sense("hello")
+    scenario = garden()
+    scenario.sense("hello")
     learning = LearningSettings(deprecated_below=0.7)
     started: MindStarted = factories.mind_started(learning=learning)
-    life.control(started, agent=SHARED_AGENT)
+    scenario.control(started, agent=SHARED_AGENT)
 
-    lives = [row["lifecycle"] for row in rows(life, "heuristics")]
-    assert lives == ["active", "deprecated"]
+    scenarios = [row["lifecycle"] for row in rows(scenario, "heuristics")]
+    assert scenarios == ["active", "deprecated"]
 
 
 def test_a_decision_that_waits_is_completed_or_dropped() -> None:
     """Its row says first that it waits, then what came of it."""
-    life = Life(model=factories.MODEL)
-    asked = life.sense("a knock at the door", salience=HINTS)
-    assert only(life, "decisions")["status"] == "pending"
+    scenario = Scenario(model=factories.MODEL)
+    asked = scenario.sense("a knock at the door", salience=HINTS)
+    assert only(scenario, "decisions")["status"] == "pending"
 
-    answered = life.wait(1).answer_model(asked, "Shall I look?")
+    answered = scenario.wait(1).answer_model(asked, "Shall I look?")
     delivery = next(each for each in answered.outputs if "ask" in each.record.subject)
-    life.tell(Delivered(ask_id=delivery.id, channel="say"))
-    failed = life.wait(600).sense("another knock", salience=HINTS)
-    life.fail_model(failed)
+    scenario.tell(Delivered(ask_id=delivery.id, channel="say"))
+    failed = scenario.wait(600).sense("another knock", salience=HINTS)
+    scenario.fail_model(failed)
 
-    completed, dropped = rows(life, "decisions")
+    completed, dropped = rows(scenario, "decisions")
     assert completed["status"] == "spoke"
     assert orjson.loads(str(completed["completion"]))["text"] == "Shall I look?"
     assert dropped["status"] == "dropped"
     assert orjson.loads(str(dropped["completion"]))["reason"] == "llm_no_response"
-    answers = [columns(row, "kind", "answer") for row in rows(life, "asks")]
+    answers = [columns(row, "kind", "answer") for row in rows(scenario, "asks")]
     assert answers == [
         ("model", "answered"),
         ("delivery", "delivered"),
         ("model", "no_response"),
     ]
-    (session,) = rows(life, "sessions")
+    (session,) = rows(scenario, "sessions")
     assert columns(session, "spoke_count", "silent_count") == (1, 1)
 
 
 def test_sessions_end_by_a_gap_a_start_or_an_end() -> None:
     """Each says from when to when, and how much happened in it."""
-    life = Life()
-    life.sense("one")
-    life.wait(3600).sense("two")
-    life.wait(1).control(SessionStarted(session_id="s", title="Play"))
-    life.wait(1).sense("three")
-    life.wait(1).control(SessionEnded())
+    scenario = Scenario()
+    scenario.sense("one")
+    scenario.wait(3600).sense("two")
+    scenario.wait(1).control(SessionStarted(session_id="s", title="Play"))
+    scenario.wait(1).sense("three")
+    scenario.wait(1).control(SessionEnded())
 
     sessions = [
         columns(row, "title", "ended_by", "input_count", "silent_count")
-        for row in rows(life, "sessions")
+        for row in rows(scenario, "sessions")
     ]
     assert sessions == [("", "gap", 1, 1), ("", "start", 1, 1), ("Play", "end", 3, 1)]
 
 
 def test_what_cannot_be_read_is_quarantined_with_its_place() -> None:
     """The row names the reason and the sequence at which the log keeps it."""
-    life = Life()
-    taken = life.sense("x", headers={"ce-schemaversion": "x"})
+    scenario = Scenario()
+    taken = scenario.sense("x", headers={"ce-schemaversion": "x"})
 
-    row = only(life, "quarantine")
+    row = only(scenario, "quarantine")
     assert columns(row, "reason", "sequence") == ("invalid", taken.input.sequence)
 
 
 def test_habits_forgotten_are_removed() -> None:
     """The table holds as many sorts of event as the state does."""
-    life = Life()
+    scenario = Scenario()
     for number in range(40):
-        life.wait(1).sense(f"word{number} thing{number}")
+        scenario.wait(1).sense(f"word{number} thing{number}")
 
-    habits = joined(life)["habituation"]
-    assert len(habits.puts) == len(life.mind.habits["game.vital"])
+    habits = joined(scenario)["habituation"]
+    assert len(habits.puts) == len(scenario.mind.habits["game.vital"])
 
 
 def test_an_output_names_the_rows_it_made() -> None:
     """A decision's row has the id of its message."""
-    life = garden()
-    advised = life.sense(LOW, salience=HINTS)
+    scenario = garden()
+    advised = scenario.sense(LOW, salience=HINTS)
 
-    (key,) = joined(life)["decisions"].puts
-    assert key == (life.agent, decision_id(advised))
+    (key,) = joined(scenario)["decisions"].puts
+    assert key == (scenario.agent, decision_id(advised))
     assert key[1] == next(
         output(advised, type(each.message)).id
         for each in advised.outputs
@@ -328,23 +331,25 @@ def test_an_output_names_the_rows_it_made() -> None:
 
 def test_a_race_shows_who_won_and_what_the_loser_cost() -> None:
     """The fire stands at when it was said; the model's answer is late, and was paid for."""
-    life = garden(model=factories.MODEL, strategy={"name": "hybrid"})
-    asked = life.sense(LOW)
-    won = life.wait(0.4).tell(ClockTicked(due_at=life.at))
+    scenario = garden(model=factories.MODEL, strategy={"name": "hybrid"})
+    asked = scenario.sense(LOW)
+    won = scenario.wait(0.4).tell(ClockTicked(due_at=scenario.at))
     ask = output(asked, ModelAsked)
-    life.wait(0.1).tell(
+    scenario.wait(0.1).tell(
         ModelAnswered(
             ask_id=ask.id, request_hash="r", model="m", text="Hm.", output_tokens=3
         )
     )
 
-    decision, asks = only(life, "decisions"), rows(life, "asks")
+    decision, asks = only(scenario, "decisions"), rows(scenario, "asks")
     completion = orjson.loads(str(decision["completion"]))
     assert (decision["status"], completion["path"]) == ("spoke", "heuristic")
     assert completion["winner"].startswith(f"heuristic:{EAT}@")
     assert columns(asks[0], "kind", "answer", "output_tokens") == ("model", "late", 3)
     assert asks[1]["text"] == "Eat something."
-    shown = [each for each in rows(life, "heuristic_fires") if each["mode"] == "shown"]
+    shown = [
+        each for each in rows(scenario, "heuristic_fires") if each["mode"] == "shown"
+    ]
     assert [each["fired_at"] for each in shown] == [won.outputs[0].at]
 
 
@@ -352,32 +357,36 @@ def test_what_was_formed_and_endorsed_is_a_row_with_its_history() -> None:
     """A learned heuristic stands beside the others, with every step of its confidence."""
     condition = "the wind blows hard over the fields and the gate is open"
     message = "close the gate before the wind tears it off its old hinges"
-    life = garden(
+    scenario = garden(
         model=factories.MODEL, relevance=0.0, formation=True, endorsement=True
     )
-    asked = life.sense("the wind blows hard")
-    life.wait(1).answer_model(asked, "Close the gate.")
+    asked = scenario.sense("the wind blows hard")
+    scenario.wait(1).answer_model(asked, "Close the gate.")
     rule = {"condition": condition, "type": "warn", "message": message}
-    vote = life.wait(1).feedback(asked)
-    formed = one(life.answer_model(vote, orjson.dumps(rule).decode()), HeuristicFormed)
+    vote = scenario.wait(1).feedback(asked)
+    formed = one(
+        scenario.answer_model(vote, orjson.dumps(rule).decode()), HeuristicFormed
+    )
     for event in ("a dog barks", "another storm comes"):
-        life.wait(60).answer_model(life.sense(event), message)
-    again = life.wait(60).sense("still the wind blows hard")
-    life.answer_model(again, "Close it.")
-    life.answer_model(life.feedback(again), orjson.dumps(rule).decode())
+        scenario.wait(60).answer_model(scenario.sense(event), message)
+    again = scenario.wait(60).sense("still the wind blows hard")
+    scenario.answer_model(again, "Close it.")
+    scenario.answer_model(scenario.feedback(again), orjson.dumps(rule).decode())
 
-    (row,) = [each for each in rows(life, "heuristics") if each["origin"] == "learned"]
-    held = life.mind.beliefs[f"{formed.heuristic_id}@{row['content_hash']}"]
+    (row,) = [
+        each for each in rows(scenario, "heuristics") if each["origin"] == "learned"
+    ]
+    held = scenario.mind.beliefs[f"{formed.heuristic_id}@{row['content_hash']}"]
     assert (row["confidence"], row["declared"]) == (held.confidence, 0.3)
     assert row["origin_id"] == decision_id(asked)
     steps = [
         (each["why"], each["decision_id"])
-        for each in rows(life, "confidence_changes")
+        for each in rows(scenario, "confidence_changes")
         if each["heuristic_id"] == formed.heuristic_id
     ]
     assert [why for why, _ in steps] == ["formed", "endorsement", "endorsement", "vote"]
     assert steps[-1][1] == decision_id(again)
-    votes = rows(life, "feedback_events")
+    votes = rows(scenario, "feedback_events")
     assert [each["target_type"] for each in votes] == [
         "decision",
         "decision",

@@ -1,4 +1,4 @@
-"""Verifies every shipped session, and lives a life of many scripts, in this Python.
+"""Verifies every shipped session, and scenarios a scenario of many scripts, in this Python.
 
 Run as `python -m tests.replay.shipped`; prints one JSON object.
 """
@@ -19,9 +19,9 @@ from schemas.values.settings import EDITION
 from streams.session_files.file import read_session
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.handlers.mind.fixed_life import summary
-from tests.life import Life, occurred, said
+from tests.handlers.mind.fixed_scenario import summary
 from tests.replay.evening import EVENING, verified
+from tests.scenario import Scenario, occurred, said
 
 RULE = json.dumps(
     {
@@ -47,9 +47,9 @@ def sessions() -> dict[str, dict[str, object]]:
     return {path.name: _verified(path.name) for path in paths}
 
 
-def life(edition: int) -> str:
-    """What came of a life whose numbers and words depend on the Python, if any do."""
-    life = Life(
+def scenario(edition: int) -> str:
+    """What came of a scenario whose numbers and words depend on the Python, if any do."""
+    scenario = Scenario(
         pack(
             heuristic("low", "strength low", "Drink.", confidence=0.61),
             heuristic("street", "Straße कमी", "Walk.", confidence=0.58),
@@ -62,26 +62,26 @@ def life(edition: int) -> str:
         learning={"undo_s": 60.0},
     )
     for number, strategy in enumerate(("heuristic_first", "thompson", "hybrid") * 8):
-        life.control(StrategySelected(strategy=strategy))
-        _some(life, number)
-    life.control(SessionStarted(session_id="s", clock="event"))
-    life.sense("strength low", occurred_at=occurred(factories.after(-9_000.0)))
-    life.control(SessionEnded())
-    return summary(life)
+        scenario.control(StrategySelected(strategy=strategy))
+        _some(scenario, number)
+    scenario.control(SessionStarted(session_id="s", clock="event"))
+    scenario.sense("strength low", occurred_at=occurred(factories.after(-9_000.0)))
+    scenario.control(SessionEnded())
+    return summary(scenario)
 
 
-def _some(life: Life, number: int) -> None:
+def _some(scenario: Scenario, number: int) -> None:
     hints = {"threat": 0.1 + number / 70, "social": 0.7 / (number + 1), "humor": 1 / 3}
     word = WORDS[number % len(WORDS)]
-    turn = life.wait(7).sense(f"strength low {word} कमी", salience=hints)
-    life.feedback(turn, "scaled", value=(number % 7 - 3) / 3, actor=word)
+    turn = scenario.wait(7).sense(f"strength low {word} कमी", salience=hints)
+    scenario.feedback(turn, "scaled", value=(number % 7 - 3) / 3, actor=word)
     if said(turn, ModelAsked):
-        life.answer_model(turn, RULE if number % 2 else word)
-        liked = life.feedback(turn, actor=word)
+        scenario.answer_model(turn, RULE if number % 2 else word)
+        liked = scenario.feedback(turn, actor=word)
         if said(liked, ModelAsked):
-            life.answer_model(liked, RULE)
-    life.control(ExperimentStopped(experiment_id=word))
-    life.wait(3).sense(word, type_=f"t{number % 3}")
+            scenario.answer_model(liked, RULE)
+    scenario.control(ExperimentStopped(experiment_id=word))
+    scenario.wait(3).sense(word, type_=f"t{number % 3}")
 
 
 def _verified(name: str) -> dict[str, object]:
@@ -99,7 +99,7 @@ def main() -> None:
     report = {
         "version": sys.version.split()[0],
         "sessions": sessions(),
-        "lives": [life(edition) for edition in range(1, EDITION + 1)],
+        "scenarios": [scenario(edition) for edition in range(1, EDITION + 1)],
         "quoted": unicode_text.quoted(" ".join(WORDS)),
     }
     sys.stdout.write(json.dumps(report))

@@ -31,7 +31,7 @@ from tests.bench.session import PARTITION
 from tests.memory_log import MemoryLog
 from tests.minds import DEADLINE_S, publish, sensed, started, the_embedder, working
 from tests.replay.evening import evening
-from tests.replay.lives import everything, recording_of, records_of
+from tests.replay.scenarios import everything, recording_of, records_of
 from tests.servers import Broker, fresh_broker
 
 ACTORS = (Client, JetStreamWriter, MemoryLog, LiteLLM)

@@ -1,4 +1,4 @@
-"""Replaying a life that learns from models: what it formed and what endorsed it."""
+"""Replaying a scenario that learns from models: what it formed and what endorsed it."""
 
 from typing import Any
 
@@ -21,15 +21,15 @@ from schemas.messages.learning import (
 from schemas.values.settings import LearningSettings
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, said
 from tests.replay.closed_loop.test_run import run_over
-from tests.replay.lives import WordsEmbedder, recording_of_life
 from tests.replay.open_loop.test_asked import (
     check_contexts,
     check_own_odds,
     overhearing,
 )
 from tests.replay.open_loop.test_asked import replayed as met_again
+from tests.replay.scenarios import WordsEmbedder, recording_of_scenario
+from tests.scenario import Scenario, said
 
 SITUATION = "the health of the player is low while food is near by"
 ADVICE = "your health is low so eat the food that is near by now"
@@ -44,9 +44,9 @@ def rule(condition: str, message: str, **more: Any) -> str:
     return orjson.dumps(fields).decode()
 
 
-def taught(rounds: int = 12) -> Life:
-    """A life whose model says what is known, forms what is not, and babbles."""
-    life = Life(
+def taught(rounds: int = 12) -> Scenario:
+    """A scenario whose model says what is known, forms what is not, and babbles."""
+    scenario = Scenario(
         GARDEN,
         model=factories.MODEL,
         relevance=0.0,
@@ -57,21 +57,21 @@ def taught(rounds: int = 12) -> Life:
     for number in range(rounds):
         situation, words = (SITUATION, ADVICE) if number % 2 else (OTHER, SHELTER)
         fields = {"health": 2}
-        turn = life.wait(400).sense(situation, id_=f"event-{number}", fields=fields)
+        turn = scenario.wait(400).sense(situation, id_=f"event-{number}", fields=fields)
         if not said(turn, ModelAsked):
-            life.wait(2).feedback(turn)
+            scenario.wait(2).feedback(turn)
             continue
-        life.wait(1).answer_model(turn, words)
-        asked = life.wait(1).feedback(turn)
+        scenario.wait(1).answer_model(turn, words)
+        asked = scenario.wait(1).feedback(turn)
         when = "health < 4" if number % 2 else None
         text = rule(situation, words, when=when) if number % 3 else "I forgot."
-        life.wait(1).answer_model(asked, text)
-    return life
+        scenario.wait(1).answer_model(asked, text)
+    return scenario
 
 
-def recorded(life: Life) -> Recording:
-    """The life as a recording."""
-    return recording_of_life(life)
+def recorded(scenario: Scenario) -> Recording:
+    """The scenario as a recording."""
+    return recording_of_scenario(scenario)
 
 
 def bringer(recording: Recording) -> AidProvider:
@@ -79,7 +79,7 @@ def bringer(recording: Recording) -> AidProvider:
     return AidProvider(WordsEmbedder(), PackLibrary(recording.log, WordsEmbedder()))
 
 
-def test_the_life_has_all_that_is_to_be_replayed() -> None:
+def test_the_scenario_has_all_that_is_to_be_replayed() -> None:
     """Heuristics formed, reinforced, refused and endorsed."""
     said_ = {type(each) for each in taught().outputs()}
 
@@ -105,10 +105,10 @@ async def test_it_is_decided_again_byte_for_byte() -> None:
 async def test_each_context_is_met_again() -> None:
     """What was formed is among the candidates of the fast path, too."""
     with overhearing() as heard:
-        life = taught()
-    found = await met_again(recorded(life), None)
+        scenario = taught()
+    found = await met_again(recorded(scenario), None)
 
-    formed = next(e for e in life.outputs() if isinstance(e, HeuristicFormed))
+    formed = next(e for e in scenario.outputs() if isinstance(e, HeuristicFormed))
     arms = {arm for each in found for arm in each.logging}
     assert any(formed.heuristic_id in arm for arm in arms)
     check_contexts(found, heard)
@@ -133,8 +133,8 @@ async def test_its_own_strategy_repeats_it() -> None:
 @pytest.mark.parametrize("weight", [0.0, 0.5, 2.0])
 async def test_another_weight_moves_what_models_said_alone(weight: float) -> None:
     """Without a cap each pseudo-count differs by the endorsements, and nothing else."""
-    life = taught()
-    evidence = joined(await gather(recorded(life)))
+    scenario = taught()
+    evidence = joined(await gather(recorded(scenario)))
     free = LearningSettings(endorsement_cap=1.0)
     plain = BeliefFold(evidence.believed, free, {"learning.weights.endorsement": 0.0})
     other = BeliefFold(
@@ -150,9 +150,9 @@ async def test_another_weight_moves_what_models_said_alone(weight: float) -> Non
         endorsed = sum(e.similarity for e in one.signals if e.kind == "endorsement")
         assert two.alpha - one.alpha == pytest.approx(weight * endorsed, abs=1e-5)
         assert two.beta == one.beta
-        assert own.believed[key].confidence == life.mind.beliefs[key].confidence
+        assert own.believed[key].confidence == scenario.mind.beliefs[key].confidence
     assert evidence.names.keys() >= {
         each.heuristic_id
-        for each in life.outputs()
+        for each in scenario.outputs()
         if isinstance(each, HeuristicFormed)
     }

@@ -18,8 +18,8 @@ from schemas.messages.sensing import Sensed
 from schemas.values.settings import StrategySpec
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, said
-from tests.replay.lives import WordsEmbedder, recording_of_life
+from tests.replay.scenarios import WordsEmbedder, recording_of_scenario
+from tests.scenario import Scenario, said
 
 GARDEN = pack(
     heuristic("low", "food is low", "Eat now.", 0.8, when="value <= 5"),
@@ -27,36 +27,36 @@ GARDEN = pack(
 )
 
 
-def lived() -> Life:
-    """A life that learns to keep silent, is praised once, and judged on a silence."""
-    life = Life(
+def silence_learnt() -> Scenario:
+    """A scenario that learns to keep silent, is praised once, and judged on a silence."""
+    scenario = Scenario(
         GARDEN, model=factories.MODEL, edition=2, relevance=0.0, silence=0.3, seed="q"
     )
     kept: list[Any] = []
     for number in range(40):
-        turn = life.wait(600).sense("food is restored", fields={"value": 8})
+        turn = scenario.wait(600).sense("food is restored", fields={"value": 8})
         if said(turn, HeuristicFired):
             kept.append(turn)
             continue
         assert said(turn, ModelAsked)
-        life.wait(1).answer_model(turn, "Have a look around.")
+        scenario.wait(1).answer_model(turn, "Have a look around.")
         if number == 3:
-            life.feedback(turn, "positive")
+            scenario.feedback(turn, "positive")
         else:
-            life.feedback(turn, "negative", aspect="condition")
-    life.feedback(kept[-1], "negative")
+            scenario.feedback(turn, "negative", aspect="condition")
+    scenario.feedback(kept[-1], "negative")
     assert len(kept) > 3
-    return life
+    return scenario
 
 
-def recorded(life: Life) -> Recording:
-    """The life as a recording."""
-    return recording_of_life(life)
+def recorded(scenario: Scenario) -> Recording:
+    """The scenario as a recording."""
+    return recording_of_scenario(scenario)
 
 
 async def test_it_repeats_to_the_byte() -> None:
     """The occasions and what was learnt of them are in the fold."""
-    recording = recorded(lived())
+    recording = recorded(silence_learnt())
     span = Span(recording.partition, recording.first - 1, recording.last)
     made_by = WordsEmbedder()
     bringer = AidProvider(made_by, PackLibrary(recording.log, made_by))
@@ -68,7 +68,7 @@ async def test_it_repeats_to_the_byte() -> None:
 
 async def test_its_confidences_are_proved_and_its_credit_is_sound() -> None:
     """The recorded facts make them; no rule of credit is broken; it is reported."""
-    recording = recorded(lived())
+    recording = recorded(silence_learnt())
     (evidence,) = await gather(recording)
     found = await audit(recording)
     report = reporting.report([await reporting.read(recording)])
@@ -82,7 +82,7 @@ async def test_its_confidences_are_proved_and_its_credit_is_sound() -> None:
 
 async def test_other_strategies_weigh_it_as_the_mind_did() -> None:
     """Its own strategy gives the recorded odds; one that only asks, asks."""
-    recording = recorded(lived())
+    recording = recorded(silence_learnt())
     own, asks = None, StrategySpec(name="always_llm")
     decisions = [each async for each in ask_open_loop(recording, (own, asks))]
     kept = [each for each in decisions if each.decided.silence == "learned_silence"]

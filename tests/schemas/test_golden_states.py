@@ -18,7 +18,7 @@ from schemas.state.agent import AgentState, PartitionState
 from schemas.values.record import Record
 from tests import factories
 from tests.factories import embed
-from tests.life import Life
+from tests.scenario import Scenario
 
 FOLDER = Path(__file__).parents[1] / "golden" / "states"
 GOLDEN = sorted(FOLDER.glob("format-*/*.json"))
@@ -63,22 +63,22 @@ def test_a_frozen_state_is_read_whole(path: Path) -> None:
 
 
 @pytest.mark.parametrize("path", GOLDEN, ids=_named)
-def test_a_life_goes_on_from_a_frozen_state(path: Path) -> None:
+def test_a_scenario_goes_on_from_a_frozen_state(path: Path) -> None:
     """Each later input is answered as the program of then answered it, to the byte."""
     frozen = golden(path)
-    life = Life(state=checkpoint.load(orjson.dumps(frozen["checkpoint"])))
-    life.blobs = {key: compiled(blob) for key, blob in frozen["packs"].items()}
+    scenario = Scenario(state=checkpoint.load(orjson.dumps(frozen["checkpoint"])))
+    scenario.blobs = {key: compiled(blob) for key, blob in frozen["packs"].items()}
 
     for each in frozen["later"]:
         body = each["body"].encode()
         record = Record(
             each["subject"], each["headers"], body, each["sequence"], each["time_ns"]
         )
-        turn = life.answer(record)
-        life.state = turn.state
+        turn = scenario.answer(record)
+        scenario.state = turn.state
         answers = [output.record.body.decode() for output in turn.outputs]
         assert answers == each["answers"]
-    assert life.mind.chain == frozen["chain"]
+    assert scenario.mind.chain == frozen["chain"]
 
 
 def test_every_format_has_a_golden_and_every_field_a_value() -> None:

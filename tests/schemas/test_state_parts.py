@@ -23,7 +23,7 @@ from schemas.values.bounded_map import Bounded
 from schemas.values.record import moment, nanoseconds
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life
+from tests.scenario import Scenario
 
 
 @given(st.lists(st.integers(0, 30), max_size=80), st.integers(1, 8))
@@ -45,14 +45,14 @@ def test_a_bounded_map_keeps_the_newest_keys(keys: list[int], limit: int) -> Non
     assert -1 not in held
 
 
-def lived() -> Life:
-    """A life in which every part of the state holds something."""
+def filled() -> Scenario:
+    """A scenario in which every part of the state holds something."""
     garden = pack(
         heuristic("low", "health low", "Drink."), patterns=[pattern("health", "x")]
     )
-    life = Life(garden, model=factories.MODEL)
-    life.control(SessionStarted(session_id="s", clock="event"))
-    life.control(
+    scenario = Scenario(garden, model=factories.MODEL)
+    scenario.control(SessionStarted(session_id="s", clock="event"))
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h",
             name="h",
@@ -62,23 +62,27 @@ def lived() -> Life:
             action=Action(type="sleep", params={"for_s": 3, "where": None}),
         )
     )
-    life.feedback(life.sense("health low"), "scaled", value=0.25)
-    life.sense("what now", occurred_at="2026-05-04T12:00:01.5+02:00")
-    return life
+    scenario.feedback(scenario.sense("health low"), "scaled", value=0.25)
+    scenario.sense("what now", occurred_at="2026-05-04T12:00:01.5+02:00")
+    return scenario
 
 
 def test_a_checkpoint_holds_the_whole_state() -> None:
     """Reading it gives a state that goes on as the first one would."""
-    life = lived()
-    again = Life(state=checkpoint.load(checkpoint.dump(life.state)))
-    again.blobs, again._sequence, again._ids = life.blobs, life._sequence, life._ids
-    again.at = life.at
-    for one in (life, again):
+    scenario = filled()
+    again = Scenario(state=checkpoint.load(checkpoint.dump(scenario.state)))
+    again.blobs, again._sequence, again._ids = (
+        scenario.blobs,
+        scenario._sequence,
+        scenario._ids,
+    )
+    again.at = scenario.at
+    for one in (scenario, again):
         one.sense("health low", salience={"threat": 0.9})
         one.sense("dusk falls", type_="other", salience={"threat": 0.9})
 
-    assert checkpoint.dump(life.state) == checkpoint.dump(again.state)
-    assert life.mind.chain == again.mind.chain
+    assert checkpoint.dump(scenario.state) == checkpoint.dump(again.state)
+    assert scenario.mind.chain == again.mind.chain
 
 
 def test_equal_states_have_equal_bytes() -> None:
@@ -129,12 +133,12 @@ def test_only_parts_of_a_state_are_written() -> None:
 
 def test_an_agents_part_is_what_it_depends_on() -> None:
     """What is shared, and its own; other agents are left out."""
-    life = lived()
-    other = checkpoint.of_agent(life.state, "bo")
-    own = checkpoint.of_agent(life.state, "ana")
+    scenario = filled()
+    other = checkpoint.of_agent(scenario.state, "bo")
+    own = checkpoint.of_agent(scenario.state, "ana")
 
-    assert own.agents["ana"] == life.mind
-    assert own.shared == other.shared == life.state.shared
+    assert own.agents["ana"] == scenario.mind
+    assert own.shared == other.shared == scenario.state.shared
     assert other.agents == Map({"bo": AgentState()})
 
 
@@ -149,8 +153,10 @@ def test_a_missing_pack_stops_the_fold() -> None:
 
 def test_packs_in_force_are_ordered_by_name() -> None:
     """Not by how they were loaded."""
-    life = Life(pack(name="b"), pack(name="a"))
-    found = aids.in_force(life.state.shared, AgentState(), Aids(packs=life.blobs))
+    scenario = Scenario(pack(name="b"), pack(name="a"))
+    found = aids.in_force(
+        scenario.state.shared, AgentState(), Aids(packs=scenario.blobs)
+    )
 
     assert [each.pack.name for each in found] == ["a", "b"]
 

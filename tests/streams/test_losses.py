@@ -26,7 +26,9 @@ PARTITION = partition_of(ADA)
 EVENTS = 12
 
 
-async def lived(log: MemoryLog, first: int = 0, count: int = EVENTS) -> list[Record]:
+async def events_in(
+    log: MemoryLog, first: int = 0, count: int = EVENTS
+) -> list[Record]:
     """Let a worker answer events one by one; all records of the partition so far."""
     async with working(log, log, started()):
         for number in range(first, first + count):
@@ -74,7 +76,7 @@ def left_over(records: list[Record], lost: Sequences) -> Stretches:
 async def test_what_is_left_over_is_not_read(tmp_path: Path, what: str) -> None:
     """Without the record nothing can be read past the loss; with it, all but the loss."""
     log = MemoryLog()
-    records = await lived(log)
+    records = await events_in(log)
     inputs = [each for each in records if f".in.{ADA}." in each.subject]
     cause = inputs[4].sequence
     outputs = [
@@ -113,7 +115,7 @@ async def goes_on(log: MemoryLog, data: Path) -> None:
     ]
     log._records.sort(key=lambda each: each.sequence)
     assert parse(filler.subject).partition != PARTITION
-    await lived(log, EVENTS, 3)
+    await events_in(log, EVENTS, 3)
 
     async def look() -> Found:
         return await verify(log, data, lambda _: None, full=True)

@@ -7,17 +7,17 @@ import pytest
 from streams.session_files.file import write_session
 from tests.echoic.cli.acting import thirsty
 from tests.echoic.cli.conftest import SURVIVAL, Program
-from tests.evaluation.learning.schooling import RESTS, lived, taught
-from tests.replay.lives import file_of_life
+from tests.evaluation.learning.schooling import RESTS, taught, two_sessions
+from tests.replay.scenarios import file_of_scenario
 
 EVENING = str(SURVIVAL / "recording" / "evening.echoic")
 
 
 @pytest.fixture(scope="module")
 def school(tmp_path_factory: pytest.TempPathFactory) -> Path:
-    """A file of a life in which a lesson rises and falls."""
+    """A file of a scenario in which a lesson rises and falls."""
     file = tmp_path_factory.mktemp("school") / "school.echoic"
-    write_session(file, file_of_life(lived()))
+    write_session(file, file_of_scenario(two_sessions()))
     return file
 
 
@@ -54,9 +54,9 @@ def test_a_difference_is_told_between_two_ends(
 ) -> None:
     """What was edited is named first, with both its ends."""
     earlier = tmp_path / "earlier.echoic"
-    life = taught()
-    life.decide("health low")
-    write_session(earlier, file_of_life(life))
+    scenario = taught()
+    scenario.decide("health low")
+    write_session(earlier, file_of_scenario(scenario))
 
     ran = echoic.here("heuristic", "diff", str(earlier), str(school))
     fields = echoic.here("heuristic", "diff", EVENING, EVENING, "--json").json

@@ -118,7 +118,7 @@ def test_it_is_configured_and_run_as_the_page_says(home: Home) -> None:
 
 def test_it_is_upgraded_as_the_page_says(home: Home) -> None:
     """Stopped, copied, started, verified, and its tables made again."""
-    lived(home)
+    use(home)
 
     for commands in blocks("Upgrade"):
         home.run(commands)
@@ -129,7 +129,7 @@ def test_it_is_upgraded_as_the_page_says(home: Home) -> None:
 
 def test_a_copy_is_restored_beside_the_original(home: Home) -> None:
     """Each message, each decision and each account are there again, on other ports."""
-    lived(home)
+    use(home)
     home.run(["echoic sensor access door"])
     before = home.records()
     backup, restore, again = blocks("Back up and restore")
@@ -155,7 +155,7 @@ def test_a_copy_is_restored_beside_the_original(home: Home) -> None:
     assert access[0] == access[1]
 
 
-def lived(home: Home) -> None:
+def use(home: Home) -> None:
     """Start an instance, tell it a few things, and judge one."""
     taught = (
         "echoic heuristic seed --domain kitchen --confidence 0.8"

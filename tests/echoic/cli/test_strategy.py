@@ -17,7 +17,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.values.settings import UNSTARTED, StrategySpec
 from tests.echoic.cli.conftest import Program
 from tests.factories import MODEL, heuristic, pack
-from tests.life import Life, one
+from tests.scenario import Scenario, one
 
 PAGE = (Path(__file__).parents[3] / "docs" / "strategies.md").read_text()
 
@@ -140,10 +140,10 @@ def test_the_strategy_of_the_page_decides(
         heuristic("old", "the plants look dry and old", "Cut them."),
         heuristic("cat", "a cat sits outside", "Let it in."),
     )
-    life = Life(garden, strategy=StrategySpec(name="cautious:make"))
+    scenario = Scenario(garden, strategy=StrategySpec(name="cautious:make"))
 
-    assert life.decide("the plants look dry").text == "Water them."
-    assert life.decide("a cat sits outside").silence == "no_candidate"
+    assert scenario.decide("the plants look dry").text == "Water them."
+    assert scenario.decide("a cat sits outside").silence == "no_candidate"
 
 
 def test_the_awaiting_strategy_of_the_page_asks_in_its_own_words(
@@ -155,9 +155,9 @@ def test_the_awaiting_strategy_of_the_page_asks_in_its_own_words(
     (tmp_path / "unkind.py").write_text(source.replace("awaiting(Kind())", "Kind()"))
     monkeypatch.syspath_prepend(tmp_path)
     listed("kind")
-    life = Life(model=MODEL, strategy=StrategySpec(name="kind:make"))
+    scenario = Scenario(model=MODEL, strategy=StrategySpec(name="kind:make"))
 
-    asked = one(life.sense("It rains", salience={"threat": 0.9}), ModelAsked)
+    asked = one(scenario.sense("It rains", salience={"threat": 0.9}), ModelAsked)
 
     assert (asked.system, asked.prompt) == ("You are kind.", "It rains")
     listed("unkind")

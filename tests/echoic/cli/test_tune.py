@@ -13,7 +13,7 @@ from tests.echoic.cli.acting import eventually, thirsty
 from tests.echoic.cli.conftest import SURVIVAL, Program
 from tests.evaluation.tuning.many_sessions import drifting
 from tests.replay.evening import place, with_record
-from tests.replay.lives import file_of_life
+from tests.replay.scenarios import file_of_scenario
 
 EVENING = str(SURVIVAL / "recording" / "evening.echoic")
 
@@ -22,7 +22,7 @@ EVENING = str(SURVIVAL / "recording" / "evening.echoic")
 def drift(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A file of sessions in which what worked stops working, again and again."""
     file = tmp_path_factory.mktemp("drift") / "drift.echoic"
-    write_session(file, file_of_life(drifting(16)))
+    write_session(file, file_of_scenario(drifting(16)))
     return file
 
 

@@ -20,10 +20,10 @@ from schemas.messages.experiments import Variant
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import StrategySpec
 from streams.session_files.file import write_session
-from tests.life import Life
 from tests.model_server import ModelServer, model_server
-from tests.replay.lives import file_of_life
+from tests.replay.scenarios import file_of_scenario
 from tests.replay.test_cassette import asked
+from tests.scenario import Scenario
 
 
 class Talker:
@@ -120,12 +120,12 @@ def test_what_was_never_recorded_is_asked_live(tmp_path):
 
 def _job(server: ModelServer, folder: Path, name: str, *, calls: int) -> Job:
     """The comparison of one event with a model's answer, in a file of its own."""
-    life = Life(model=ModelSettings(name="openai/double"))
-    life.control(StrategySelected(strategy="silent"))
-    life.sense(f"something new {name}", salience={"threat": 0.9})
+    scenario = Scenario(model=ModelSettings(name="openai/double"))
+    scenario.control(StrategySelected(strategy="silent"))
+    scenario.sense(f"something new {name}", salience={"threat": 0.9})
     path = folder / f"{name}.echoic"
     if not path.exists():
-        file = file_of_life(life)
+        file = file_of_scenario(scenario)
         write_session(path, file)
     model = LiteLLM(api_base=server.base, api_key="none")
     port = Requery(model, folder / "asked.jsonl", calls=calls)

@@ -1,6 +1,6 @@
 """Seeing what was learnt in a terminal: curves, histories, reports, near misses.
 
-The golden files hold whole screens of made-up lives; they are renewed by a run with
+The golden files hold whole screens of made-up scenarios; they are renewed by a run with
 RENEW_GOLDEN=1, whose difference is read before it is kept.
 """
 
@@ -20,12 +20,12 @@ from evaluation.learning.history import LearningHistory, learning_history
 from evaluation.learning.near_misses import near_misses
 from evaluation.learning.summary import read, report
 from replay.recording.source import of_file
-from tests.evaluation.learning.schooling import THREAT, fire, lived, taught
-from tests.life import Life
+from tests.evaluation.learning.schooling import THREAT, fire, taught, two_sessions
 from tests.replay.evening import evening
-from tests.replay.lives import recording_of_life
+from tests.replay.scenarios import recording_of_scenario
 from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
+from tests.scenario import Scenario
 
 GOLDEN = Path(__file__).parents[2] / "golden" / "screens"
 
@@ -55,7 +55,7 @@ def curve(found: LearningHistory, width: int) -> list[str]:
 @pytest.mark.parametrize("width", [80, 120, 160])
 async def test_a_curve_is_drawn_as_ever(width: int) -> None:
     """With its signals below it, and never wider than the terminal."""
-    lines = curve(await learning_history(recording_of_life(lived())), width)
+    lines = curve(await learning_history(recording_of_scenario(two_sessions())), width)
 
     assert max(map(len, lines)) <= width
     same(f"curve_{width}", lines)
@@ -63,17 +63,17 @@ async def test_a_curve_is_drawn_as_ever(width: int) -> None:
 
 async def test_a_curve_has_room_for_any_width() -> None:
     """What is narrower than 80 columns is taken for 80, what is wider for 160."""
-    found = await learning_history(recording_of_life(lived()))
+    found = await learning_history(recording_of_scenario(two_sessions()))
 
     assert curve(found, 40) == curve(found, 80)
     assert curve(found, 400) == curve(found, 160)
 
 
-async def test_a_quick_life_has_seconds_on_its_axis() -> None:
+async def test_a_quick_scenario_has_seconds_on_its_axis() -> None:
     """And one moment alone is a curve as well."""
-    life = taught()
-    life.decide("health low")
-    found = await learning_history(recording_of_life(life))
+    scenario = taught()
+    scenario.decide("health low")
+    found = await learning_history(recording_of_scenario(scenario))
 
     lines = curve(found, 80)
 
@@ -93,10 +93,10 @@ async def test_what_never_moved_has_no_curve() -> None:
 
 async def test_many_signals_are_cut_to_the_latest() -> None:
     """The history has all of them."""
-    life = taught(0.8)
+    scenario = taught(0.8)
     for _ in range(confidence_curve.SHOWN + 5):
-        fire(life, "succeeded")
-    found = await learning_history(recording_of_life(life))
+        fire(scenario, "succeeded")
+    found = await learning_history(recording_of_scenario(scenario))
 
     lines = curve(found, 120)
 
@@ -105,7 +105,7 @@ async def test_many_signals_are_cut_to_the_latest() -> None:
 
 async def test_a_report_is_one_screen() -> None:
     """Shares over time, calibration, how lessons rose, and credit."""
-    found = report([await read(recording_of_life(lived()))], has_voices=True)
+    found = report([await read(recording_of_scenario(two_sessions()))], has_voices=True)
 
     lines = lines_of(learning.report(found))
 
@@ -126,7 +126,7 @@ async def test_what_models_taught_is_reported() -> None:
 
 async def test_wrong_credit_is_named() -> None:
     """With the input, the heuristic, the rule that it breaks and what was wrong."""
-    found = report([await read(recording_of_life(lived()))])
+    found = report([await read(recording_of_scenario(two_sessions()))])
     fault = Fault("second_outcome", 12, "m", "h", "fire f")
     wrong = replace(found, faults=(fault,) * 9)
 
@@ -140,18 +140,18 @@ async def test_wrong_credit_is_named() -> None:
 
 async def test_near_misses_are_one_screen() -> None:
     """Thresholds as columns, then the events that came near."""
-    life = taught(0.55)
+    scenario = taught(0.55)
     for number in range(3):
-        life.wait(700).sense("health low", salience=THREAT, id_=f"e{number}")
-    found = await near_misses(recording_of_life(life))
+        scenario.wait(700).sense("health low", salience=THREAT, id_=f"e{number}")
+    found = await near_misses(recording_of_scenario(scenario))
 
     same("near_misses", lines_of(learning.near_misses(found, {"h": "rest-when-low"})))
 
 
 async def test_no_near_miss_is_said() -> None:
     """Where nothing was like anything."""
-    life = Life()
-    life.decide("what nobody knows")
-    found = await near_misses(recording_of_life(life))
+    scenario = Scenario()
+    scenario.decide("what nobody knows")
+    found = await near_misses(recording_of_scenario(scenario))
 
     assert "no event came near" in lines_of(learning.near_misses(found, {}))

@@ -8,16 +8,16 @@ from schemas.messages.controls import HeuristicSeeded
 from schemas.values.ids import heuristic_id
 from tests import factories
 from tests.echoic.tracing import samples
-from tests.life import Life
+from tests.scenario import Scenario
 
 THIRST = "the player is thirsty"
 GARDEN = factories.pack(factories.heuristic("drink", THIRST, "Drink something."))
 
 
-def traced(life: Life, *, packs: bool = True) -> DecisionTrace:
+def traced(scenario: Scenario, *, packs: bool = True) -> DecisionTrace:
     """The trace of the decision on an event that a heuristic is about."""
-    turn = life.wait(60).sense(THIRST, fields={}, salience={"threat": 1.0})
-    held = Held(turn.state, life.blobs if packs else {})
+    turn = scenario.wait(60).sense(THIRST, fields={}, salience={"threat": 1.0})
+    held = Held(turn.state, scenario.blobs if packs else {})
     seen = Answered(turn.input, turn.outputs, samples.times(), held)
     observer = Observer()
     traces = [*observer.answered(seen), *observer.rest()]
@@ -27,7 +27,7 @@ def traced(life: Life, *, packs: bool = True) -> DecisionTrace:
 
 def test_a_packs_heuristic_is_called_by_its_name() -> None:
     """In the summary, for a search, and beside each candidate; the id stays."""
-    trace = traced(Life(GARDEN))
+    trace = traced(Scenario(GARDEN))
     matched = next(each for each in trace.stages if each.name == "match")
 
     assert trace.tags["echoic.summary"] == "game.vital: spoke by heuristic, drink"
@@ -41,8 +41,8 @@ def test_a_packs_heuristic_is_called_by_its_name() -> None:
 
 def test_a_taught_heuristic_is_called_by_its_name() -> None:
     """What a person taught is in the agent's own state."""
-    life = Life(factories.pack())
-    life.control(
+    scenario = Scenario(factories.pack())
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h-1",
             name="sip",
@@ -53,12 +53,14 @@ def test_a_taught_heuristic_is_called_by_its_name() -> None:
         )
     )
 
-    assert traced(life).tags["echoic.summary"] == "game.vital: spoke by heuristic, sip"
+    assert (
+        traced(scenario).tags["echoic.summary"] == "game.vital: spoke by heuristic, sip"
+    )
 
 
 def test_what_is_not_known_keeps_its_id() -> None:
     """A pack that this process has not read has no names; nothing fails."""
-    trace = traced(Life(GARDEN), packs=False)
+    trace = traced(Scenario(GARDEN), packs=False)
 
     assert heuristic_id("garden", "drink") in str(trace.tags["echoic.summary"])
     assert "echoic.heuristic.name" not in trace.tags

@@ -7,36 +7,36 @@ from projections.folds.learning.rapport import USUAL, Pace
 from replay.recording.source import of_file
 from schemas.values.settings_by_name import TuningError
 from tests.factories import heuristic, pack
-from tests.life import Life, decision_id
 from tests.replay.evening import evening
-from tests.replay.lives import recording_of_life
+from tests.replay.scenarios import recording_of_scenario
+from tests.scenario import Scenario, decision_id
 
 GARDEN = pack(heuristic("rest", "health low", "Rest.", 0.8))
 THREAT = {"threat": 0.9}
 
 
-def voted() -> Life:
-    """A life in which two people judge, and one changes their mind."""
-    life = Life(GARDEN)
+def voted() -> Scenario:
+    """A scenario in which two people judge, and one changes their mind."""
+    scenario = Scenario(GARDEN)
     first, second = (
-        decision_id(life.wait(3_600).sense("health low", salience=THREAT))
+        decision_id(scenario.wait(3_600).sense("health low", salience=THREAT))
         for _ in range(2)
     )
-    life.feedback(first, actor="eva")
-    life.feedback(first, "negative", actor="tom")
-    life.wait(86_400).feedback(second, actor="eva")
-    life.feedback(first, "negative", actor="eva")
-    return life
+    scenario.feedback(first, actor="eva")
+    scenario.feedback(first, "negative", actor="tom")
+    scenario.wait(86_400).feedback(second, actor="eva")
+    scenario.feedback(first, "negative", actor="eva")
+    return scenario
 
 
 async def test_the_recorded_curve_is_what_the_mind_folded() -> None:
     """Vote by vote, with changed votes and with time between them."""
-    life = voted()
-    eva, tom = await rapport_curves([recording_of_life(life)], USUAL)
+    scenario = voted()
+    eva, tom = await rapport_curves([recording_of_scenario(scenario)], USUAL)
 
     assert (eva.person, len(eva.recorded), len(tom.recorded)) == ("eva", 3, 1)
     for curve in (eva, tom):
-        known = life.mind.rapport.get(curve.person)
+        known = scenario.mind.rapport.get(curve.person)
         assert known is not None
         assert curve.recorded[-1] == known.value
         assert curve.retuned == curve.recorded
@@ -44,7 +44,7 @@ async def test_the_recorded_curve_is_what_the_mind_folded() -> None:
 
 async def test_another_pace_goes_its_own_way() -> None:
     """A greater gain lifts, a greater loss takes; the recorded curve stays."""
-    recording = recording_of_life(voted())
+    recording = recording_of_scenario(voted())
     eva, _ = await rapport_curves([recording], Pace(gain=0.5))
     _, tom = await rapport_curves([recording], Pace(loss=0.5))
     usual, _ = await rapport_curves([recording], USUAL)

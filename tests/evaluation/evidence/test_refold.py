@@ -18,23 +18,23 @@ from schemas.values.settings_by_name import TuningError
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, mind_started, pack
-from tests.handlers.mind.test_wild_lives import Wild
-from tests.life import Life
+from tests.handlers.mind.test_wild_scenarios import Wild
 from tests.replay.evening import evening, place, with_record
-from tests.replay.lives import everything, recording_of, recording_of_life
+from tests.replay.scenarios import everything, recording_of, recording_of_scenario
+from tests.scenario import Scenario
 
 THREAT = {"threat": 0.9}
 
 
-async def evidence_of(life: Life) -> Evidence:
-    """All the evidence of a life."""
-    return joined(await gather(recording_of_life(life)))
+async def evidence_of(scenario: Scenario) -> Evidence:
+    """All the evidence of a scenario."""
+    return joined(await gather(recording_of_scenario(scenario)))
 
 
-def judged_life(*votes: str, gamma: float = 1.0) -> Life:
-    """A life in which one heuristic is taught, fires, and is judged each time."""
-    life = Life(threshold=0.3, learning={"gamma": gamma})
-    life.control(
+def judged_scenario(*votes: str, gamma: float = 1.0) -> Scenario:
+    """A scenario in which one heuristic is taught, fires, and is judged each time."""
+    scenario = Scenario(threshold=0.3, learning={"gamma": gamma})
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h",
             name="rest",
@@ -45,14 +45,17 @@ def judged_life(*votes: str, gamma: float = 1.0) -> Life:
         )
     )
     for vote in votes:
-        life.wait(3_600)
-        life.feedback(life.sense("health low", salience=THREAT), vote)
-    return life
+        scenario.wait(3_600)
+        scenario.feedback(scenario.sense("health low", salience=THREAT), vote)
+    return scenario
 
 
-def held(life: Life) -> dict[str, float]:
+def held(scenario: Scenario) -> dict[str, float]:
     """What the mind itself believes in the end."""
-    return {key: life.mind.beliefs[key].confidence for key in sorted(life.mind.beliefs)}
+    return {
+        key: scenario.mind.beliefs[key].confidence
+        for key in sorted(scenario.mind.beliefs)
+    }
 
 
 @pytest.mark.parametrize("seed", range(25))
@@ -60,29 +63,29 @@ async def test_the_recorded_settings_give_the_recorded_confidences(seed: int) ->
     """At every fire and candidate, which `gather` proves, and in the end."""
     wild = Wild(seed)
     wild.lead(60)
-    life = wild.life
-    life.agent = factories.AGENT
-    life.decide("health low")
+    scenario = wild.scenario
+    scenario.agent = factories.AGENT
+    scenario.decide("health low")
 
-    evidence = await evidence_of(life)
+    evidence = await evidence_of(scenario)
 
     believing = BeliefFold(evidence.believed, evidence.learning, {})
     for fact in evidence.facts:
         believing.take(fact)
     found = believing.believed
-    assert {key: found[key].confidence for key in sorted(found)} == held(life)
+    assert {key: found[key].confidence for key in sorted(found)} == held(scenario)
 
 
 @pytest.mark.parametrize("seed", range(10))
 async def test_a_changed_weight_changes_its_own_signals_alone(seed: int) -> None:
     """Pseudo-counts differ by what the votes weigh more, and by nothing else."""
     wild = Wild(seed)
-    wild.life.control(mind_started(relevance=0.0), agent=SHARED_AGENT)
+    wild.scenario.control(mind_started(relevance=0.0), agent=SHARED_AGENT)
     for _ in range(6):
         wild.lead(10)
-    wild.life.agent = factories.AGENT
-    wild.life.decide("health low")
-    evidence = await evidence_of(wild.life)
+    wild.scenario.agent = factories.AGENT
+    wild.scenario.decide("health low")
+    evidence = await evidence_of(wild.scenario)
     facts = tuple(each for each in evidence.facts if not isinstance(each, Ruled))
     plain = BeliefFold(evidence.believed, LearningSettings(), {})
     changed = BeliefFold(
@@ -133,13 +136,13 @@ async def test_a_recording_that_disagrees_with_itself_is_refused() -> None:
 async def test_a_race_is_proven_by_its_decision() -> None:
     """What answers later was trusted as of then, whatever a vote changed meanwhile."""
     garden = pack(heuristic("h", "health low", "Drink.", confidence=0.8))
-    life = Life(garden, model=factories.MODEL, strategy={"name": "hybrid"})
-    life.sense("health low")
-    life.tell(FeedbackGiven(heuristic_id=garden.ids[0], rating="negative"))
-    life.wait(5).tell(ClockTicked(due_at=life.at))
-    fired = [each for each in life.outputs() if isinstance(each, HeuristicFired)]
+    scenario = Scenario(garden, model=factories.MODEL, strategy={"name": "hybrid"})
+    scenario.sense("health low")
+    scenario.tell(FeedbackGiven(heuristic_id=garden.ids[0], rating="negative"))
+    scenario.wait(5).tell(ClockTicked(due_at=scenario.at))
+    fired = [each for each in scenario.outputs() if isinstance(each, HeuristicFired)]
 
-    (evidence,) = await gather(recording_of_life(life))
+    (evidence,) = await gather(recording_of_scenario(scenario))
 
     assert [each.mode for each in fired] == ["suggested", "shown"]
     assert [each.confidence for each in fired] == [0.8, 0.8]
@@ -148,7 +151,7 @@ async def test_a_race_is_proven_by_its_decision() -> None:
 
 async def test_a_curve_moves_with_its_evidence() -> None:
     """From the declared confidence on, under both settings."""
-    evidence = await evidence_of(judged_life("positive", "negative"))
+    evidence = await evidence_of(judged_scenario("positive", "negative"))
     (key,) = curves(evidence, {})
 
     def points(**changes: float) -> list[float]:
@@ -162,7 +165,7 @@ async def test_a_curve_moves_with_its_evidence() -> None:
 
 async def test_a_prediction_is_made_before_its_outcome() -> None:
     """It is what was believed when the action was shown."""
-    evidence = await evidence_of(judged_life("positive", "negative"))
+    evidence = await evidence_of(judged_scenario("positive", "negative"))
 
     made = predictions(evidence, {})
 
@@ -175,26 +178,28 @@ async def test_a_prediction_is_made_before_its_outcome() -> None:
 async def test_the_world_outdoes_votes() -> None:
     """Where both judge a fire, what happened is what the world showed."""
     garden = pack(heuristic("h", "health low", "Rest.", confidence=0.8))
-    life = Life(garden)
-    turn = life.sense("health low", salience=THREAT, id_="e")
-    life.feedback(turn, "negative", actor="ana")
-    life.feedback(turn, "positive", actor="bo")
-    voted = (await evidence_of(life)).happened
-    life.sense("fine", in_reply_to=life.turns[2].outputs[0].id, outcome="succeeded")
-    seen = (await evidence_of(life)).happened
+    scenario = Scenario(garden)
+    turn = scenario.sense("health low", salience=THREAT, id_="e")
+    scenario.feedback(turn, "negative", actor="ana")
+    scenario.feedback(turn, "positive", actor="bo")
+    voted = (await evidence_of(scenario)).happened
+    scenario.sense(
+        "fine", in_reply_to=scenario.turns[2].outputs[0].id, outcome="succeeded"
+    )
+    seen = (await evidence_of(scenario)).happened
 
     assert list(voted.values()) == [0.5]
     assert list(seen.values()) == [1.0]
-    said = [each for each in life.outputs() if isinstance(each, OutcomeObserved)]
+    said = [each for each in scenario.outputs() if isinstance(each, OutcomeObserved)]
     assert [each.outcome for each in said] == ["success"]
 
 
 async def test_an_edit_may_carry_what_was_learnt() -> None:
     """The new content goes on where the old one stood, under any settings."""
-    life = judged_life("positive")
-    life.control(HeuristicEdited(heuristic_id="h", text="Sleep.", keep=True))
-    life.wait(3_600).decide("health low", salience=THREAT)
-    evidence = await evidence_of(life)
+    scenario = judged_scenario("positive")
+    scenario.control(HeuristicEdited(heuristic_id="h", text="Sleep.", keep=True))
+    scenario.wait(3_600).decide("health low", salience=THREAT)
+    evidence = await evidence_of(scenario)
 
     found = curves(evidence, {"learning.weights.explicit": 0.0})
 
@@ -205,16 +210,16 @@ async def test_an_edit_may_carry_what_was_learnt() -> None:
 
 async def test_settings_of_a_restart_hold_from_there() -> None:
     """What is changed stays changed; the rest is what was in force."""
-    life = judged_life("positive")
+    scenario = judged_scenario("positive")
     started = mind_started(threshold=0.3, learning={"gamma": 0.5})
-    life.control(started, agent=SHARED_AGENT)
+    scenario.control(started, agent=SHARED_AGENT)
     for vote in ("positive", "negative"):
-        life.wait(3_600)
-        life.feedback(life.sense("health low", salience=THREAT), vote)
-    evidence = await evidence_of(life)
+        scenario.wait(3_600)
+        scenario.feedback(scenario.sense("health low", salience=THREAT), vote)
+    evidence = await evidence_of(scenario)
 
     same = curves(evidence, {"learning.gamma": 1.0})
-    untouched = await evidence_of(judged_life("positive", "positive", "negative"))
+    untouched = await evidence_of(judged_scenario("positive", "positive", "negative"))
 
     assert curves(evidence, {}) != same
     assert [[p.confidence for p in each.points] for each in same.values()] == [
@@ -224,18 +229,18 @@ async def test_settings_of_a_restart_hold_from_there() -> None:
 
 async def test_a_direct_vote_predicts_nothing() -> None:
     """No action was shown that it could be about."""
-    life = judged_life()
-    life.decide("health low")
-    life.tell(FeedbackGiven(heuristic_id="h", rating="positive"))
-    evidence = await evidence_of(life)
+    scenario = judged_scenario()
+    scenario.decide("health low")
+    scenario.tell(FeedbackGiven(heuristic_id="h", rating="positive"))
+    evidence = await evidence_of(scenario)
 
     assert predictions(evidence, {}) == ()
-    assert [each for each in life.outputs() if isinstance(each, FeedbackApplied)]
+    assert [each for each in scenario.outputs() if isinstance(each, FeedbackApplied)]
 
 
 async def test_unknown_settings_are_refused() -> None:
     """Before anything is folded."""
-    evidence = await evidence_of(judged_life("positive"))
+    evidence = await evidence_of(judged_scenario("positive"))
 
     with pytest.raises(TuningError, match=r"no setting 'learning\.gama'"):
         predictions(evidence, {"learning.gama": 0.9})

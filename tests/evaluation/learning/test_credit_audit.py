@@ -22,17 +22,21 @@ from schemas.messages.learning import (
 )
 from schemas.values.record import Record
 from streams.session_files.file import SessionFile
-from tests.evaluation.learning.schooling import THREAT, lived
+from tests.evaluation.learning.schooling import THREAT, two_sessions
 from tests.factories import heuristic, pack, pattern
 from tests.handlers.mind import sleepers
-from tests.handlers.mind.sleepers import EVENT, SAID, living, rule, told
-from tests.handlers.mind.sleepers import lived as lived_awake
-from tests.handlers.mind.test_wild_lives import Wild
-from tests.life import Life, one
+from tests.handlers.mind.sleepers import EVENT, SAID, answered_event, living, rule, told
+from tests.handlers.mind.test_wild_scenarios import Wild
 from tests.replay.evening import evening, place, with_record
-from tests.replay.lives import everything, file_of_life, recording_of, recording_of_life
+from tests.replay.scenarios import (
+    everything,
+    file_of_scenario,
+    recording_of,
+    recording_of_scenario,
+)
 from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
+from tests.scenario import Scenario, one
 
 OUTCOME = f".{OutcomeObserved.token}"
 VOTE = f".{FeedbackApplied.token}"
@@ -65,7 +69,7 @@ async def test_nothing_is_wrong_with_the_shipped_recording() -> None:
     assert found.faults == ()
 
 
-async def test_nothing_is_wrong_with_a_life_of_everything() -> None:
+async def test_nothing_is_wrong_with_a_scenario_of_everything() -> None:
     """Races, reports, votes, edits and models are all as they may be."""
     found = await audit(recording_of(everything()))
 
@@ -74,14 +78,14 @@ async def test_nothing_is_wrong_with_a_life_of_everything() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-async def test_nothing_is_wrong_with_wild_lives(seed: int) -> None:
+async def test_nothing_is_wrong_with_wild_scenarios(seed: int) -> None:
     """Whatever comes, in whatever order."""
     wild = Wild(seed)
     wild.lead(80)
-    wild.life.agent = "ana"
-    wild.life.decide("health low")
+    wild.scenario.agent = "ana"
+    wild.scenario.decide("health low")
 
-    assert (await audit(recording_of_life(wild.life))).faults == ()
+    assert (await audit(recording_of_scenario(wild.scenario))).faults == ()
 
 
 def _unshown(file: SessionFile) -> SessionFile:
@@ -177,29 +181,29 @@ async def test_what_was_decided_before_the_recording_is_known() -> None:
         heuristic("h", "health low", "Rest.", confidence=0.8),
         patterns=[pattern("health", "all better", timeout_s=600.0)],
     )
-    life = Life(garden)
-    life.wait(60).sense("health low", salience=THREAT)
-    later = Life(garden, state=life.state)
-    later.at = life.at
-    later._sequence = life._sequence
+    scenario = Scenario(garden)
+    scenario.wait(60).sense("health low", salience=THREAT)
+    later = Scenario(garden, state=scenario.state)
+    later.at = scenario.at
+    later._sequence = scenario._sequence
     later.wait(30).sense("all better now", salience=THREAT)
     later.tell(FeedbackGiven(heuristic_id=garden.ids[0], rating="positive"))
-    whole = recording_of_life(later)
+    whole = recording_of_scenario(later)
 
-    found = await audit(_starting(whole, life))
+    found = await audit(_starting(whole, scenario))
 
     assert found.credits == 2
     assert found.faults == ()
 
 
-def _starting(recording: Recording, life: Life) -> Recording:
-    """A recording that begins where a life stands."""
-    return replace(recording, start=life.state)
+def _starting(recording: Recording, scenario: Scenario) -> Recording:
+    """A recording that begins where a scenario stands."""
+    return replace(recording, start=scenario.state)
 
 
-async def test_a_life_of_votes_and_reports_is_counted() -> None:
+async def test_a_scenario_of_votes_and_reports_is_counted() -> None:
     """Two votes and two outcomes are four credits."""
-    found = await audit(recording_of_life(lived()))
+    found = await audit(recording_of_scenario(two_sessions()))
 
     assert (found.credits, found.faults) == (4, ())
 
@@ -214,8 +218,8 @@ async def test_what_models_taught_was_earned() -> None:
 
 async def test_an_endorsement_of_what_was_shown_is_found() -> None:
     """A model that had it before it may have copied it."""
-    life = taught_by_model()
-    file = file_of_life(life)
+    scenario = taught_by_model()
+    file = file_of_scenario(scenario)
     index = place(file, f".{Endorsed.token}")
     decision_id = fields(file.records[index])["decision_id"]
     decided = next(
@@ -235,12 +239,12 @@ async def test_an_endorsement_of_what_was_shown_is_found() -> None:
 
 async def test_what_a_sleep_endorses_and_brings_was_earned() -> None:
     """It asks again and shows nothing, of what heuristics answered as well."""
-    life = living(withhold=0.0)
-    sleepers.taught(life, "eat", condition=EVENT)
-    lived_awake(life, answer="Rest for a while instead.")
-    told(life, life.wait(60).control(SleepRequested()), SAID)
+    scenario = living(withhold=0.0)
+    sleepers.taught(scenario, "eat", condition=EVENT)
+    answered_event(scenario, answer="Rest for a while instead.")
+    told(scenario, scenario.wait(60).control(SleepRequested()), SAID)
 
-    found = await audit(recording_of_life(life))
+    found = await audit(recording_of_scenario(scenario))
 
     assert found.credits == 1
     assert found.faults == ()
@@ -248,15 +252,15 @@ async def test_what_a_sleep_endorses_and_brings_was_earned() -> None:
 
 async def test_a_heuristic_that_a_sleep_proposed_needs_no_vote() -> None:
     """It may come, go and come again; it is none of those that people liked."""
-    life = living()
-    lived_awake(life)
-    turn = told(life, life.wait(60).control(SleepRequested()), SAID)
-    proposal_id = one(told(life, turn, rule()), ProposalMade).proposal_id
-    life.control(ProposalApplied(proposal_id=proposal_id))
-    life.control(ProposalReverted(proposal_id=proposal_id))
-    life.control(ProposalApplied(proposal_id=proposal_id))
+    scenario = living()
+    answered_event(scenario)
+    turn = told(scenario, scenario.wait(60).control(SleepRequested()), SAID)
+    proposal_id = one(told(scenario, turn, rule()), ProposalMade).proposal_id
+    scenario.control(ProposalApplied(proposal_id=proposal_id))
+    scenario.control(ProposalReverted(proposal_id=proposal_id))
+    scenario.control(ProposalApplied(proposal_id=proposal_id))
 
-    found = await read(recording_of_life(life))
+    found = await read(recording_of_scenario(scenario))
 
     assert found.audit.faults == ()
     assert report([found]).formed == 0
@@ -270,14 +274,14 @@ async def test_silence_and_what_is_taken_back_count_by_the_rules() -> None:
         heuristic("h", "health low", "Rest.", confidence=0.9),
         patterns=[pattern("health", "all better", timeout_s=60.0)],
     )
-    life = Life(garden, learning={"ignored_after": 2, "undo_s": 30.0})
+    scenario = Scenario(garden, learning={"ignored_after": 2, "undo_s": 30.0})
     for _ in range(2):
-        life.wait(700).sense("health low", salience=THREAT)
-        life.wait(100).sense("the wind blows", type_="thing")
-    turn = life.wait(700).sense("health low", salience=THREAT, entities=["ana"])
-    life.wait(5).sense("undo", entities=["ana"])
+        scenario.wait(700).sense("health low", salience=THREAT)
+        scenario.wait(100).sense("the wind blows", type_="thing")
+    turn = scenario.wait(700).sense("health low", salience=THREAT, entities=["ana"])
+    scenario.wait(5).sense("undo", entities=["ana"])
     assert turn.outputs
 
-    found = await audit(recording_of_life(life))
+    found = await audit(recording_of_scenario(scenario))
 
     assert (found.credits, found.faults) == (2, ())

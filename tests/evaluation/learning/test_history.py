@@ -10,19 +10,19 @@ from replay.recording.source import of_file
 from schemas.messages.controls import HeuristicFrozen, PriorUpdated
 from schemas.state.evidence import belief_key
 from schemas.values.subjects import SHARED_AGENT
-from tests.evaluation.learning.schooling import RESTS, fire, lived, taught
+from tests.evaluation.learning.schooling import RESTS, fire, taught, two_sessions
 from tests.factories import heuristic, mind_started, pack, pack_loaded
-from tests.handlers.mind.test_wild_lives import Wild
-from tests.life import Life
+from tests.handlers.mind.test_wild_scenarios import Wild
 from tests.replay.evening import evening
-from tests.replay.lives import everything, recording_of, recording_of_life
+from tests.replay.scenarios import everything, recording_of, recording_of_scenario
 from tests.replay.test_formed import recorded as learnt
 from tests.replay.test_formed import taught as taught_by_model
+from tests.scenario import Scenario
 
 
-async def history_of(life: Life) -> LearningHistory:
-    """The history of a life."""
-    return await learning_history(recording_of_life(life))
+async def history_of(scenario: Scenario) -> LearningHistory:
+    """The history of a scenario."""
+    return await learning_history(recording_of_scenario(scenario))
 
 
 def steps(moves: Sequence[Move]) -> list[tuple[str, float | None, float]]:
@@ -36,7 +36,7 @@ def steps(moves: Sequence[Move]) -> list[tuple[str, float | None, float]]:
 
 async def test_every_move_has_its_cause() -> None:
     """Lessons, votes, fires, outcomes and edits, with what was believed around them."""
-    found = await history_of(lived())
+    found = await history_of(two_sessions())
 
     assert steps(found.of("h")) == [
         ("taught", None, 0.5),
@@ -54,21 +54,21 @@ async def test_every_move_has_its_cause() -> None:
 
 async def test_a_cause_names_who_and_which_message() -> None:
     """A vote its person and comment, an outcome its event, both the decision."""
-    life = lived()
-    found = (await history_of(life)).of("h")
+    scenario = two_sessions()
+    found = (await history_of(scenario)).of("h")
     by_kind = {move.cause.kind: move.cause for move in found}
 
     vote, outcome = by_kind["vote"], by_kind["outcome"]
     assert (vote.by, vote.what) == ("bo", "vote -1: not now")
     assert (outcome.by, outcome.what) == ("game", "fail, reported")
     assert vote.decision_id == outcome.decision_id
-    ids = {turn.input.id for turn in life.turns}
+    ids = {turn.input.id for turn in scenario.turns}
     assert {move.cause.id for move in found} <= ids
 
 
 async def test_a_move_knows_its_session() -> None:
     """So that it can be looked up where it happened."""
-    found = await history_of(lived())
+    found = await history_of(two_sessions())
 
     sessions = [move.session for move in found.of("h") if move.cause.kind == "outcome"]
     assert sessions == ["first", "second"]
@@ -76,8 +76,8 @@ async def test_a_move_knows_its_session() -> None:
 
 async def test_it_begins_and_ends_with_what_is_known() -> None:
     """Before the lesson nothing; after it what the mind itself believes."""
-    life = lived()
-    found = await history_of(life)
+    scenario = two_sessions()
+    found = await history_of(scenario)
 
     assert found.begins == {}
     (known,) = found.ends.values()
@@ -87,23 +87,23 @@ async def test_it_begins_and_ends_with_what_is_known() -> None:
 
 @pytest.mark.parametrize("seed", range(8))
 async def test_the_ends_are_what_the_mind_believes(seed: int) -> None:
-    """Of every heuristic of which something was learnt, in lives of all sorts."""
+    """Of every heuristic of which something was learnt, in scenarios of all sorts."""
     wild = Wild(seed)
     wild.lead(80)
-    life = wild.life
-    life.agent = "ana"
-    life.decide("health low")
+    scenario = wild.scenario
+    scenario.agent = "ana"
+    scenario.decide("health low")
 
-    found = await history_of(life)
+    found = await history_of(scenario)
 
     for known in found.ends.values():
-        held = life.mind.beliefs.get(belief_key(known.id, known.content_hash))
+        held = scenario.mind.beliefs.get(belief_key(known.id, known.content_hash))
         if held is not None:
             assert (known.confidence, known.fires) == (held.confidence, held.fire_count)
 
 
 async def test_the_moves_of_a_heuristic_join() -> None:
-    """Each begins where the one before it ended, in a life in which everything happens."""
+    """Each begins where the one before it ended, in a scenario in which everything happens."""
     found = await learning_history(recording_of(everything()))
 
     assert {move.cause.kind for move in found.moves} >= {"fire", "outcome", "vote"}
@@ -118,13 +118,13 @@ async def test_the_moves_of_a_heuristic_join() -> None:
 
 async def test_other_settings_are_a_cause() -> None:
     """Of whatever they move, at once and for each heuristic."""
-    life = taught(0.65)
-    fire(life, "succeeded")
+    scenario = taught(0.65)
+    fire(scenario, "succeeded")
     started = mind_started(threshold=0.6, learning={"weights": {"outcome": 3.0}})
-    life.control(started, agent=SHARED_AGENT)
-    fire(life, "succeeded")
+    scenario.control(started, agent=SHARED_AGENT)
+    fire(scenario, "succeeded")
 
-    found = (await history_of(life)).of("h")
+    found = (await history_of(scenario)).of("h")
 
     outcomes = [move for move in found if move.cause.kind == "outcome"]
     gains = [move.after - (move.before or 0.0) for move in outcomes]
@@ -136,12 +136,12 @@ async def test_a_pack_brings_and_edits() -> None:
     """Its heuristics come into being with it; another version may change their words."""
     garden = pack(heuristic("h", "health low", "Rest.", confidence=0.8))
     other = pack(heuristic("h", "health low", "Sleep.", confidence=0.7))
-    life = Life(garden)
-    life.decide("health low")
-    life.blobs[other.digest] = other
-    life.control(pack_loaded(other), agent=SHARED_AGENT)
+    scenario = Scenario(garden)
+    scenario.decide("health low")
+    scenario.blobs[other.digest] = other
+    scenario.control(pack_loaded(other), agent=SHARED_AGENT)
 
-    found = (await history_of(life)).of(garden.ids[0])
+    found = (await history_of(scenario)).of(garden.ids[0])
 
     assert steps(found) == [("pack", None, 0.8), ("fire", 0.8, 0.8), ("pack", 0.8, 0.7)]
 
@@ -178,12 +178,12 @@ async def test_what_models_taught_is_told() -> None:
 async def test_a_prior_moves_what_nothing_was_learnt_of() -> None:
     """It is a cause of its own for each heuristic of the origin."""
     garden = pack(heuristic("h", "health low", "Rest.", confidence=0.8))
-    life = Life(garden)
-    life.decide("what nobody knows")
-    life.control(PriorUpdated(origin="skill_pack", mean=0.4))
-    life.decide("health low")
+    scenario = Scenario(garden)
+    scenario.decide("what nobody knows")
+    scenario.control(PriorUpdated(origin="skill_pack", mean=0.4))
+    scenario.decide("health low")
 
-    (_, move) = (await history_of(life)).of(garden.ids[0])
+    (_, move) = (await history_of(scenario)).of(garden.ids[0])
 
     assert (move.cause.kind, move.before, move.after) == ("settings", 0.8, 0.4)
     assert move.cause.what == "another prior of its origin"
@@ -191,12 +191,12 @@ async def test_a_prior_moves_what_nothing_was_learnt_of() -> None:
 
 async def test_a_new_trial_begins_where_it_was_declared() -> None:
     """Releasing what froze of itself moves it."""
-    life = taught(0.65)
-    life.control(mind_started(threshold=0.6, learning={"frozen_below": 0.5}), "_")
-    fire(life, "failed")
-    life.control(HeuristicFrozen(heuristic_id="h", frozen=False))
+    scenario = taught(0.65)
+    scenario.control(mind_started(threshold=0.6, learning={"frozen_below": 0.5}), "_")
+    fire(scenario, "failed")
+    scenario.control(HeuristicFrozen(heuristic_id="h", frozen=False))
 
-    moves = (await history_of(life)).of("h")
+    moves = (await history_of(scenario)).of("h")
 
     released = next(move for move in moves if move.cause.kind == "released")
     assert released.before is not None

@@ -17,11 +17,17 @@ from schemas.messages.controls import ExperimentStarted, SessionStarted
 from schemas.messages.experiments import Variant
 from tests.echoic import samples
 from tests.echoic.samples import decided, group, model_asked, sensed
-from tests.evaluation.learning.schooling import RESTS, THREAT, fire, lived, taught
+from tests.evaluation.learning.schooling import (
+    RESTS,
+    THREAT,
+    fire,
+    taught,
+    two_sessions,
+)
 from tests.factories import MODEL, NOON
-from tests.life import Life
 from tests.replay.evening import evening
-from tests.replay.lives import recording_of_life
+from tests.replay.scenarios import recording_of_scenario
+from tests.scenario import Scenario
 
 
 def answer(
@@ -97,7 +103,7 @@ def test_voices_stand_side_by_side() -> None:
 
 async def test_answers_tell_who_spoke_and_what_came_of_it() -> None:
     """By the recording alone."""
-    recording = recording_of_life(lived())
+    recording = recording_of_scenario(two_sessions())
     history = await learning_history(recording)
 
     found = await answers(recording, history.evidence[0].happened)
@@ -113,10 +119,10 @@ async def test_answers_tell_who_spoke_and_what_came_of_it() -> None:
 
 async def test_a_models_calls_are_counted_by_purpose() -> None:
     """Whatever they were for, on the decision they were for."""
-    life = Life(model=MODEL)
-    asked = life.sense("something new", salience=THREAT)
-    life.answer_model(asked, "Look up.")
-    recording = recording_of_life(life)
+    scenario = Scenario(model=MODEL)
+    asked = scenario.sense("something new", salience=THREAT)
+    scenario.answer_model(asked, "Look up.")
+    recording = recording_of_scenario(scenario)
 
     (found,) = await answers(recording, {})
 
@@ -125,21 +131,21 @@ async def test_a_models_calls_are_counted_by_purpose() -> None:
 
 async def test_variants_of_an_experiment_are_voices() -> None:
     """Each under its experiment's name."""
-    life = Life()
+    scenario = Scenario()
     dry, kind = Variant(personality="dry"), Variant(personality="kind")
-    life.control(ExperimentStarted(experiment_id="e", a=dry, b=kind, washout_s=0.0))
+    scenario.control(ExperimentStarted(experiment_id="e", a=dry, b=kind, washout_s=0.0))
     for number in range(12):
-        life.control(SessionStarted(session_id=f"s{number}"))
-        life.wait(60).sense(f"case {number}", salience=THREAT)
+        scenario.control(SessionStarted(session_id=f"s{number}"))
+        scenario.wait(60).sense(f"case {number}", salience=THREAT)
 
-    found = by_voice(await answers(recording_of_life(life), {}))
+    found = by_voice(await answers(recording_of_scenario(scenario), {}))
 
     assert {each.label for each in found} == {"e: a", "e: b"}
 
 
 async def test_a_rise_is_timed() -> None:
     """From the lesson's birth until it answers by itself, in decisions and hours."""
-    found = report([await read(recording_of_life(lived()))])
+    found = report([await read(recording_of_scenario(two_sessions()))])
 
     (rise,) = found.rises
     assert (rise.name, rise.origin) == (RESTS, "seeded")
@@ -151,22 +157,22 @@ async def test_a_rise_is_timed() -> None:
 async def test_what_stays_under_the_threshold_has_not_risen() -> None:
     """It is listed all the same; what began above it is not."""
     low, high = taught(0.3), taught(0.9)
-    for life in (low, high):
-        life.decide("health low", salience=THREAT)
+    for scenario in (low, high):
+        scenario.decide("health low", salience=THREAT)
 
-    (rise,) = report([await read(recording_of_life(low))]).rises
+    (rise,) = report([await read(recording_of_scenario(low))]).rises
     assert (rise.reached_at, rise.decisions, rise.hours) == (None, None, None)
-    assert report([await read(recording_of_life(high))]).rises == ()
+    assert report([await read(recording_of_scenario(high))]).rises == ()
 
 
 async def test_calibration_needs_ten_fires() -> None:
     """Of fewer nothing is said; of more it stands beside its null band."""
-    life = taught(0.9)
+    scenario = taught(0.9)
     for _ in range(9):
-        fire(life, "succeeded")
-    few = report([await read(recording_of_life(life))])
-    fire(life, "failed")
-    enough = report([await read(recording_of_life(life))])
+        fire(scenario, "succeeded")
+    few = report([await read(recording_of_scenario(scenario))])
+    fire(scenario, "failed")
+    enough = report([await read(recording_of_scenario(scenario))])
 
     assert (few.fires, few.calibration) == (9, None)
     assert enough.calibration is not None
@@ -187,10 +193,10 @@ async def test_the_shipped_recording_is_reported() -> None:
 
 async def test_a_difference_names_what_changed() -> None:
     """New, edited or moved, with both ends."""
-    first, second = taught(), lived()
+    first, second = taught(), two_sessions()
     first.decide("health low", salience=THREAT)
     before, after = [
-        await learning_history(recording_of_life(each)) for each in (first, second)
+        await learning_history(recording_of_scenario(each)) for each in (first, second)
     ]
 
     (edited,) = differences(before.ends, after.ends)

@@ -1,4 +1,4 @@
-"""Lives of many sessions, in which something is to be found by tuning."""
+"""Scenarios of many sessions, in which something is to be found by tuning."""
 
 from random import Random
 
@@ -6,26 +6,26 @@ from schemas.messages.controls import SessionStarted
 from schemas.messages.decisions import Decided
 from schemas.values.model_settings import ModelSettings
 from tests.factories import heuristic, pack
-from tests.life import Life, one
+from tests.scenario import Scenario, one
 
 CHANCE = {"opportunity": 0.9}
 """No threat, for on a threat nothing is tried out."""
 CONDITION = "health low"
 
 
-def drifting(sessions: int, fires: int = 6) -> Life:
+def drifting(sessions: int, fires: int = 6) -> Scenario:
     """A heuristic that works in four sessions, then fails in four, and so on."""
-    life = Life(
+    scenario = Scenario(
         pack(heuristic("h", CONDITION, "Rest.", confidence=0.7)),
         threshold=0.3,
         relevance=0.0,
         learning={"frozen_below": 0.0},
     )
     for number in range(sessions):
-        life.control(SessionStarted(session_id=f"s{number:02}"))
+        scenario.control(SessionStarted(session_id=f"s{number:02}"))
         for _ in range(fires):
-            report(life, is_success=number // 4 % 2 == 0)
-    return life
+            report(scenario, is_success=number // 4 % 2 == 0)
+    return scenario
 
 
 def explored(
@@ -35,10 +35,10 @@ def explored(
     worth: float = 0.9,
     rate: float = 0.5,
     model: ModelSettings | None = None,
-) -> Life:
+) -> Scenario:
     """A heuristic a little under the threshold that would have been worth saying."""
     random = Random(0)
-    life = Life(
+    scenario = Scenario(
         pack(heuristic("h", CONDITION, "Rest.", confidence=0.65)),
         relevance=0.0,
         learning={"kappa": 1_000.0},
@@ -46,18 +46,18 @@ def explored(
         model=model,
     )
     for number in range(sessions):
-        life.control(SessionStarted(session_id=f"s{number:02}"))
+        scenario.control(SessionStarted(session_id=f"s{number:02}"))
         for _ in range(decisions):
-            report(life, is_success=random.random() < worth)
-    return life
+            report(scenario, is_success=random.random() < worth)
+    return scenario
 
 
-def report(life: Life, *, is_success: bool) -> None:
+def report(scenario: Scenario, *, is_success: bool) -> None:
     """Let something happen, and tell how what was said of it turned out."""
-    turn = life.wait(700).sense(CONDITION, salience=CHANCE)
+    turn = scenario.wait(700).sense(CONDITION, salience=CHANCE)
     if one(turn, Decided).path != "heuristic":
         return
-    life.sense(
+    scenario.sense(
         "how it went",
         type_="thing",
         in_reply_to=turn.outputs[0].id,

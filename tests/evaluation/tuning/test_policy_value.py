@@ -27,9 +27,9 @@ from schemas.values.vectors import Limits as EmbedderLimits
 from schemas.values.vectors import Vector
 from tests import factories
 from tests.evaluation.tuning.many_sessions import explored
-from tests.life import Life
 from tests.replay.evening import place, without
-from tests.replay.lives import file_of_life, recording_of_life
+from tests.replay.scenarios import file_of_scenario, recording_of_scenario
+from tests.scenario import Scenario
 
 
 class Words:
@@ -52,8 +52,8 @@ def verified_of(recording: Recording) -> VerifiedRecording:
 
 @cache
 def evenings() -> VerifiedRecording:
-    """A life in which a heuristic just under the threshold would have helped."""
-    return verified_of(recording_of_life(explored(40)))
+    """A scenario in which a heuristic just under the threshold would have helped."""
+    return verified_of(recording_of_scenario(explored(40)))
 
 
 def searched(limits: Limits, text: str = "0.65,0.9") -> Search:
@@ -87,8 +87,8 @@ def test_what_changes_nothing_gains_exactly_nothing() -> None:
 
 def test_what_was_never_played_is_refused() -> None:
     """Without exploration there is nothing to say of another threshold."""
-    life = explored(6, rate=0.0)
-    objective = WorthObjective([verified_of(recording_of_life(life))], Limits())
+    scenario = explored(6, rate=0.0)
+    objective = WorthObjective([verified_of(recording_of_scenario(scenario))], Limits())
     grid = Grid({"strategy.threshold": parse_range("0.5,0.6")})
 
     result = asyncio.run(search(objective, grid))
@@ -100,9 +100,9 @@ def test_what_was_never_played_is_refused() -> None:
 
 def test_what_asks_a_model_too_often_is_refused() -> None:
     """However good it would be."""
-    life = explored(6, rate=0.5, model=factories.MODEL)
+    scenario = explored(6, rate=0.5, model=factories.MODEL)
     objective = WorthObjective(
-        [verified_of(recording_of_life(life))], Limits(model_share=0.2)
+        [verified_of(recording_of_scenario(scenario))], Limits(model_share=0.2)
     )
     grid = Grid({"strategy.threshold": parse_range("0.6,0.9")})
 
@@ -126,20 +126,22 @@ def test_a_parameter_that_is_none_is_an_error() -> None:
 
 def test_the_strategy_in_force_at_the_end_is_tuned() -> None:
     """Its own parameters stay as they are."""
-    life = explored(2)
+    scenario = explored(2)
     parameters: dict[str, JsonValue] = {"threshold": 0.8, "max_candidates": 2}
-    life.control(StrategySelected(strategy="heuristic_first", parameters=parameters))
-    life.decide("health low")
+    scenario.control(
+        StrategySelected(strategy="heuristic_first", parameters=parameters)
+    )
+    scenario.decide("health low")
 
     assert WorthObjective(
-        [verified_of(recording_of_life(life))], Limits()
+        [verified_of(recording_of_scenario(scenario))], Limits()
     ).spec.parameters == (parameters)
 
 
 def test_a_recording_that_differs_when_decided_again_is_refused() -> None:
     """With the input at which it does."""
-    life: Life = explored(2)
-    file = file_of_life(life)
+    scenario: Scenario = explored(2)
+    file = file_of_scenario(scenario)
     broken = without(file, place(file, f".{Decided.token}", 3))
     broken = replace(broken, trailer=replace(broken.trailer, chain="0"))
 

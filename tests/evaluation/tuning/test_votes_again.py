@@ -8,7 +8,7 @@ from schemas.messages.results import ClockTicked
 from schemas.values.settings_by_name import TuningError
 from tests.evaluation.evidence.test_refold import THREAT, evidence_of, held
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life
+from tests.scenario import Scenario
 
 GARDEN = pack(
     heuristic("low", "health low", "Drink.", confidence=0.5),
@@ -16,21 +16,23 @@ GARDEN = pack(
 )
 
 
-def harsh_life(**learning: float) -> Life:
-    """A life with a person who dislikes everything, until something is said to them."""
-    life = Life(GARDEN, threshold=0.3, learning=learning)
+def harsh_scenario(**learning: float) -> Scenario:
+    """A scenario with a person who dislikes everything, until something is said to them."""
+    scenario = Scenario(GARDEN, threshold=0.3, learning=learning)
     for _ in range(30):
-        life.feedback(life.wait(1).sense("dusk falls", salience=THREAT), "negative")
-    turn = life.wait(1).sense("health low", salience=THREAT)
-    life.feedback(turn, "negative", aspect="action")
-    life.wait(1).sense("dusk falls")
-    return life
+        scenario.feedback(
+            scenario.wait(1).sense("dusk falls", salience=THREAT), "negative"
+        )
+    turn = scenario.wait(1).sense("health low", salience=THREAT)
+    scenario.feedback(turn, "negative", aspect="action")
+    scenario.wait(1).sense("dusk falls")
+    return scenario
 
 
 @pytest.mark.parametrize("is_recorded", [False, True])
 async def test_raters_can_be_calibrated_afterwards(is_recorded: bool) -> None:
     """The recorded votes tell what it would have made of them, either way."""
-    evidence = await evidence_of(harsh_life(calibrate_raters=is_recorded))
+    evidence = await evidence_of(harsh_scenario(calibrate_raters=is_recorded))
 
     def end(**changes: bool) -> float:
         named = {f"learning.{name}": changes[name] for name in changes}
@@ -44,7 +46,7 @@ async def test_raters_can_be_calibrated_afterwards(is_recorded: bool) -> None:
 
 async def test_what_is_on_or_off_is_nothing_else() -> None:
     """Two is no switch."""
-    evidence = await evidence_of(harsh_life())
+    evidence = await evidence_of(harsh_scenario())
 
     with pytest.raises(TuningError, match="give true or false"):
         curves(evidence, {"learning.calibrate_raters": 2})
@@ -52,8 +54,8 @@ async def test_what_is_on_or_off_is_nothing_else() -> None:
 
 async def test_a_vote_goes_with_what_its_giver_used_to_say() -> None:
     """Thirty votes against everything, shrunk by ten that nobody gave."""
-    life = harsh_life()
-    whole = await evidence_of(life)
+    scenario = harsh_scenario()
+    whole = await evidence_of(scenario)
     judged = [each for each in whole.facts if isinstance(each, Judged)]
 
     assert [each.vote.base for each in judged] == [-0.75]
@@ -61,18 +63,18 @@ async def test_a_vote_goes_with_what_its_giver_used_to_say() -> None:
 
 async def test_ignored_advice_can_be_weighed_otherwise() -> None:
     """That it was ignored is a fact; what that counts for is a setting."""
-    life = Life(GARDEN, threshold=0.3, learning={"ignored_after": 2})
+    scenario = Scenario(GARDEN, threshold=0.3, learning={"ignored_after": 2})
     for _ in range(4):
-        life.sense("health low", salience=THREAT)
-        life.wait(100).tell(ClockTicked(due_at=life.at))
-    life.sense("health low", salience=THREAT)
-    evidence = await evidence_of(life)
+        scenario.sense("health low", salience=THREAT)
+        scenario.wait(100).tell(ClockTicked(due_at=scenario.at))
+    scenario.sense("health low", salience=THREAT)
+    evidence = await evidence_of(scenario)
     believing = BeliefFold(evidence.believed, evidence.learning, {})
     for fact in evidence.facts:
         believing.take(fact)
-    (key,) = held(life)
+    (key,) = held(scenario)
 
     assert sum(isinstance(each, Neglected) for each in evidence.facts) == 2
-    assert believing.believed[key].confidence == held(life)[key] == 0.384615
+    assert believing.believed[key].confidence == held(scenario)[key] == 0.384615
     (same,) = curves(evidence, {"learning.weights.ignored": 0.0}).values()
     assert {point.confidence for point in same.points} == {0.5}

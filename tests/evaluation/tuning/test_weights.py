@@ -13,9 +13,9 @@ from schemas.state.evidence import Belief, Signal, SignalKind
 from schemas.values.settings import LearningSettings
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, decision_id, said
-from tests.replay.lives import recording_of_life
+from tests.replay.scenarios import recording_of_scenario
 from tests.replay.test_formed import recorded, taught
+from tests.scenario import Scenario, decision_id, said
 
 SOURCES: Mapping[str, SignalKind] = {
     "outcome": "implicit",
@@ -37,10 +37,10 @@ GARDEN = pack(
 )
 
 
-def eventful(seed: int) -> Life:
-    """A life at random that is full of votes, outcomes, silence and agreement."""
+def eventful(seed: int) -> Scenario:
+    """A scenario at random that is full of votes, outcomes, silence and agreement."""
     random = Random(seed)
-    life = Life(
+    scenario = Scenario(
         GARDEN,
         model=factories.MODEL,
         relevance=0.0,
@@ -50,27 +50,27 @@ def eventful(seed: int) -> Life:
     )
     for number in range(40):
         situation = random.choice(["health low", "zombie near"])
-        turn = life.wait(400).sense(situation, salience={"threat": 0.9})
+        turn = scenario.wait(400).sense(situation, salience={"threat": 0.9})
         if said(turn, ModelAsked):
-            life.wait(1).answer_model(turn, random.choice([DRINK, HIDE, "Sing."]))
+            scenario.wait(1).answer_model(turn, random.choice([DRINK, HIDE, "Sing."]))
         for actor in random.sample(["ana", "bo"], random.choice([0, 0, 1, 2])):
             rating = random.choice(["positive", "negative"])
-            life.wait(1).feedback(turn, rating, actor=actor)
+            scenario.wait(1).feedback(turn, rating, actor=actor)
         outcome = random.choice([None, None, "succeeded", "failed", "overridden"])
         if outcome is not None:
-            life.wait(1).sense(
+            scenario.wait(1).sense(
                 f"report {number}",
                 type_="thing",
                 in_reply_to=decision_id(turn),
                 outcome=outcome,
             )
-    life.wait(400).decide("health low")
-    return life
+    scenario.wait(400).decide("health low")
+    return scenario
 
 
-async def lived(seed: int) -> Evidence:
-    """All the evidence of such a life."""
-    return joined(await gather(recording_of_life(eventful(seed))))
+async def evidence_of(seed: int) -> Evidence:
+    """All the evidence of such a scenario."""
+    return joined(await gather(recording_of_scenario(eventful(seed))))
 
 
 def folded(evidence: Evidence, **changes: float) -> Mapping[str, Belief]:
@@ -111,23 +111,23 @@ def check(evidence: Evidence, source: str) -> int:
 @pytest.mark.parametrize("seed", range(10))
 async def test_each_weight_moves_its_own_source_alone(seed: int) -> None:
     """Whatever happened, in whatever order."""
-    evidence = await lived(seed)
+    evidence = await evidence_of(seed)
 
     for source in SOURCES:
         check(evidence, source)
 
 
 @pytest.mark.parametrize("source", ["explicit", "endorsement"])
-async def test_a_life_that_forms_heuristics_keeps_to_that(source: str) -> None:
+async def test_a_scenario_that_forms_heuristics_keeps_to_that(source: str) -> None:
     """Votes that count through another decision, and models that agreed, too."""
     evidence = joined(await gather(recorded(taught(30))))
 
     assert check(evidence, source) > 0
 
 
-async def test_the_lives_at_random_have_signals_of_every_source() -> None:
+async def test_the_scenarios_at_random_have_signals_of_every_source() -> None:
     """Else what is held of them would be held of nothing."""
-    lives = [await lived(seed) for seed in range(10)]
+    scenarios = [await evidence_of(seed) for seed in range(10)]
 
     for source in SOURCES:
-        assert sum([check(each, source) for each in lives]) > 0, source
+        assert sum([check(each, source) for each in scenarios]) > 0, source

@@ -1,4 +1,4 @@
-"""A life that forms heuristics of what its model says, for the tests of that."""
+"""A scenario that forms heuristics of what its model says, for the tests of that."""
 
 from typing import Any
 
@@ -9,7 +9,7 @@ from schemas.messages.learning import CandidateRefused
 from schemas.state.agent import Taught
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, decision_id, names, one
+from tests.scenario import Scenario, decision_id, names, one
 
 CONDITION = "the health of the player has become very low while food is near"
 MESSAGE = "Your health is very low now so eat what lies near you"
@@ -18,9 +18,9 @@ GARDEN = pack(heuristic("dusk", "the sun goes down over the hills", "Go in.", 0.
 WARM = 0.6
 
 
-def alive(*packs: Any, **settings: Any) -> Life:
-    """A life that forms heuristics."""
-    return Life(
+def alive(*packs: Any, **settings: Any) -> Scenario:
+    """A scenario that forms heuristics."""
+    return Scenario(
         *(packs or (GARDEN,)),
         model=factories.MODEL,
         **{"formation": True, "relevance": 0.0, **settings},
@@ -39,22 +39,22 @@ def rule(**changes: Any) -> str:
     return orjson.dumps({**fields, **changes}).decode()
 
 
-def answered(life: Life, text: str = EVENT, **fields: Any) -> str:
+def answered(scenario: Scenario, text: str = EVENT, **fields: Any) -> str:
     """The decision on an event that a model answered."""
-    turn = life.sense(text, **{"fields": {"health": 2}, **fields})
-    life.wait(1).answer_model(turn, "Eat something.")
+    turn = scenario.sense(text, **{"fields": {"health": 2}, **fields})
+    scenario.wait(1).answer_model(turn, "Eat something.")
     return decision_id(turn)
 
 
-def liked(life: Life, **vote: Any) -> Turn:
+def liked(scenario: Scenario, **vote: Any) -> Turn:
     """The vote on an answer of a model's."""
-    return life.wait(1).feedback(answered(life), **vote)
+    return scenario.wait(1).feedback(answered(scenario), **vote)
 
 
-def formed(life: Life, **changes: Any) -> Turn:
+def formed(scenario: Scenario, **changes: Any) -> Turn:
     """What comes of a rule that a model sends."""
-    asked = liked(life)
-    return life.wait(1).answer_model(asked, rule(**changes))
+    asked = liked(scenario)
+    return scenario.wait(1).answer_model(asked, rule(**changes))
 
 
 def refused(turn: Turn) -> tuple[str, str]:
@@ -64,7 +64,7 @@ def refused(turn: Turn) -> tuple[str, str]:
     return message.reason, message.detail
 
 
-def learnt(life: Life, domain: str = "garden") -> list[Taught]:
+def learnt(scenario: Scenario, domain: str = "garden") -> list[Taught]:
     """What the agent has formed itself."""
-    shelf = life.mind.shelves.get(domain)
+    shelf = scenario.mind.shelves.get(domain)
     return list(shelf.heuristics.values()) if shelf else []

@@ -4,7 +4,7 @@ import pytest
 
 from schemas.messages.decisions import Completed
 from tests.handlers.mind.test_endorsement import PARAPHRASE, RealLife, known
-from tests.life import one
+from tests.scenario import one
 
 
 @pytest.mark.parametrize("prediction", ["same", "separate"])
@@ -13,10 +13,10 @@ def test_how_alike_a_shown_heuristic_was_is_recorded(prediction: str) -> None:
     low = known()
     ends = {}
     for edition in (1, 2):
-        life = RealLife(low, withhold=0.0, prediction=prediction, edition=edition)
-        turn = life.said_by_model(PARAPHRASE)
+        scenario = RealLife(low, withhold=0.0, prediction=prediction, edition=edition)
+        turn = scenario.said_by_model(PARAPHRASE)
         if prediction == "separate":
-            turn = life.answer_model(turn, '{"predicted_success": 0.5}')
+            turn = scenario.answer_model(turn, '{"predicted_success": 0.5}')
         ends[edition] = one(turn, Completed)
 
     assert ends[1].agreement is None

@@ -9,7 +9,7 @@ from schemas.codec import catalogue
 from schemas.messages.controls import UNBUILT
 from schemas.values import subjects
 from tests import factories
-from tests.life import Life
+from tests.scenario import Scenario
 
 PARTITION = subjects.partition_of("ana")
 TOKENS = st.sampled_from(
@@ -108,10 +108,10 @@ GARDEN = factories.pack(
 def test_whatever_comes_in_is_answered(
     inputs: list[tuple[str, bytes, dict[str, str]]],
 ) -> None:
-    """Any subject, body and headers get a group; `Life` checks each one's invariants."""
-    life = Life(GARDEN, model=factories.MODEL)
+    """Any subject, body and headers get a group; `Scenario` checks each one's invariants."""
+    scenario = Scenario(GARDEN, model=factories.MODEL)
 
     for subject, body, headers in inputs:
-        life.take(subject, body, headers)
+        scenario.take(subject, body, headers)
 
-    assert all(turn.outputs for turn in life.turns)
+    assert all(turn.outputs for turn in scenario.turns)

@@ -41,7 +41,7 @@ from schemas.state.agent import STRANGER
 from schemas.values.subjects import INPUT_KINDS, parse
 from tests import factories, invariants
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, names, one, said
+from tests.scenario import Scenario, names, one, said
 
 GARDEN = pack(
     heuristic("low", "health low", "Drink."),
@@ -71,40 +71,40 @@ def modules() -> list[str]:
     ]
 
 
-def life_of_all_kinds() -> Life:
-    """A life in which each kind of input comes, and most stages have something to do."""
-    life = Life(GARDEN, **SETTINGS)
-    life.control(SessionStarted(session_id="s"))
-    life.control(
+def scenario_of_all_kinds() -> Scenario:
+    """A scenario in which each kind of input comes, and most stages have something to do."""
+    scenario = Scenario(GARDEN, **SETTINGS)
+    scenario.control(SessionStarted(session_id="s"))
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h", name="n", domain="garden", condition="rain", text="Hide."
         )
     )
-    life.control(ProfileSet(biases={"confidence_threshold": 0.0}))
-    life.control(GoalsSet(goals=("survive",)))
-    life.sense("health low", salience={"threat": 0.9})
-    told = life.sense("health better")
-    life.feedback(life.sense("health low", salience={"threat": 0.9}))
-    asked = life.sense("zombies at the door", salience={"threat": 0.9})
-    life.wait(2).answer_model(asked, "Run!", success_probability=0.9)
-    formed = life.feedback(asked)
-    life.answer_model(formed, '{"condition": "zombies near", "message": "Run!"}')
-    failed = life.sense("a stranger at the gate", salience={"threat": 0.9})
-    life.fail_model(failed)
-    life.sense("rain", salience={"threat": 0.9})
-    life.sense("health low", salience={"threat": 0.9})
-    life.sense("wolves howl at the moon", salience={"threat": 0.9})
-    life.wait(200).tell(ClockTicked(due_at=life.at))
-    life.control(HeuristicFrozen(heuristic_id="h"))
-    slept = life.control(SleepRequested())
+    scenario.control(ProfileSet(biases={"confidence_threshold": 0.0}))
+    scenario.control(GoalsSet(goals=("survive",)))
+    scenario.sense("health low", salience={"threat": 0.9})
+    told = scenario.sense("health better")
+    scenario.feedback(scenario.sense("health low", salience={"threat": 0.9}))
+    asked = scenario.sense("zombies at the door", salience={"threat": 0.9})
+    scenario.wait(2).answer_model(asked, "Run!", success_probability=0.9)
+    formed = scenario.feedback(asked)
+    scenario.answer_model(formed, '{"condition": "zombies near", "message": "Run!"}')
+    failed = scenario.sense("a stranger at the gate", salience={"threat": 0.9})
+    scenario.fail_model(failed)
+    scenario.sense("rain", salience={"threat": 0.9})
+    scenario.sense("health low", salience={"threat": 0.9})
+    scenario.sense("wolves howl at the moon", salience={"threat": 0.9})
+    scenario.wait(200).tell(ClockTicked(due_at=scenario.at))
+    scenario.control(HeuristicFrozen(heuristic_id="h"))
+    slept = scenario.control(SleepRequested())
     if "ModelAsked" in names(slept):
-        life.answer_model(slept, '{"response": "Wait."}')
-    life.feedback(told, "negative")
-    life.control(SessionEnded())
-    return life
+        scenario.answer_model(slept, '{"response": "Wait."}')
+    scenario.feedback(told, "negative")
+    scenario.control(SessionEnded())
+    return scenario
 
 
-CLEAN = life_of_all_kinds()
+CLEAN = scenario_of_all_kinds()
 RECORDS = [turn.input.record for turn in CLEAN.turns]
 
 
@@ -128,20 +128,20 @@ def called() -> set[str]:
 
     sys.setprofile(look)
     try:
-        live(Life(GARDEN, **SETTINGS))
+        live(Scenario(GARDEN, **SETTINGS))
     finally:
         sys.setprofile(None)
     return set(seen)
 
 
-def live(life: Life) -> None:
-    """Let the script happen to a life, with faults allowed."""
-    life.may_fail = True
-    for record in RECORDS[len(life.turns) :]:
-        before = life.state
-        turn = life.answer(record)
-        life.turns.append(turn)
-        life.state = turn.state
+def live(scenario: Scenario) -> None:
+    """Let the script happen to a scenario, with faults allowed."""
+    scenario.may_fail = True
+    for record in RECORDS[len(scenario.turns) :]:
+        before = scenario.state
+        turn = scenario.answer(record)
+        scenario.turns.append(turn)
+        scenario.state = turn.state
         if invariants.is_kept_apart(turn):
             own = turn.input.agent
             stood = before.agents.get(own, STRANGER)
@@ -184,17 +184,17 @@ def test_a_fault_in_any_stage_or_fold_is_answered(
         def fail(*_: object, raised: Any = error, **__: object) -> NoReturn:
             raise raised("at 0x7f00")
 
-        life = Life(GARDEN, **SETTINGS)
+        scenario = Scenario(GARDEN, **SETTINGS)
         with monkeypatch.context() as patch:
             patch.setattr(module, function, fail)
-            live(life)
-        life.may_fail = False
-        life.wait(3_600).sense("all is quiet", type_="thing")
+            live(scenario)
+        scenario.may_fail = False
+        scenario.wait(3_600).sense("all is quiet", type_="thing")
 
-        assert len(life.turns) == len(RECORDS) + 1
+        assert len(scenario.turns) == len(RECORDS) + 1
         details = [
             each.detail
-            for each in life.outputs()
+            for each in scenario.outputs()
             if isinstance(each, Quarantined | TimerFailed)
         ]
         assert not any("0x" in detail for detail in details)
@@ -209,15 +209,15 @@ def test_an_error_is_named_by_its_type_and_function(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Not by its words, which may hold what differs from one process to the next."""
-    life = Life()
-    life.may_fail = True
+    scenario = Scenario()
+    scenario.may_fail = True
     monkeypatch.setattr(salience, "assess", boom)
-    turn = life.sense("dusk")
+    turn = scenario.sense("dusk")
 
     note = one(turn, Quarantined)
     assert note.reason == "error"
     assert note.detail == "ZeroDivisionError in handlers.mind.flows.decide._occasion"
-    assert life.mind == replace(STRANGER, chain=life.mind.chain)
+    assert scenario.mind == replace(STRANGER, chain=scenario.mind.chain)
 
 
 def test_a_recursion_is_named_alike_however_deep_it_began(
@@ -231,11 +231,11 @@ def test_a_recursion_is_named_alike_however_deep_it_began(
     monkeypatch.setattr(
         decide, "_occasion", lambda group, event, _: again(group, event)
     )
-    life = Life()
-    life.may_fail = True
+    scenario = Scenario()
+    scenario.may_fail = True
 
     def lower(depth: int) -> Turn:
-        return lower(depth - 1) if depth else life.sense("dusk")
+        return lower(depth - 1) if depth else scenario.sense("dusk")
 
     found = [one(lower(depth), Quarantined).detail for depth in (0, 1, 7, 100)]
     assert found == ["RecursionError in handlers.mind.flows.decide.decide"] * 4
@@ -250,44 +250,44 @@ def test_a_fault_of_the_shell_is_nobodys_answer(
     def lack(*_: object) -> NoReturn:
         raise error
 
-    life = Life()
+    scenario = Scenario()
     monkeypatch.setattr(salience, "assess", lack)
 
     with pytest.raises(error):
-        life.sense("dusk")
+        scenario.sense("dusk")
 
 
 def test_a_timer_that_raises_is_ended_and_holds_up_nothing(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Its decision is dropped with the reason, and the input is answered beside it."""
-    life = Life(model=factories.MODEL)
-    life.may_fail = True
-    asked = life.sense("zombies at the door", salience={"threat": 0.9})
+    scenario = Scenario(model=factories.MODEL)
+    scenario.may_fail = True
+    asked = scenario.sense("zombies at the door", salience={"threat": 0.9})
     assert "ModelAsked" in names(asked)
     monkeypatch.setattr(completion, "given_up", boom)
-    turn = life.wait(200).sense("quiet", immediate=False)
+    turn = scenario.wait(200).sense("quiet", immediate=False)
 
     (failed,) = said(turn, TimerFailed)
     assert failed.purpose == "model"
     assert failed.detail == "ZeroDivisionError in handlers.mind.handle._run_timer"
     assert one(turn, Dropped).reason == "error"
     assert "Decided" in names(turn)
-    assert not life.mind.timers
-    assert not life.mind.pending
+    assert not scenario.mind.timers
+    assert not scenario.mind.pending
 
 
 def test_a_timer_ends_even_if_its_fold_raises(monkeypatch: pytest.MonkeyPatch) -> None:
     """What ends it takes no other fold's help."""
-    life = Life(GARDEN)
-    life.may_fail = True
-    life.sense("health low", salience={"threat": 0.9})
+    scenario = Scenario(GARDEN)
+    scenario.may_fail = True
+    scenario.sense("health low", salience={"threat": 0.9})
     monkeypatch.setattr(folds.credit, "expired", boom)
-    tick = life.wait(200).tell(ClockTicked(due_at=life.at))
+    tick = scenario.wait(200).tell(ClockTicked(due_at=scenario.at))
 
     assert names(tick) == ["TimerFailed", "Handled"]
-    assert not life.mind.timers
-    assert not life.mind.fires
+    assert not scenario.mind.timers
+    assert not scenario.mind.fires
 
 
 def test_a_group_that_is_too_large_runs_fewer_timers(
@@ -295,17 +295,17 @@ def test_a_group_that_is_too_large_runs_fewer_timers(
 ) -> None:
     """The rest runs with the inputs that follow; no timer is lost."""
     monkeypatch.setattr(faults, "GROUP_LIMIT", 4)
-    life = Life(GARDEN)
+    scenario = Scenario(GARDEN)
     for number in range(10):
-        life.sense(f"health low {number}", salience={"threat": 0.9})
-    waiting = len(life.mind.timers)
-    life.wait(200)
-    sizes = [len(life.sense(f"quiet {number}").outputs) for number in range(8)]
+        scenario.sense(f"health low {number}", salience={"threat": 0.9})
+    waiting = len(scenario.mind.timers)
+    scenario.wait(200)
+    sizes = [len(scenario.sense(f"quiet {number}").outputs) for number in range(8)]
 
     assert waiting > 4
     assert max(sizes) <= 4
     assert sum(sizes) == waiting + 8
-    assert not life.mind.timers
+    assert not scenario.mind.timers
 
 
 @pytest.mark.parametrize("limit", ["GROUP_LIMIT", "BODY_LIMIT"])
@@ -313,51 +313,51 @@ def test_an_answer_that_is_too_large_is_kept_apart(
     limit: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The note says how large it was, and what the limit is."""
-    life = Life(GARDEN)
-    life.may_fail = True
+    scenario = Scenario(GARDEN)
+    scenario.may_fail = True
     with monkeypatch.context() as patch:
         patch.setattr(faults, limit, 1 if limit == "GROUP_LIMIT" else 500)
-        note = one(life.sense("health low"), Quarantined)
+        note = one(scenario.sense("health low"), Quarantined)
 
     assert note.detail.startswith("OversizeError in schemas.ports.faults.check_size: ")
     assert "the limit is" in note.detail
-    assert "Decided" in names(life.sense("health low"))
+    assert "Decided" in names(scenario.sense("health low"))
 
 
 def test_what_the_shell_cannot_work_out_is_kept_apart() -> None:
     """An embedder that chokes on one text costs that text its decision, no more."""
-    life = Life()
-    life.may_fail = True
-    taken = life.sense("dusk").input
+    scenario = Scenario()
+    scenario.may_fail = True
+    taken = scenario.sense("dusk").input
     aids = Aids(fault="ValueError in handlers.aids.Bringer._embed")
-    turn = turns.answer(life.state, taken, aids, factories.EPOCH)
+    turn = turns.answer(scenario.state, taken, aids, factories.EPOCH)
 
     assert one(turn, Quarantined).detail == aids.fault
     records = [each.record for each in turn.outputs]
-    folded = fold_recorded(life.state, taken, records, aids)
+    folded = fold_recorded(scenario.state, taken, records, aids)
     assert checkpoint.dump(folded) == checkpoint.dump(turn.state)
 
 
 def test_a_recorded_answer_is_not_folded_without_its_vectors() -> None:
     """What was answered then rests on what cannot be worked out now: that is said."""
-    life = Life()
-    turn = life.sense("dusk")
+    scenario = Scenario()
+    turn = scenario.sense("dusk")
     records = [each.record for each in turn.outputs]
 
     with pytest.raises(MissingAidsError, match="use the program that wrote it"):
-        fold_recorded(life.state, turn.input, records, Aids(fault="x"))
+        fold_recorded(scenario.state, turn.input, records, Aids(fault="x"))
 
 
 def test_an_input_is_answered_though_no_timer_can_be_ended(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """Were the fold of a failed timer to fail, its timer would only wait on."""
-    life = Life(GARDEN)
-    life.may_fail = True
-    life.sense("health low", salience={"threat": 0.9})
+    scenario = Scenario(GARDEN)
+    scenario.may_fail = True
+    scenario.sense("health low", salience={"threat": 0.9})
     monkeypatch.setattr(outcomes, "expired", boom)
     monkeypatch.setattr(timers, "failed", boom)
-    turn = life.wait(200).sense("quiet")
+    turn = scenario.wait(200).sense("quiet")
 
     assert names(turn) == ["Decided"]
-    assert len(life.mind.timers) == 1
+    assert len(scenario.mind.timers) == 1

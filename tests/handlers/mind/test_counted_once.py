@@ -20,16 +20,16 @@ from schemas.values.learning_settings import (
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, decision_id, said
+from tests.scenario import Scenario, decision_id, said
 
 THREAT = {"threat": 0.9}
 GARDEN = pack(heuristic("low", "health low", "Drink.", confidence=0.5))
 ID, CONTENT = GARDEN.ids[0], GARDEN.content_hashes[0]
 
 
-def start(edition: int = 2, **settings: Any) -> Life:
-    """A life in which the heuristic answers."""
-    return Life(GARDEN, threshold=0.1, edition=edition, **settings)
+def start(edition: int = 2, **settings: Any) -> Scenario:
+    """A scenario in which the heuristic answers."""
+    return Scenario(GARDEN, threshold=0.1, edition=edition, **settings)
 
 
 def seeded(confidence: float = 0.5, text: str = "Rest.") -> HeuristicSeeded:
@@ -44,22 +44,22 @@ def seeded(confidence: float = 0.5, text: str = "Rest.") -> HeuristicSeeded:
     )
 
 
-def taught_confidence(life: Life) -> float:
+def taught_confidence(scenario: Scenario) -> float:
     """What the taught heuristic is trusted with."""
-    decided = life.decide("very tired", type_="mood", salience=THREAT)
+    decided = scenario.decide("very tired", type_="mood", salience=THREAT)
     (known,) = [each for each in decided.candidates if "heuristic:h@" in each.arm]
     assert known.confidence is not None
     return known.confidence
 
 
-def confidence(life: Life) -> float:
+def confidence(scenario: Scenario) -> float:
     """What the pack's heuristic is trusted with."""
-    return life.belief(ID, CONTENT).confidence
+    return scenario.belief(ID, CONTENT).confidence
 
 
-def forgetful(life: Life) -> None:
+def forgetful(scenario: Scenario) -> None:
     """Let a person's vote on everything but something else be forgotten."""
-    me = life.mind
+    me = scenario.mind
     rater, rapport = me.raters["user"], me.rapport["user"]
     votes = Bounded[str, float](1).set("another", 1.0)
     deltas = Bounded[str, float](1).set("another", 0.01)
@@ -68,7 +68,9 @@ def forgetful(life: Life) -> None:
         raters=me.raters.set("user", replace(rater, count=2, votes=votes)),
         rapport=me.rapport.set("user", replace(rapport, deltas=deltas)),
     )
-    life.state = replace(life.state, agents=life.state.agents.set(life.agent, me))
+    scenario.state = replace(
+        scenario.state, agents=scenario.state.agents.set(scenario.agent, me)
+    )
 
 
 @pytest.mark.parametrize(("edition", "count"), [(1, 3), (2, 2)])
@@ -76,15 +78,15 @@ def test_a_changed_vote_counts_once_though_its_rater_forgot_it(
     edition: int, count: int
 ) -> None:
     """The decision remembers who said what of it."""
-    life = start(edition)
-    turn = life.sense("health low", salience=THREAT)
-    life.feedback(turn)
-    forgetful(life)
-    stood = life.mind.rapport["user"]
-    life.feedback(turn, "negative")
+    scenario = start(edition)
+    turn = scenario.sense("health low", salience=THREAT)
+    scenario.feedback(turn)
+    forgetful(scenario)
+    stood = scenario.mind.rapport["user"]
+    scenario.feedback(turn, "negative")
 
-    assert life.mind.raters["user"].count == count
-    assert (life.mind.rapport["user"] == stood) == (edition == 2)
+    assert scenario.mind.raters["user"].count == count
+    assert (scenario.mind.rapport["user"] == stood) == (edition == 2)
 
 
 def test_a_rater_who_is_new_again_has_nothing_to_take_back() -> None:
@@ -105,42 +107,42 @@ def test_a_changed_vote_counts_once_though_an_edit_kept_it(
     edition: int, held: list[float]
 ) -> None:
     """The vote on the fire changes wherever it is held."""
-    life = start(edition)
-    life.control(seeded())
-    turn = life.sense("very tired", type_="mood", salience=THREAT)
-    life.feedback(turn)
-    life.control(HeuristicEdited(heuristic_id="h", text="Sleep.", keep=True))
-    life.feedback(turn, "negative")
+    scenario = start(edition)
+    scenario.control(seeded())
+    turn = scenario.sense("very tired", type_="mood", salience=THREAT)
+    scenario.feedback(turn)
+    scenario.control(HeuristicEdited(heuristic_id="h", text="Sleep.", keep=True))
+    scenario.feedback(turn, "negative")
 
-    believed = life.mind.beliefs
+    believed = scenario.mind.beliefs
     old, new = sorted(believed, key=lambda key: len(believed[key].signals[0].votes))
     votes = [believed[key].signals[0].votes["user"] for key in (old, new)]
     assert sorted(votes) == held
-    assert taught_confidence(life) == (0.642857 if edition == 1 else 0.357143)
+    assert taught_confidence(scenario) == (0.642857 if edition == 1 else 0.357143)
     # Another person's opinion is about the words that were said.
-    life.feedback(turn, "negative", actor="kim")
-    assert taught_confidence(life) == (0.642857 if edition == 1 else 0.357143)
+    scenario.feedback(turn, "negative", actor="kim")
+    assert taught_confidence(scenario) == (0.642857 if edition == 1 else 0.357143)
 
 
 def test_a_changed_preset_reads_the_same_facts_again_at_once() -> None:
     """A thumbs-up raises what is believed, as it must."""
-    lives = [start(edition) for edition in (1, 2)]
-    for life in lives:
+    scenarios = [start(edition) for edition in (1, 2)]
+    for scenario in scenarios:
         for _ in range(5):
-            life.feedback(life.sense("health low", salience=THREAT))
-    assert [confidence(life) for life in lives] == [0.833333] * 2
+            scenario.feedback(scenario.sense("health low", salience=THREAT))
+    assert [confidence(scenario) for scenario in scenarios] == [0.833333] * 2
 
     whole = LearningSettings(weights=LearningWeights(explicit=2.0))
-    for life in lives:
-        life.control(
+    for scenario in scenarios:
+        scenario.control(
             factories.mind_started(
-                threshold=0.1, edition=life.settings.edition, learning=whole
+                threshold=0.1, edition=scenario.settings.edition, learning=whole
             ),
             agent=SHARED_AGENT,
         )
-    assert [confidence(life) for life in lives] == [0.833333, 0.916667]
+    assert [confidence(scenario) for scenario in scenarios] == [0.833333, 0.916667]
 
-    back = lives[1]
+    back = scenarios[1]
     back.control(factories.mind_started(threshold=0.1, edition=2), agent=SHARED_AGENT)
     assert confidence(back) == 0.833333
 
@@ -154,18 +156,18 @@ def test_by_the_seed_s_preset_the_first_signal_of_a_fire_is_final(
     learning: LearningSettings, expected: float, first: str
 ) -> None:
     """An outcome and a thumb are two entries, of which one counts."""
-    life = start(learning=learning)
-    turn = life.sense("health low", salience=THREAT)
+    scenario = start(learning=learning)
+    turn = scenario.sense("health low", salience=THREAT)
     ways = {
-        "vote": lambda: life.feedback(turn),
-        "outcome": lambda: life.sense(
+        "vote": lambda: scenario.feedback(turn),
+        "outcome": lambda: scenario.sense(
             "done", in_reply_to=decision_id(turn), outcome="succeeded"
         ),
     }
     for way in (ways.pop(first), *ways.values()):
         way()
 
-    held = life.belief(ID, CONTENT)
+    held = scenario.belief(ID, CONTENT)
     assert len(held.signals) == 2
     assert held.confidence == pytest.approx(expected, abs=1e-6)
     assert held.success_count == 1
@@ -174,25 +176,25 @@ def test_by_the_seed_s_preset_the_first_signal_of_a_fire_is_final(
 def test_what_is_taught_again_counts_from_what_is_declared_now() -> None:
     """The evidence stays; it speaks for, or against, the new declaration."""
     for edition, expected in ((1, 0.357143), (2, 0.642857)):
-        life = start(edition)
-        life.control(seeded(0.5))
-        turn = life.sense("very tired", type_="mood", salience=THREAT)
-        life.feedback(turn, "negative")
-        assert taught_confidence(life) == 0.357143
+        scenario = start(edition)
+        scenario.control(seeded(0.5))
+        turn = scenario.sense("very tired", type_="mood", salience=THREAT)
+        scenario.feedback(turn, "negative")
+        assert taught_confidence(scenario) == 0.357143
 
-        life.control(seeded(0.9))
-        assert taught_confidence(life) == expected
-        life.control(seeded(0.5))
-        assert taught_confidence(life) == 0.357143
+        scenario.control(seeded(0.9))
+        assert taught_confidence(scenario) == expected
+        scenario.control(seeded(0.5))
+        assert taught_confidence(scenario) == 0.357143
 
 
 def test_taught_again_without_evidence_it_is_what_is_declared() -> None:
     """In every edition."""
     for edition in (1, 2):
-        life = start(edition)
-        life.control(seeded(0.5))
-        life.control(seeded(0.9))
-        assert taught_confidence(life) == 0.9
+        scenario = start(edition)
+        scenario.control(seeded(0.5))
+        scenario.control(seeded(0.9))
+        assert taught_confidence(scenario) == 0.9
 
 
 @pytest.mark.parametrize(
@@ -203,11 +205,11 @@ def test_stars_are_a_share_of_success(
     declared: float, stars: int, expected: float
 ) -> None:
     """Four of five say that it is three quarters good: less than .9, more than .6."""
-    life = start()
-    life.control(seeded(declared))
-    life.tell(FeedbackGiven(heuristic_id="h", rating="scaled", stars=stars))
+    scenario = start()
+    scenario.control(seeded(declared))
+    scenario.tell(FeedbackGiven(heuristic_id="h", rating="scaled", stars=stars))
 
-    assert taught_confidence(life) == expected
+    assert taught_confidence(scenario) == expected
 
 
 @pytest.mark.parametrize(("edition", "flags"), [(1, ()), (2, ("no_vector",))])
@@ -215,12 +217,12 @@ def test_an_event_without_a_vector_carries_a_flag(
     edition: int, flags: tuple[str, ...]
 ) -> None:
     """Whoever reads the decision sees that nothing could match."""
-    life = start(edition)
-    life.vectorless = True
+    scenario = start(edition)
+    scenario.vectorless = True
 
-    assert life.decide("health low", salience=THREAT).flags == flags
-    life.vectorless = False
-    assert life.decide("health low", salience=THREAT).flags == ()
+    assert scenario.decide("health low", salience=THREAT).flags == flags
+    scenario.vectorless = False
+    assert scenario.decide("health low", salience=THREAT).flags == ()
 
 
 @pytest.mark.parametrize(
@@ -238,7 +240,7 @@ def test_only_what_would_have_answered_is_endorsed(
 ) -> None:
     """Condition and `when` hold of the event; the first edition asked for neither."""
     low = pack(heuristic("low", "health low", "Drink now.", 0.3, when="health <= 3"))
-    life = Life(
+    scenario = Scenario(
         low,
         model=factories.MODEL,
         relevance=0.0,
@@ -247,6 +249,6 @@ def test_only_what_would_have_answered_is_endorsed(
         edition=edition,
     )
 
-    turn = life.answer_model(life.sense(event, fields=fields), "Drink now.")
+    turn = scenario.answer_model(scenario.sense(event, fields=fields), "Drink now.")
 
     assert bool(said(turn, Endorsed)) is endorsed

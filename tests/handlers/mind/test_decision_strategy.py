@@ -11,7 +11,7 @@ from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFir
 from schemas.ports.decision_context import DecisionContext, DecisionResult
 from tests import factories
 from tests.factories import candidate, heuristic, pack
-from tests.life import Life, decision_id, names, one, said
+from tests.scenario import Scenario, decision_id, names, one, said
 
 LLM = "llm:m@t@s"
 
@@ -69,18 +69,18 @@ def test_various_contexts(
 
 def test_a_double_of_the_model_makes_tests_deterministic() -> None:
     """The model is asked and answered through messages, so any words can stand in."""
-    lives = [Life(model=factories.MODEL) for _ in range(2)]
-    for life in lives:
-        life.answer_model(life.sense("health low"), "Drink.")
+    scenarios = [Scenario(model=factories.MODEL) for _ in range(2)]
+    for scenario in scenarios:
+        scenario.answer_model(scenario.sense("health low"), "Drink.")
 
-    assert lives[0].mind.chain == lives[1].mind.chain
-    assert one(lives[0].turns[-1], Completed).text == "Drink."
+    assert scenarios[0].mind.chain == scenarios[1].mind.chain
+    assert one(scenarios[0].turns[-1], Completed).text == "Drink."
 
 
 def test_heuristic_path_when_the_best_candidate_reaches_the_threshold() -> None:
     """It answers at once, in its own words and with its own confidence."""
     garden = pack(heuristic("low", "health low", "Drink.", confidence=0.7))
-    turn = Life(garden, model=factories.MODEL).sense("health low")
+    turn = Scenario(garden, model=factories.MODEL).sense("health low")
     decided = one(turn, Decided)
 
     assert names(turn) == ["Decided", "HeuristicFired", "DeliveryAsked"]
@@ -95,9 +95,9 @@ def test_heuristic_path_when_the_best_candidate_reaches_the_threshold() -> None:
 def test_llm_path_below_the_threshold_shows_the_candidates() -> None:
     """The model sees condition and action, and the person what the model says."""
     garden = pack(heuristic("low", "health low", "Drink.", confidence=0.69))
-    life = Life(garden, model=factories.MODEL)
-    turn = life.sense("health low")
-    told = life.answer_model(turn, "Rest a while.")
+    scenario = Scenario(garden, model=factories.MODEL)
+    turn = scenario.sense("health low")
+    told = scenario.answer_model(turn, "Rest a while.")
 
     assert names(turn) == ["Decided", "HeuristicFired", "ModelAsked"]
     assert one(turn, Decided).path == "llm"
@@ -122,7 +122,7 @@ def test_rejected_path_without_a_model_or_not_immediate(
 ) -> None:
     """Nothing is said, nothing is asked, and the reason is on record."""
     garden = pack(heuristic("low", "health low", "Drink.", confidence=0.69))
-    turn = Life(garden, model=model).sense("health low", immediate=immediate)
+    turn = Scenario(garden, model=model).sense("health low", immediate=immediate)
     decided = one(turn, Decided)
 
     assert names(turn) == ["Decided"]
@@ -136,13 +136,13 @@ def test_rejected_path_without_a_model_or_not_immediate(
 
 def test_fallback_path_when_the_model_returns_nothing() -> None:
     """The decision ends as dropped, with the reason; nothing is said."""
-    life = Life(model=factories.MODEL)
-    turn = life.sense("health low")
-    told = life.fail_model(turn, "no_response")
+    scenario = Scenario(model=factories.MODEL)
+    turn = scenario.sense("health low")
+    told = scenario.fail_model(turn, "no_response")
 
     assert names(told) == ["Handled", "Dropped"]
     assert one(told, Dropped).reason == "llm_no_response"
-    remembered = life.mind.decisions.get(decision_id(turn))
+    remembered = scenario.mind.decisions.get(decision_id(turn))
     assert remembered is not None
     assert remembered.path == "fallback"
 
@@ -151,9 +151,9 @@ def test_fallback_path_when_the_model_returns_nothing() -> None:
 def test_the_models_own_confidence_is_capped(ceiling: float) -> None:
     """Both numbers, at the ceiling that is in force; below it they stand."""
     for said_of_itself, held in ((0.99, ceiling), (0.4, 0.4)):
-        life = Life(model=factories.MODEL, confidence_ceiling=ceiling)
-        told = life.answer_model(
-            life.sense("health low"),
+        scenario = Scenario(model=factories.MODEL, confidence_ceiling=ceiling)
+        told = scenario.answer_model(
+            scenario.sense("health low"),
             "Drink.",
             predicted_success=said_of_itself,
             prediction_confidence=said_of_itself,
@@ -166,20 +166,20 @@ def test_the_models_own_confidence_is_capped(ceiling: float) -> None:
 @pytest.mark.parametrize("strategy", ["always_llm", "random"])
 def test_the_ceiling_holds_for_strategies_that_have_none(strategy: str) -> None:
     """It is then the settings'."""
-    life = Life(model=factories.MODEL, strategy={"name": strategy})
+    scenario = Scenario(model=factories.MODEL, strategy={"name": strategy})
     turn = next(
         turn
-        for turn in (life.sense(f"x{n}") for n in range(20))
+        for turn in (scenario.sense(f"x{n}") for n in range(20))
         if said(turn, ModelAsked)
     )
-    told = life.answer_model(turn, "Drink.", predicted_success=1.0)
+    told = scenario.answer_model(turn, "Drink.", predicted_success=1.0)
 
     assert one(told, Completed).predicted_success == 0.8
 
 
 def test_no_candidates_are_fine() -> None:
     """The model is asked from scratch, with no word of earlier answers."""
-    turn = Life(model=factories.MODEL).sense("health low")
+    turn = Scenario(model=factories.MODEL).sense("health low")
 
     assert names(turn) == ["Decided", "ModelAsked"]
     assert "similar situations" not in one(turn, ModelAsked).prompt

@@ -5,7 +5,7 @@ import subprocess
 import sys
 from collections import Counter
 
-from tests.handlers.mind.fixed_life import lived, summary
+from tests.handlers.mind.fixed_scenario import played, summary
 
 SETTINGS = {
     "hash seed 1, one thread": {"PYTHONHASHSEED": "1", "OPENBLAS_NUM_THREADS": "1"},
@@ -17,9 +17,9 @@ SETTINGS = {
 }
 
 
-def test_the_fixed_life_holds_every_sort_of_answer() -> None:
+def test_the_fixed_scenario_holds_every_sort_of_answer() -> None:
     """What is compared below is worth comparing."""
-    said = Counter(type(each).__name__ for each in lived().outputs())
+    said = Counter(type(each).__name__ for each in played().outputs())
 
     assert set(said) >= {
         "Decided",
@@ -38,10 +38,10 @@ def test_the_fixed_life_holds_every_sort_of_answer() -> None:
 
 def test_other_processes_get_the_same_bytes() -> None:
     """Under another hash seed, number of threads and kind of processor."""
-    expected = summary(lived())
+    expected = summary(played())
     runs = {
         name: subprocess.Popen(
-            [sys.executable, "-m", "tests.handlers.mind.fixed_life"],
+            [sys.executable, "-m", "tests.handlers.mind.fixed_scenario"],
             env=os.environ | changes,
             stdout=subprocess.PIPE,
             text=True,

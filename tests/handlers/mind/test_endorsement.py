@@ -30,7 +30,7 @@ from schemas.values.settings import LearningSettings, MatchLimits
 from schemas.values.vectors import Vector
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, decision_id, names, one, said
+from tests.scenario import Scenario, decision_id, names, one, said
 
 EMBEDDER = WordLlamaEmbedder()
 CONDITION = "the player's health is very low"
@@ -53,8 +53,8 @@ def known(confidence: float = 0.3, **more: Any) -> CompiledPack:
     return compiled(bare.pack)
 
 
-class RealLife(Life):
-    """A life whose texts mean what they say."""
+class RealLife(Scenario):
+    """A scenario whose texts mean what they say."""
 
     def __init__(self, *packs: CompiledPack, **settings: Any) -> None:
         """Learn from models, and keep from them what they might copy."""
@@ -86,14 +86,14 @@ class RealLife(Life):
         return self.wait(1).answer_model(asked, words)
 
 
-def held(life: Life, of: CompiledPack, row: int = 0) -> Belief:
+def held(scenario: Scenario, of: CompiledPack, row: int = 0) -> Belief:
     """What is believed of a heuristic of a pack."""
-    return life.belief(of.ids[row], of.content_hashes[row])
+    return scenario.belief(of.ids[row], of.content_hashes[row])
 
 
-def started(life: Life) -> dict[str, Any]:
+def started(scenario: Scenario) -> dict[str, Any]:
     """The settings in force, to be changed."""
-    return dict(life.settings)
+    return dict(scenario.settings)
 
 
 def vote_on(heuristic_id: str) -> FeedbackGiven:
@@ -104,9 +104,9 @@ def vote_on(heuristic_id: str) -> FeedbackGiven:
 def test_an_answer_that_says_the_same_endorses() -> None:
     """After all that is to be said, with half its likeness as weight."""
     low = known()
-    life = RealLife(low)
+    scenario = RealLife(low)
 
-    turn = life.said_by_model(PARAPHRASE)
+    turn = scenario.said_by_model(PARAPHRASE)
 
     assert names(turn) == ["Handled", "Completed", "DeliveryAsked", "Endorsed"]
     message = one(turn, Endorsed)
@@ -119,81 +119,83 @@ def test_an_answer_that_says_the_same_endorses() -> None:
     assert message.weight == round(message.similarity / 2, 6)
     assert one(turn, Completed).agrees_with is None
     confidence = round((0.6 + message.weight) / (2.0 + message.weight), 6)
-    assert held(life, low).confidence == pytest.approx(confidence, abs=2e-6)
+    assert held(scenario, low).confidence == pytest.approx(confidence, abs=2e-6)
 
 
 def test_endorsements_lift_to_the_cap_and_a_person_lifts_over_the_threshold() -> None:
     """From .3 to .65 by models alone; one thumbs-up then passes .7 with no edit."""
     low = known()
-    life = RealLife(low)
+    scenario = RealLife(low)
     seen = [0.3]
     for _ in range(20):
-        life.said_by_model(PARAPHRASE)
-        seen.append(held(life, low).confidence)
+        scenario.said_by_model(PARAPHRASE)
+        seen.append(held(scenario, low).confidence)
 
     assert seen == sorted(seen)
     assert seen[5] == seen[-1] == 0.65
-    assert len(held(life, low).signals) == 20
-    life.tell(vote_on(low.ids[0]))
-    assert held(life, low).confidence == 0.708333
-    decided = life.wait(60).decide(CONDITION)
+    assert len(held(scenario, low).signals) == 20
+    scenario.tell(vote_on(low.ids[0]))
+    assert held(scenario, low).confidence == 0.708333
+    decided = scenario.wait(60).decide(CONDITION)
     assert (decided.path, decided.text) == ("heuristic", ADVICE)
 
 
 def test_an_outcome_lifts_over_the_threshold_as_well() -> None:
     """What the world shows of one fire adds to what models said before it."""
     low = known()
-    life = RealLife(low)
+    scenario = RealLife(low)
     for _ in range(6):
-        life.said_by_model(PARAPHRASE)
-    life.control(factories.mind_started(**{**started(life), "threshold": 0.6}), "_")
-    fired = life.wait(60).sense("health: " + CONDITION)
+        scenario.said_by_model(PARAPHRASE)
+    scenario.control(
+        factories.mind_started(**{**started(scenario), "threshold": 0.6}), "_"
+    )
+    fired = scenario.wait(60).sense("health: " + CONDITION)
 
-    shown = life.wait(5).sense("health restored", type_="thing")
+    shown = scenario.wait(5).sense("health restored", type_="thing")
 
     assert one(fired, Decided).path == "heuristic"
     assert one(shown, OutcomeObserved).outcome == "success"
-    assert held(life, low).confidence == 0.72
+    assert held(scenario, low).confidence == 0.72
 
 
 def test_what_is_parroted_does_not_move() -> None:
     """A shown candidate that the model repeats twenty times stays where it was."""
     low = known()
-    life = RealLife(low, withhold=0.0)
+    scenario = RealLife(low, withhold=0.0)
 
     for _ in range(20):
-        turn = life.said_by_model(ADVICE)
+        turn = scenario.said_by_model(ADVICE)
         assert names(turn) == ["Handled", "Completed", "DeliveryAsked"]
         assert one(turn, Completed).agrees_with == (low.ids[0],)
 
-    assert len(life.mind.beliefs) == 0
+    assert len(scenario.mind.beliefs) == 0
 
 
 def test_what_is_unrelated_endorses_nothing() -> None:
     """Nor does silence, nor a failure."""
-    life = RealLife(known())
+    scenario = RealLife(known())
 
     for words in (UNRELATED, "", '{"response": ""}', '{"predicted_success": 1}'):
-        assert not said(life.said_by_model(words), Endorsed)
-    assert not said(life.fail_model(life.wait(60).sense(CONDITION)), Endorsed)
-    assert len(life.mind.beliefs) == 0
+        assert not said(scenario.said_by_model(words), Endorsed)
+    assert not said(scenario.fail_model(scenario.wait(60).sense(CONDITION)), Endorsed)
+    assert len(scenario.mind.beliefs) == 0
 
 
 def test_agreement_counts_whatever_event_it_is_about() -> None:
     """All heuristics of the domain are compared, those that do not match as well."""
     low = known()
-    life = RealLife(low)
+    scenario = RealLife(low)
 
-    turn = life.said_by_model(PARAPHRASE, event="a strange door stands open")
+    turn = scenario.said_by_model(PARAPHRASE, event="a strange door stands open")
 
     assert one(turn, Endorsed).heuristic_id == low.ids[0]
 
 
 def test_another_domain_is_not_asked() -> None:
     """Nothing of a domain is endorsed by an answer to an event of another."""
-    life = RealLife(known())
+    scenario = RealLife(known())
 
-    turn = life.said_by_model(PARAPHRASE, source="porch", type_="seen")
+    turn = scenario.said_by_model(PARAPHRASE, source="porch", type_="seen")
 
     assert not said(turn, Endorsed)
 
@@ -201,26 +203,26 @@ def test_another_domain_is_not_asked() -> None:
 def test_what_is_frozen_is_not_endorsed() -> None:
     """A person's word stands against any model's."""
     low = known()
-    life = RealLife(low)
-    life.control(HeuristicFrozen(heuristic_id=low.ids[0]))
+    scenario = RealLife(low)
+    scenario.control(HeuristicFrozen(heuristic_id=low.ids[0]))
 
-    assert not said(life.said_by_model(PARAPHRASE), Endorsed)
+    assert not said(scenario.said_by_model(PARAPHRASE), Endorsed)
 
 
 def test_an_answer_that_came_too_late_to_be_said_still_endorses() -> None:
     """The model said it by itself, whether or not anybody heard it."""
-    life = RealLife(known(), ttl_s=5.0)
-    asked = life.sense(CONDITION)
+    scenario = RealLife(known(), ttl_s=5.0)
+    asked = scenario.sense(CONDITION)
 
-    stale = life.wait(6).answer_model(asked, PARAPHRASE)
+    stale = scenario.wait(6).answer_model(asked, PARAPHRASE)
 
     assert names(stale) == ["Handled", "Dropped", "Endorsed"]
 
 
 def test_a_taught_and_a_formed_heuristic_are_endorsed_by_what_they_say_now() -> None:
     """An edit of the words is compared from then on, under the new content."""
-    life = RealLife(known())
-    life.control(
+    scenario = RealLife(known())
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h",
             name="sunset",
@@ -230,11 +232,11 @@ def test_a_taught_and_a_formed_heuristic_are_endorsed_by_what_they_say_now() -> 
             confidence=0.3,
         )
     )
-    before = life.said_by_model(UNRELATED)
-    life.control(HeuristicEdited(heuristic_id="h", text=UNRELATED))
-    after = life.said_by_model(UNRELATED)
-    life.control(HeuristicEdited(heuristic_id="h", condition="the sun sets"))
-    moved = life.said_by_model(UNRELATED)
+    before = scenario.said_by_model(UNRELATED)
+    scenario.control(HeuristicEdited(heuristic_id="h", text=UNRELATED))
+    after = scenario.said_by_model(UNRELATED)
+    scenario.control(HeuristicEdited(heuristic_id="h", condition="the sun sets"))
+    moved = scenario.said_by_model(UNRELATED)
 
     assert not said(before, Endorsed)
     assert one(after, Endorsed).heuristic_id == "h"
@@ -244,18 +246,18 @@ def test_a_taught_and_a_formed_heuristic_are_endorsed_by_what_they_say_now() -> 
 def test_a_model_endorses_only_so_many() -> None:
     """Twenty twins: the most alike are endorsed, up to the limit."""
     twins = [heuristic(f"twin{each}", CONDITION, ADVICE, 0.3) for each in range(20)]
-    life = RealLife(compiled(pack(*twins).pack))
+    scenario = RealLife(compiled(pack(*twins).pack))
 
-    turn = life.said_by_model(PARAPHRASE)
+    turn = scenario.said_by_model(PARAPHRASE)
 
     assert len(said(turn, Endorsed)) == ENDORSED_LIMIT
 
 
 def test_nothing_is_endorsed_where_that_is_off() -> None:
     """Recordings of before it do not know it."""
-    life = RealLife(known(), endorsement=False)
+    scenario = RealLife(known(), endorsement=False)
 
-    turn = life.said_by_model(PARAPHRASE)
+    turn = scenario.said_by_model(PARAPHRASE)
 
     assert names(turn) == ["Handled", "Completed", "DeliveryAsked"]
 
@@ -263,10 +265,10 @@ def test_nothing_is_endorsed_where_that_is_off() -> None:
 def test_without_vectors_nothing_is_endorsed() -> None:
     """Not if the answer has none, nor if what the heuristics say has none."""
     low = known()
-    life = RealLife(low)
-    asked = life.sense(CONDITION)
-    life.vectorless = True
-    assert not said(life.answer_model(asked, PARAPHRASE), Endorsed)
+    scenario = RealLife(low)
+    asked = scenario.sense(CONDITION)
+    scenario.vectorless = True
+    assert not said(scenario.answer_model(asked, PARAPHRASE), Endorsed)
 
     bare = compile_pack(low.pack, low.vectors)
     assert not said(RealLife(bare).said_by_model(PARAPHRASE), Endorsed)
@@ -275,9 +277,9 @@ def test_without_vectors_nothing_is_endorsed() -> None:
 def test_a_limit_that_is_crossed_is_announced() -> None:
     """What models say for a deprecated heuristic may bring it back."""
     low = known(0.25)
-    life = RealLife(low)
+    scenario = RealLife(low)
 
-    turn = life.said_by_model(PARAPHRASE)
+    turn = scenario.said_by_model(PARAPHRASE)
 
     changed = one(turn, LifecycleChanged)
     assert (changed.before, changed.after) == ("deprecated", "active")
@@ -287,13 +289,13 @@ def test_what_nobody_saw_takes_no_implicit_credit() -> None:
     """Two paths: the vote and the outcome of a model's words are none of a candidate's."""
     low = known()
     for withhold in (0.0, 1.0):
-        life = RealLife(low, withhold=withhold, endorsement=False)
-        asked = life.sense("health: " + CONDITION)
-        life.answer_model(asked, PARAPHRASE)
+        scenario = RealLife(low, withhold=withhold, endorsement=False)
+        asked = scenario.sense("health: " + CONDITION)
+        scenario.answer_model(asked, PARAPHRASE)
 
-        vote = life.feedback(asked)
-        life.sense("health restored", type_="thing")
-        life.sense(
+        vote = scenario.feedback(asked)
+        scenario.sense("health restored", type_="thing")
+        scenario.sense(
             "it went well",
             type_="thing",
             in_reply_to=decision_id(asked),
@@ -301,7 +303,7 @@ def test_what_nobody_saw_takes_no_implicit_credit() -> None:
         )
 
         assert one(vote, FeedbackApplied).heuristic_id is None
-        assert len(life.mind.beliefs) == 0
+        assert len(scenario.mind.beliefs) == 0
 
 
 def test_separate_predictions_keep_what_the_model_agreed_with() -> None:
@@ -331,10 +333,10 @@ def test_what_is_not_trusted_is_withheld_by_a_draw() -> None:
         heuristic(f"h{each}", CONDITION, f"{ADVICE} {each}", 0.3) for each in range(3)
     ]
     garden = compiled(pack(*three).pack)
-    life = RealLife(garden, withhold=0.5)
+    scenario = RealLife(garden, withhold=0.5)
     drawn: list[bool] = []
     for _ in range(60):
-        turn = life.wait(60).sense(CONDITION)
+        turn = scenario.wait(60).sense(CONDITION)
         weighed = one(turn, Decided).candidates
         told = {e.arm: e.withheld for e in weighed if e.withheld is not None}
         drawn += told.values()
@@ -374,22 +376,24 @@ def test_withholding_is_part_of_how_a_model_is_asked() -> None:
 
 def test_from_a_good_answer_to_one_that_takes_no_model() -> None:
     """Formed at .3, endorsed to the cap, liked once: then it answers by itself."""
-    life = RealLife(known(0.05), learning=LearningSettings())
+    scenario = RealLife(known(0.05), learning=LearningSettings())
     condition = "the player is standing in the dark forest and a wolf is howling close"
     message = "A wolf is near you in the dark: climb up a tree and wait for the dawn"
-    asked = life.sense("a wolf howls close by in the dark forest")
-    life.wait(1).answer_model(asked, "Climb a tree, wolves are near!")
+    asked = scenario.sense("a wolf howls close by in the dark forest")
+    scenario.wait(1).answer_model(asked, "Climb a tree, wolves are near!")
     rule = (
         f'{{"condition": "{condition}", "type": "warn", "message": "{message}",'
         ' "when": null}'
     )
-    formed = life.answer_model(life.wait(1).feedback(asked), rule)
+    formed = scenario.answer_model(scenario.wait(1).feedback(asked), rule)
     id_ = one(formed, HeuristicFormed).heuristic_id
     for _ in range(8):
         answer = "A wolf is near in the dark, so climb a tree and wait for dawn."
-        life.said_by_model(answer, event="a wolf howls in the dark forest close by")
-    life.tell(vote_on(id_))
-    decided = life.wait(600).decide("the player is in the dark forest, a wolf howls")
+        scenario.said_by_model(answer, event="a wolf howls in the dark forest close by")
+    scenario.tell(vote_on(id_))
+    decided = scenario.wait(600).decide(
+        "the player is in the dark forest, a wolf howls"
+    )
 
     assert (decided.path, decided.text) == ("heuristic", message)
     assert decided.matched_heuristic_id == id_

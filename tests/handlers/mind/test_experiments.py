@@ -18,7 +18,7 @@ from schemas.values import ids
 from schemas.values.settings import StrategySpec
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
-from tests.life import Life, applied, one, refused
+from tests.scenario import Scenario, applied, one, refused
 
 SILENT = Variant(strategy=StrategySpec(name="silent"))
 MODEL = Variant(strategy=StrategySpec(name="always_llm"))
@@ -31,16 +31,16 @@ def started(**changes: Any) -> ExperimentStarted:
     )
 
 
-def life(**changes: Any) -> Life:
-    """A life in which an experiment runs."""
-    led = Life(model=factories.MODEL)
+def scenario(**changes: Any) -> Scenario:
+    """A scenario in which an experiment runs."""
+    led = Scenario(model=factories.MODEL)
     assert applied(led.control(started(**changes))) == changes.get(
         "experiment_id", "e1"
     )
     return led
 
 
-def in_session(led: Life, id_: str, **event: Any) -> Decided:
+def in_session(led: Scenario, id_: str, **event: Any) -> Decided:
     """The first decision in a new session."""
     led.control(SessionStarted(session_id=id_))
     return led.decide(f"something in {id_}", **event)
@@ -72,7 +72,7 @@ def is_washout(decided: Decided) -> bool:
 
 def test_each_session_decides_by_its_own_variant() -> None:
     """The record names variant, probability and unit, and the strategy that decided."""
-    led = life()
+    led = scenario()
     quiet = in_session(led, of_variant("a")[0])
     asking = in_session(led, of_variant("b")[0])
 
@@ -94,7 +94,7 @@ def test_each_session_decides_by_its_own_variant() -> None:
 
 def test_half_of_the_sessions_get_each_variant() -> None:
     """As many as a fair coin would give, and just those that the key says."""
-    led = life(washout_s=0)
+    led = scenario(washout_s=0)
     found = {f"s{place}": variant(in_session(led, f"s{place}")) for place in range(200)}
 
     assert found == {unit: drawn(unit) for unit in found}
@@ -105,7 +105,7 @@ def test_another_experiment_draws_anew() -> None:
     """Its id is part of the key, so half of the units change sides."""
     units = [f"s{place}" for place in range(200)]
     moved = sum(drawn(unit) != drawn(unit, "e2") for unit in units)
-    led = life(experiment_id="e2")
+    led = scenario(experiment_id="e2")
 
     assert variant(in_session(led, "s1")) == drawn("s1", "e2")
     assert 70 <= moved <= 130
@@ -113,7 +113,7 @@ def test_another_experiment_draws_anew() -> None:
 
 def test_a_session_keeps_its_variant() -> None:
     """Whatever comes between, and however often it is asked."""
-    led = life()
+    led = scenario()
     first = in_session(led, "s1")
     in_session(led, "s2")
     again = in_session(led, "s1")
@@ -124,7 +124,7 @@ def test_a_session_keeps_its_variant() -> None:
 
 def test_a_person_keeps_the_variant_over_sessions() -> None:
     """The person is named by the event, or is who speaks; else the session stands in."""
-    led = life(by="person")
+    led = scenario(by="person")
 
     def unit(session: str, **event: Any) -> str:
         decided = in_session(led, session, **event)
@@ -143,7 +143,7 @@ def test_a_person_keeps_the_variant_over_sessions() -> None:
 
 def test_what_the_other_variant_left_is_marked() -> None:
     """From the first decision under another variant, for as long as the washout is."""
-    led = life()
+    led = scenario()
     a, b = of_variant("a"), of_variant("b")
 
     assert not is_washout(in_session(led, a[0]))
@@ -157,7 +157,7 @@ def test_what_the_other_variant_left_is_marked() -> None:
 
 def test_a_switch_into_another_clock_is_no_lasting_washout() -> None:
     """A session whose own clock goes back ends what counted on the other."""
-    led = life()
+    led = scenario()
     in_session(led, of_variant("a")[0])
     in_session(led, of_variant("b")[0])
     led.control(SessionStarted(session_id=of_variant("b")[1], clock="event"))
@@ -168,7 +168,7 @@ def test_a_switch_into_another_clock_is_no_lasting_washout() -> None:
 
 def test_a_closed_gate_names_the_variant_too() -> None:
     """Silence of a gate is an answer of the variant as well."""
-    decided = life().decide("note", intent="informational")
+    decided = scenario().decide("note", intent="informational")
 
     assert (decided.path, decided.silence) == ("none", "informational")
     assert decided.experiment is not None
@@ -176,7 +176,7 @@ def test_a_closed_gate_names_the_variant_too() -> None:
 
 def test_a_personality_is_another_way_to_ask_the_model() -> None:
     """It stands in the prompt, and makes another arm of the same model."""
-    led = Life(model=factories.MODEL, personality="You are kind.", relevance=0.0)
+    led = Scenario(model=factories.MODEL, personality="You are kind.", relevance=0.0)
     led.control(started(a=Variant(), b=Variant(personality="You are dry.")))
 
     def asked(session: str) -> tuple[str, str]:
@@ -198,7 +198,7 @@ def test_an_answer_is_read_by_the_strategy_that_asked() -> None:
     """Also when the experiment has ended since."""
     strict: dict[str, JsonValue] = {"llm_confidence_ceiling": 0.1}
     asking = StrategySpec(name="heuristic_first", parameters=strict)
-    led = life(a=Variant(strategy=asking), b=Variant(strategy=asking))
+    led = scenario(a=Variant(strategy=asking), b=Variant(strategy=asking))
     turn = led.sense("health low")
     led.control(ExperimentStopped())
     told = led.answer_model(turn, "Drink.", predicted_success=1.0)
@@ -208,7 +208,7 @@ def test_an_answer_is_read_by_the_strategy_that_asked() -> None:
 
 def test_a_wait_that_ends_in_vain_leaves_the_next_event_alone() -> None:
     """What waited under a variant is given up under it; the event after it is not."""
-    led = life(a=MODEL, b=MODEL)
+    led = scenario(a=MODEL, b=MODEL)
     led.sense("health low")
     led.control(ExperimentStopped())
     led.control(StrategySelected(strategy="silent"))
@@ -220,7 +220,7 @@ def test_a_wait_that_ends_in_vain_leaves_the_next_event_alone() -> None:
 
 def test_a_stop_puts_back_what_was_in_force() -> None:
     """The agent's own strategy decides again, and nothing names an experiment."""
-    led = Life(model=factories.MODEL)
+    led = Scenario(model=factories.MODEL)
     led.control(StrategySelected(strategy="random"))
     led.control(started())
     during = in_session(led, "s1")
@@ -234,7 +234,7 @@ def test_a_stop_puts_back_what_was_in_force() -> None:
 
 def test_one_experiment_at_a_time() -> None:
     """A second is refused until the first is stopped."""
-    led = life()
+    led = scenario()
 
     assert refused(led.control(started(experiment_id="e2"))) == "experiment_running"
     led.control(ExperimentStopped())
@@ -244,7 +244,7 @@ def test_one_experiment_at_a_time() -> None:
 @pytest.mark.parametrize("side", ["a", "b"])
 def test_an_unknown_strategy_is_refused(side: str) -> None:
     """On either side, and nothing begins."""
-    led = Life()
+    led = Scenario()
     genius = Variant(strategy=StrategySpec(name="genius"))
 
     assert refused(led.control(started(**{side: genius}))) == "unknown_strategy"
@@ -253,7 +253,7 @@ def test_an_unknown_strategy_is_refused(side: str) -> None:
 
 def test_there_must_be_something_to_stop() -> None:
     """None runs, or another one."""
-    led = Life()
+    led = Scenario()
 
     assert refused(led.control(ExperimentStopped())) == "no_experiment"
     led.control(started())
@@ -264,11 +264,11 @@ def test_there_must_be_something_to_stop() -> None:
 
 def test_an_experiment_concerns_one_agent() -> None:
     """The shared agent decides nothing."""
-    assert refused(Life().control(started(), agent=SHARED_AGENT)) == "invalid"
+    assert refused(Scenario().control(started(), agent=SHARED_AGENT)) == "invalid"
 
 
 def test_without_an_experiment_nothing_is_said_of_one() -> None:
     """The body of an ordinary decision does not know the field."""
-    turn = Life().sense("x")
+    turn = Scenario().sense("x")
 
     assert b"experiment" not in turn.outputs[0].record.body

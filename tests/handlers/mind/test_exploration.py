@@ -1,4 +1,4 @@
-"""Exploration in a life: who would have done otherwise gets a say, and it is on record."""
+"""Exploration in a scenario: who would have done otherwise gets a say, and it is on record."""
 
 from collections import Counter
 
@@ -8,7 +8,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Decided, Excluded
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests.factories import MODEL, heuristic, mind_started, pack
-from tests.life import Life, names, one, refused
+from tests.scenario import Scenario, names, one, refused
 
 GARDEN = pack(
     heuristic("thirst", "the plants look dry", "Water them.", confidence=0.8),
@@ -24,15 +24,15 @@ def exploring(*challengers: str, rate: float = RATE) -> ExplorationSettings:
     return ExplorationSettings(scheme="challenger", rate=rate, challengers=specs)
 
 
-def lived(events: int, exploration: ExplorationSettings | None) -> list[Decided]:
-    """The decisions of a life in which the same sort of thing keeps happening."""
-    life = Life(GARDEN, model=MODEL, relevance=0.0, exploration=exploration)
-    return [life.wait(4_000).decide("the plants look dry") for _ in range(events)]
+def decisions_of(events: int, exploration: ExplorationSettings | None) -> list[Decided]:
+    """The decisions of a scenario in which the same sort of thing keeps happening."""
+    scenario = Scenario(GARDEN, model=MODEL, relevance=0.0, exploration=exploration)
+    return [scenario.wait(4_000).decide("the plants look dry") for _ in range(events)]
 
 
 def test_a_challenger_is_followed_as_often_as_is_recorded() -> None:
     """Both arms are taken in their proportion; what answers is the arm's own."""
-    decisions = lived(EVENTS, exploring("always_llm"))
+    decisions = decisions_of(EVENTS, exploring("always_llm"))
     taken = Counter(each.path for each in decisions)
     sigma = (EVENTS * RATE * (1 - RATE)) ** 0.5
 
@@ -47,14 +47,16 @@ def test_a_challenger_is_followed_as_often_as_is_recorded() -> None:
         assert sum(weighed.values()) == 1.0
 
 
-def test_the_same_life_draws_the_same() -> None:
+def test_the_same_scenario_draws_the_same() -> None:
     """A draw depends on seed, agent, event and purpose alone."""
-    assert lived(30, exploring("always_llm")) == lived(30, exploring("always_llm"))
+    assert decisions_of(30, exploring("always_llm")) == decisions_of(
+        30, exploring("always_llm")
+    )
 
 
 def test_silence_that_is_tried_has_its_reason() -> None:
     """The strategy would have spoken; that it did not is `strategy_silent`."""
-    decisions = lived(20, exploring("silent", rate=0.9))
+    decisions = decisions_of(20, exploring("silent", rate=0.9))
     silent = next(each for each in decisions if each.arm == SILENT)
 
     assert (silent.path, silent.silence) == ("rejected", "strategy_silent")
@@ -63,8 +65,10 @@ def test_silence_that_is_tried_has_its_reason() -> None:
 
 def test_a_tried_model_is_really_asked() -> None:
     """The candidate that would have answered is shown to it like any other."""
-    life = Life(GARDEN, model=MODEL, exploration=exploring("always_llm", rate=1.0))
-    turn = life.sense("the plants look dry")
+    scenario = Scenario(
+        GARDEN, model=MODEL, exploration=exploring("always_llm", rate=1.0)
+    )
+    turn = scenario.sense("the plants look dry")
 
     assert names(turn) == ["Decided", "HeuristicFired", "HeuristicFired", "ModelAsked"]
     assert one(turn, ModelAsked).matched_heuristic_id is not None
@@ -73,8 +77,8 @@ def test_a_tried_model_is_really_asked() -> None:
 
 def test_an_urgent_event_gets_the_strategys_answer() -> None:
     """What was held back is on record, and nothing is drawn."""
-    life = Life(GARDEN, model=MODEL, exploration=exploring("always_llm"))
-    decided = life.decide("the plants look dry", urgency=CRITICAL_URGENCY)
+    scenario = Scenario(GARDEN, model=MODEL, exploration=exploring("always_llm"))
+    decided = scenario.decide("the plants look dry", urgency=CRITICAL_URGENCY)
 
     assert (decided.path, decided.probability) == ("heuristic", 1.0)
     assert (decided.exploration, decided.draw) == ("none", None)
@@ -85,7 +89,7 @@ def test_an_urgent_event_gets_the_strategys_answer() -> None:
 
 def test_without_exploration_nothing_is_said_of_it() -> None:
     """The bytes are those of a mind that never heard of it."""
-    (decided,) = lived(1, None)
+    (decided,) = decisions_of(1, None)
 
     assert b"exploration_excluded" not in decided.to_bytes()
     assert b'"exploration":"none"' in decided.to_bytes()
@@ -93,17 +97,17 @@ def test_without_exploration_nothing_is_said_of_it() -> None:
 
 def test_a_gate_leaves_nothing_to_explore() -> None:
     """What does not matter is not answered by chance either."""
-    life = Life(
+    scenario = Scenario(
         GARDEN, relevance=1.0, exploration=ExplorationSettings(scheme="uniform", rate=1)
     )
-    decided = life.decide("the plants look dry", salience={"threat": 0.1})
+    decided = scenario.decide("the plants look dry", salience={"threat": 0.1})
 
     assert (decided.path, decided.probability) == ("none", 1.0)
 
 
 def test_an_unknown_challenger_is_refused() -> None:
     """A mind does not start with a challenger that does not exist."""
-    life = Life(GARDEN)
+    scenario = Scenario(GARDEN)
     started = mind_started(exploration=exploring("always_lm"))
 
-    assert refused(life.control(started, agent="_")) == "unknown_strategy"
+    assert refused(scenario.control(started, agent="_")) == "unknown_strategy"

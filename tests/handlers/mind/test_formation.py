@@ -29,14 +29,14 @@ from tests.handlers.mind.forming import (
     refused,
     rule,
 )
-from tests.life import Life, decision_id, names, one, said
+from tests.scenario import Scenario, decision_id, names, one, said
 
 
 def test_a_vote_for_a_model_s_words_asks_for_the_rule() -> None:
     """The ask has a template of its own, tells event and answer, and waits behind all."""
-    life = alive()
+    scenario = alive()
 
-    turn = liked(life)
+    turn = liked(scenario)
 
     assert names(turn) == ["FeedbackApplied", "ModelAsked"]
     asked = one(turn, ModelAsked)
@@ -48,21 +48,23 @@ def test_a_vote_for_a_model_s_words_asks_for_the_rule() -> None:
     assert EVENT in asked.prompt
     assert '{"health":2}' in asked.prompt
     assert "Eat something." in asked.prompt
-    assert asked.system != one(life.turns[2], ModelAsked).system
+    assert asked.system != one(scenario.turns[2], ModelAsked).system
 
 
 @pytest.mark.parametrize(("edition", "asks"), [(1, [1, 1, 1]), (2, [1, 0, 0])])
 def test_a_lesson_that_is_over_asks_no_more(edition: int, asks: list[int]) -> None:
     """Though an older generation of lessons still holds what it was."""
-    life = alive(edition=edition)
+    scenario = alive(edition=edition)
     few = AgentState(lessons=Bounded(2))
-    life.state = replace(life.state, agents=life.state.agents.set(life.agent, few))
-    first, *_ = [answered(life, f"{EVENT} {number}") for number in range(3)]
+    scenario.state = replace(
+        scenario.state, agents=scenario.state.agents.set(scenario.agent, few)
+    )
+    first, *_ = [answered(scenario, f"{EVENT} {number}") for number in range(3)]
     votes = []
     for _ in range(3):
-        votes.append(life.wait(1).feedback(first))
+        votes.append(scenario.wait(1).feedback(first))
         if said(votes[-1], ModelAsked):
-            life.fail_model(votes[-1])
+            scenario.fail_model(votes[-1])
 
     assert [len(said(vote, ModelAsked)) for vote in votes] == asks
 
@@ -75,16 +77,16 @@ def test_a_rule_becomes_a_heuristic_that_has_all_to_prove(
     type_: str, response: str
 ) -> None:
     """It says what the model's rule says, starts at .3, and names its decision."""
-    life = alive()
+    scenario = alive()
 
-    turn = formed(life, type=type_)
+    turn = formed(scenario, type=type_)
 
     assert names(turn) == ["Handled", "HeuristicFormed"]
     message = one(turn, HeuristicFormed)
     assert message.response_type == response
     assert (message.confidence, message.origin) == (0.3, "learned")
-    assert message.decision_id == decision_id(life.turns[2])
-    (held,) = learnt(life)
+    assert message.decision_id == decision_id(scenario.turns[2])
+    (held,) = learnt(scenario)
     assert (held.id, held.condition, held.text, held.when) == (
         message.heuristic_id,
         CONDITION,
@@ -95,18 +97,18 @@ def test_a_rule_becomes_a_heuristic_that_has_all_to_prove(
     assert held.vector == factories.embed(CONDITION)
     assert held.action_vector == factories.embed(MESSAGE)
     assert message.name.startswith("the_health_of_the_player_has_")
-    assert len(life.mind.forming) == 0
-    assert life.mind.timers == ()
+    assert len(scenario.mind.forming) == 0
+    assert scenario.mind.timers == ()
 
 
 def test_a_formed_heuristic_is_a_candidate_of_its_domain() -> None:
     """The next event like it meets the heuristic, with its `when`; other domains do not."""
-    life = alive()
-    held = one(formed(life), HeuristicFormed)
+    scenario = alive()
+    held = one(formed(scenario), HeuristicFormed)
 
-    near = life.wait(60).decide(CONDITION, fields={"health": 2})
-    far = life.decide(CONDITION, fields={"health": 8})
-    elsewhere = life.decide(CONDITION, type_="other", source="porch")
+    near = scenario.wait(60).decide(CONDITION, fields={"health": 2})
+    far = scenario.decide(CONDITION, fields={"health": 8})
+    elsewhere = scenario.decide(CONDITION, type_="other", source="porch")
 
     assert [(each.confidence, each.eligible) for each in near.candidates[:1]] == [
         (0.3, True)
@@ -119,10 +121,10 @@ def test_a_formed_heuristic_is_a_candidate_of_its_domain() -> None:
 @pytest.mark.parametrize("wrapped", ["```json\n{}\n```", "Here is the rule: {} Good?"])
 def test_a_rule_may_come_in_a_fence_or_a_sentence(wrapped: str) -> None:
     """Models like to wrap what they are asked for."""
-    life = alive()
-    asked = liked(life)
+    scenario = alive()
+    asked = liked(scenario)
 
-    turn = life.answer_model(asked, wrapped.replace("{}", rule()))
+    turn = scenario.answer_model(asked, wrapped.replace("{}", rule()))
 
     assert names(turn) == ["Handled", "HeuristicFormed"]
 
@@ -148,15 +150,15 @@ def test_a_rule_may_come_in_a_fence_or_a_sentence(wrapped: str) -> None:
 )
 def test_what_is_no_good_rule_is_refused(text: str, reason: str) -> None:
     """Each fault has its reason; nothing is formed, and nothing waits."""
-    life = alive()
-    asked = liked(life)
+    scenario = alive()
+    asked = liked(scenario)
 
-    turn = life.answer_model(asked, text)
+    turn = scenario.answer_model(asked, text)
 
     assert names(turn) == ["Handled", "CandidateRefused"]
     assert refused(turn)[0] == reason
-    assert learnt(life) == []
-    assert len(life.mind.forming) == 0
+    assert learnt(scenario) == []
+    assert len(scenario.mind.forming) == 0
 
 
 @pytest.mark.parametrize(
@@ -183,9 +185,9 @@ def test_condition_and_message_have_ten_to_fifty_words(
 )
 def test_a_test_that_cannot_be_used_is_left_out(when: Any, why: str) -> None:
     """The rule is more general without it; why is recorded."""
-    life = alive()
+    scenario = alive()
 
-    message = one(formed(life, when=when), HeuristicFormed)
+    message = one(formed(scenario, when=when), HeuristicFormed)
 
     assert message.when is None
     assert why in (message.when_left_out or "")
@@ -210,26 +212,28 @@ def test_a_reminder_keeps_its_time_though_nothing_rings_yet() -> None:
 
 def test_one_answer_is_one_chance() -> None:
     """A second thumbs-up asks nothing, before the rule is there and after it."""
-    life = alive()
-    asked = liked(life)
+    scenario = alive()
+    asked = liked(scenario)
     id_ = said(asked, FeedbackApplied)[0].decision_id or ""
 
-    before = life.feedback(id_)
-    life.answer_model(asked, rule())
-    after = life.feedback(id_, actor="ben")
+    before = scenario.feedback(id_)
+    scenario.answer_model(asked, rule())
+    after = scenario.feedback(id_, actor="ben")
 
     assert names(before) == names(after) == ["FeedbackApplied"]
     assert one(after, FeedbackApplied).heuristic_id is None
-    assert len(learnt(life)) == 1
+    assert len(learnt(scenario)) == 1
 
 
 def test_a_refused_answer_is_not_asked_about_again() -> None:
     """Not even by another person."""
-    life = alive()
-    asked = liked(life)
-    life.answer_model(asked, "What?")
+    scenario = alive()
+    asked = liked(scenario)
+    scenario.answer_model(asked, "What?")
 
-    again = life.feedback(one(asked, FeedbackApplied).decision_id or "", actor="ben")
+    again = scenario.feedback(
+        one(asked, FeedbackApplied).decision_id or "", actor="ben"
+    )
 
     assert names(again) == ["FeedbackApplied"]
 
@@ -239,11 +243,11 @@ def test_a_refused_answer_is_not_asked_about_again() -> None:
 )
 def test_only_a_good_word_asks(vote: dict[str, Any]) -> None:
     """No heuristic is made of what nobody liked; a later good word still asks."""
-    life = alive()
-    id_ = answered(life)
+    scenario = alive()
+    id_ = answered(scenario)
 
-    turn = life.feedback(id_, **vote)
-    later = life.feedback(id_, rating="scaled", value=0.5)
+    turn = scenario.feedback(id_, **vote)
+    later = scenario.feedback(id_, rating="scaled", value=0.5)
 
     assert names(turn) == ["FeedbackApplied"]
     assert names(later) == ["FeedbackApplied", "ModelAsked"]
@@ -251,15 +255,17 @@ def test_only_a_good_word_asks(vote: dict[str, Any]) -> None:
 
 def test_whoever_takes_the_vote_back_takes_the_heuristic_back() -> None:
     """A vote that turned before the rule came forms nothing; others' do not matter."""
-    life = alive()
-    asked = liked(life)
+    scenario = alive()
+    asked = liked(scenario)
     id_ = one(asked, FeedbackApplied).decision_id or ""
-    life.feedback(id_, "negative")
-    turned = life.answer_model(asked, rule())
+    scenario.feedback(id_, "negative")
+    turned = scenario.answer_model(asked, rule())
 
-    asked = life.wait(60).feedback(answered(life, "another very low health"))
-    life.feedback(one(asked, FeedbackApplied).decision_id or "", "negative", actor="b")
-    kept = life.answer_model(asked, rule())
+    asked = scenario.wait(60).feedback(answered(scenario, "another very low health"))
+    scenario.feedback(
+        one(asked, FeedbackApplied).decision_id or "", "negative", actor="b"
+    )
+    kept = scenario.answer_model(asked, rule())
 
     assert refused(turned)[0] == "vote_withdrawn"
     assert names(kept) == ["Handled", "HeuristicFormed"]
@@ -268,13 +274,13 @@ def test_whoever_takes_the_vote_back_takes_the_heuristic_back() -> None:
 def test_nothing_is_asked_where_nothing_may_be_formed() -> None:
     """Not if it is switched off, nor without a model, nor of a heuristic's own words."""
     off = liked(alive(formation=False))
-    life = alive()
-    id_ = answered(life)
-    life.control(factories.mind_started(formation=True), agent="_")
-    without = life.feedback(id_)
-    life = alive()
-    own = life.sense("the sun goes down over the hills", type_="thing")
-    own_words = life.feedback(own)
+    scenario = alive()
+    id_ = answered(scenario)
+    scenario.control(factories.mind_started(formation=True), agent="_")
+    without = scenario.feedback(id_)
+    scenario = alive()
+    own = scenario.sense("the sun goes down over the hills", type_="thing")
+    own_words = scenario.feedback(own)
 
     assert names(off) == names(without) == ["FeedbackApplied"]
     assert names(own_words) == ["FeedbackApplied"]
@@ -283,58 +289,58 @@ def test_nothing_is_asked_where_nothing_may_be_formed() -> None:
 
 def test_a_heuristic_is_credited_for_its_own_words_without_a_model() -> None:
     """A thumbs-up on what a heuristic said counts, whoever could be asked besides."""
-    for life in (Life(GARDEN, relevance=0.0), alive()):
-        turn = life.sense("the sun goes down over the hills", type_="thing")
-        life.feedback(turn)
+    for scenario in (Scenario(GARDEN, relevance=0.0), alive()):
+        turn = scenario.sense("the sun goes down over the hills", type_="thing")
+        scenario.feedback(turn)
 
-        held = life.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
+        held = scenario.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
         assert held.confidence == round((1.6 + 0.8) / 2.8, 6)
 
 
 def test_a_model_that_fails_forms_nothing() -> None:
     """The failure is the reason."""
-    life = alive()
-    asked = liked(life)
+    scenario = alive()
+    asked = liked(scenario)
 
-    turn = life.fail_model(asked, "timeout")
+    turn = scenario.fail_model(asked, "timeout")
 
     assert refused(turn) == ("model_failed", "timeout: why")
 
 
 def test_a_model_that_never_answers_is_given_up() -> None:
     """The ask's timer ends it, and what comes later is late."""
-    life = alive()
-    asked = liked(life)
-    life.wait((PATIENCE + MODEL_GRACE).total_seconds())
+    scenario = alive()
+    asked = liked(scenario)
+    scenario.wait((PATIENCE + MODEL_GRACE).total_seconds())
 
-    ended = life.sense("whatever happens next", type_="thing")
-    late = life.answer_model(asked, rule())
+    ended = scenario.sense("whatever happens next", type_="thing")
+    late = scenario.answer_model(asked, rule())
 
     assert one(ended, CandidateRefused).reason == "model_timeout"
     assert "Decided" in names(ended)
     assert one(late, Handled).reason == "late"
-    assert learnt(life) == []
+    assert learnt(scenario) == []
 
 
 def test_a_second_rule_is_one_too_many() -> None:
     """The first answer to each ask counts."""
-    life = alive()
-    asked = liked(life)
-    life.answer_model(asked, rule())
+    scenario = alive()
+    asked = liked(scenario)
+    scenario.answer_model(asked, rule())
 
-    again = life.answer_model(asked, rule())
+    again = scenario.answer_model(asked, rule())
 
     assert one(again, Handled).reason == "second"
-    assert len(learnt(life)) == 1
+    assert len(learnt(scenario)) == 1
 
 
 def test_only_so_many_are_in_the_making() -> None:
     """Beyond the limit the vote counts, and nobody is asked."""
-    life = alive()
+    scenario = alive()
     for number in range(FORMING_LIMIT):
-        life.wait(1).feedback(answered(life, f"event number {number}"))
+        scenario.wait(1).feedback(answered(scenario, f"event number {number}"))
 
-    turn = life.wait(1).feedback(answered(life, "one more event"))
+    turn = scenario.wait(1).feedback(answered(scenario, "one more event"))
 
     assert names(turn) == ["FeedbackApplied", "CandidateRefused"]
     assert refused(turn)[0] == "crowded"
@@ -342,42 +348,42 @@ def test_only_so_many_are_in_the_making() -> None:
 
 def test_without_vectors_nothing_is_formed() -> None:
     """What cannot be compared with anything could never be met again."""
-    life = alive()
-    asked = liked(life)
-    life.vectorless = True
+    scenario = alive()
+    asked = liked(scenario)
+    scenario.vectorless = True
 
-    turn = life.answer_model(asked, rule())
+    turn = scenario.answer_model(asked, rule())
 
     assert refused(turn)[0] == "not_embedded"
 
 
 def test_an_answer_that_was_never_said_teaches_nothing() -> None:
     """A model that came too late said nothing that could be liked."""
-    life = alive(ttl_s=5.0)
-    turn = life.sense(EVENT, fields={"health": 2})
-    life.wait(6).answer_model(turn, "Eat something.")
+    scenario = alive(ttl_s=5.0)
+    turn = scenario.sense(EVENT, fields={"health": 2})
+    scenario.wait(6).answer_model(turn, "Eat something.")
 
-    assert names(life.feedback(turn)) == ["FeedbackApplied"]
+    assert names(scenario.feedback(turn)) == ["FeedbackApplied"]
 
 
 def test_what_a_heuristic_said_in_a_race_is_no_lesson() -> None:
     """It answered in the model's place: a vote is for it, and nobody is asked."""
-    life = alive(
+    scenario = alive(
         pack(heuristic("low", CONDITION, MESSAGE)), strategy={"name": "hybrid"}
     )
-    turn = life.sense(CONDITION)
-    life.wait(1).tell(ClockTicked(due_at=life.at))
+    turn = scenario.sense(CONDITION)
+    scenario.wait(1).tell(ClockTicked(due_at=scenario.at))
 
     assert one(turn, ModelAsked).rival is not None
-    assert names(life.feedback(turn)) == ["FeedbackApplied"]
+    assert names(scenario.feedback(turn)) == ["FeedbackApplied"]
 
 
 def test_an_answer_of_before_it_was_allowed_is_no_lesson() -> None:
     """What was asked while nothing might be formed was not kept."""
-    life = alive(formation=False)
-    turn = life.sense(EVENT)
+    scenario = alive(formation=False)
+    turn = scenario.sense(EVENT)
     allowed = {"formation": True, "relevance": 0.0, "model": factories.MODEL}
-    life.control(factories.mind_started(**allowed), agent="_")
-    life.answer_model(turn, "Eat something.")
+    scenario.control(factories.mind_started(**allowed), agent="_")
+    scenario.answer_model(turn, "Eat something.")
 
-    assert names(life.feedback(turn)) == ["FeedbackApplied"]
+    assert names(scenario.feedback(turn)) == ["FeedbackApplied"]

@@ -10,16 +10,16 @@ from schemas.values.settings import MatchLimits
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import pack
-from tests.life import Life, applied, one, output
+from tests.scenario import Scenario, applied, one, output
 
 GARDEN = pack()
 LIMITS = MatchLimits(match=0.6, duplicate=0.9, endorse=0.6, goal=0.4)
 WATER, ROSES, SLEEP = "water the garden", "grow red roses", "sleep well at night"
 
 
-def living(*, choose: int = 0, **settings: Any) -> Life:
-    """A life with a model that is asked about everything."""
-    return Life(
+def living(*, choose: int = 0, **settings: Any) -> Scenario:
+    """A scenario with a model that is asked about everything."""
+    return Scenario(
         GARDEN,
         model=factories.MODEL,
         relevance=0.0,
@@ -37,12 +37,12 @@ def told(turn: Turn) -> list[str]:
 
 def test_goals_of_a_domain_count_for_its_events_besides_the_agent_s_own() -> None:
     """The pack's events are told both, another source's the agent's own alone."""
-    life = living()
-    applied(life.control(GoalsSet(goals=(SLEEP,))))
-    applied(life.control(GoalsSet(goals=(WATER, SLEEP), domain="garden")))
+    scenario = living()
+    applied(scenario.control(GoalsSet(goals=(SLEEP,))))
+    applied(scenario.control(GoalsSet(goals=(WATER, SLEEP), domain="garden")))
 
-    here = life.sense("dusk falls")
-    elsewhere = life.wait(1).sense("the door rings", source="home", type_="door")
+    here = scenario.sense("dusk falls")
+    elsewhere = scenario.wait(1).sense("the door rings", source="home", type_="door")
 
     assert told(here) == [SLEEP, WATER]
     assert told(elsewhere) == [SLEEP]
@@ -52,35 +52,35 @@ def test_goals_of_a_domain_count_for_its_events_besides_the_agent_s_own() -> Non
 
 def test_goals_of_a_domain_stand_besides_those_of_the_settings() -> None:
     """An agent that set none of its own keeps what the settings say."""
-    life = living(goals=(SLEEP,))
-    life.control(GoalsSet(goals=(WATER,), domain="garden"))
+    scenario = living(goals=(SLEEP,))
+    scenario.control(GoalsSet(goals=(WATER,), domain="garden"))
 
-    assert told(life.sense("dusk falls")) == [SLEEP, WATER]
+    assert told(scenario.sense("dusk falls")) == [SLEEP, WATER]
 
 
 def test_other_goals_of_a_domain_take_the_place_of_the_first() -> None:
     """What is set is all that counts for the domain; nothing set is none."""
-    life = living()
-    life.control(GoalsSet(goals=(WATER,), domain="garden"))
-    first = one(life.sense("dusk falls"), Decided)
-    life.control(GoalsSet(goals=(ROSES,), domain="garden"))
-    second = life.wait(60).sense("the sun is gone")
-    life.control(GoalsSet(goals=(), domain="garden"))
-    third = life.wait(60).sense("a hedgehog comes")
+    scenario = living()
+    scenario.control(GoalsSet(goals=(WATER,), domain="garden"))
+    first = one(scenario.sense("dusk falls"), Decided)
+    scenario.control(GoalsSet(goals=(ROSES,), domain="garden"))
+    second = scenario.wait(60).sense("the sun is gone")
+    scenario.control(GoalsSet(goals=(), domain="garden"))
+    third = scenario.wait(60).sense("a hedgehog comes")
 
     assert told(second) == [ROSES]
     assert told(third) == []
-    assert len(life.mind.domain_goals) == len(life.mind.goal_vectors) == 0
+    assert len(scenario.mind.domain_goals) == len(scenario.mind.goal_vectors) == 0
     arms = [first.arm, one(second, Decided).arm, one(third, Decided).arm]
     assert len(set(arms)) == 3
 
 
 def test_the_goals_that_an_event_is_about_are_chosen_and_recorded() -> None:
     """The nearest come first, no more than were wanted, none under the limit."""
-    life = living(choose=2)
-    life.control(GoalsSet(goals=(SLEEP, WATER, ROSES)))
+    scenario = living(choose=2)
+    scenario.control(GoalsSet(goals=(SLEEP, WATER, ROSES)))
 
-    turn = life.sense("water the dry garden and the red roses")
+    turn = scenario.sense("water the dry garden and the red roses")
 
     chosen = one(turn, Decided).goals
     assert chosen is not None
@@ -91,12 +91,12 @@ def test_the_goals_that_an_event_is_about_are_chosen_and_recorded() -> None:
 
 def test_a_choice_is_no_part_of_the_arm_but_what_may_be_chosen_is() -> None:
     """Events with other goals share an arm; other goals, or another number, do not."""
-    life = living(choose=1)
-    life.control(GoalsSet(goals=(SLEEP, WATER)))
-    first = life.sense("water for the garden")
-    second = life.wait(60).sense("to sleep at night")
-    life.control(GoalsSet(goals=(SLEEP, WATER, ROSES)))
-    third = life.wait(60).sense("water in the garden")
+    scenario = living(choose=1)
+    scenario.control(GoalsSet(goals=(SLEEP, WATER)))
+    first = scenario.sense("water for the garden")
+    second = scenario.wait(60).sense("to sleep at night")
+    scenario.control(GoalsSet(goals=(SLEEP, WATER, ROSES)))
+    third = scenario.wait(60).sense("water in the garden")
 
     assert told(first) != told(second)
     assert one(first, Decided).arm == one(second, Decided).arm
@@ -106,11 +106,11 @@ def test_a_choice_is_no_part_of_the_arm_but_what_may_be_chosen_is() -> None:
 
 def test_all_goals_count_where_none_is_near_or_there_is_nothing_to_choose() -> None:
     """An event about no goal is judged by all of them, and no choice is recorded."""
-    life = living(choose=1)
-    life.control(GoalsSet(goals=(SLEEP, WATER)))
-    about_none = life.sense("the door rings")
-    life.control(GoalsSet(goals=(SLEEP,)))
-    only_one = life.wait(60).sense("a hedgehog comes")
+    scenario = living(choose=1)
+    scenario.control(GoalsSet(goals=(SLEEP, WATER)))
+    about_none = scenario.sense("the door rings")
+    scenario.control(GoalsSet(goals=(SLEEP,)))
+    only_one = scenario.wait(60).sense("a hedgehog comes")
 
     assert told(about_none) == [SLEEP, WATER]
     assert one(about_none, Decided).goals is None
@@ -120,9 +120,9 @@ def test_all_goals_count_where_none_is_near_or_there_is_nothing_to_choose() -> N
 
 def test_goals_of_the_settings_are_chosen_from_too() -> None:
     """Their vectors come with the start of the mind; without a choice nobody needs them."""
-    life = living(choose=1, goals=(SLEEP, WATER))
-    assert told(life.sense("water the garden now")) == [WATER]
-    assert set(life.state.shared.goal_vectors) == {SLEEP, WATER}
+    scenario = living(choose=1, goals=(SLEEP, WATER))
+    assert told(scenario.sense("water the garden now")) == [WATER]
+    assert set(scenario.state.shared.goal_vectors) == {SLEEP, WATER}
 
     assert len(living(goals=(SLEEP,)).state.shared.goal_vectors) == 0
 
@@ -144,12 +144,12 @@ def test_goals_without_a_vector_of_the_embedder_in_force_are_never_near() -> Non
 
 def test_a_prediction_is_asked_for_by_the_goals_of_its_answer() -> None:
     """Success is measured by what the model was told, whatever was set meanwhile."""
-    life = living(choose=1, prediction="separate")
-    life.control(GoalsSet(goals=(SLEEP, WATER)))
-    asked = life.sense("water for the garden")
-    life.control(GoalsSet(goals=(ROSES,)))
+    scenario = living(choose=1, prediction="separate")
+    scenario.control(GoalsSet(goals=(SLEEP, WATER)))
+    asked = scenario.sense("water for the garden")
+    scenario.control(GoalsSet(goals=(ROSES,)))
 
-    predicted = life.wait(1).answer_model(asked, '{"response": "Use the can."}')
+    predicted = scenario.wait(1).answer_model(asked, '{"response": "Use the can."}')
 
     assert told(asked) == told(predicted) == [WATER]
     ask = output(predicted, ModelAsked).message
@@ -159,22 +159,22 @@ def test_a_prediction_is_asked_for_by_the_goals_of_its_answer() -> None:
 
 def test_there_are_goals_for_so_many_domains_and_no_more() -> None:
     """The state stays bounded; what was set last is there."""
-    life = living()
+    scenario = living()
     for number in range(66):
-        life.control(GoalsSet(goals=(f"goal {number}",), domain=f"d{number:02}"))
+        scenario.control(GoalsSet(goals=(f"goal {number}",), domain=f"d{number:02}"))
 
-    assert len(life.mind.domain_goals) == 64
-    assert len(life.mind.goal_vectors) == 64
-    assert "d65" in life.mind.domain_goals
+    assert len(scenario.mind.domain_goals) == 64
+    assert len(scenario.mind.goal_vectors) == 64
+    assert "d65" in scenario.mind.domain_goals
 
 
 def test_a_mind_may_start_anew_with_other_goals() -> None:
     """What the settings say later takes the place of what they said."""
-    life = living(choose=1, goals=(SLEEP, WATER))
+    scenario = living(choose=1, goals=(SLEEP, WATER))
     started = factories.mind_started(
         goals=(ROSES, SLEEP), goals_choose=1, model=factories.MODEL, limits=LIMITS
     )
     assert isinstance(started, MindStarted)
-    life.control(started, agent=SHARED_AGENT)
+    scenario.control(started, agent=SHARED_AGENT)
 
-    assert set(life.state.shared.goal_vectors) == {ROSES, SLEEP}
+    assert set(scenario.state.shared.goal_vectors) == {ROSES, SLEEP}

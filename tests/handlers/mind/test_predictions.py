@@ -15,15 +15,17 @@ from schemas.packs.manifest import CompiledPack
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, decision_id, names, one, output
+from tests.scenario import Scenario, decision_id, names, one, output
 
 SURE = {"predicted_success": 0.7, "prediction_confidence": 0.6}
 UNKNOWN = {"predicted_success": 0.5, "prediction_confidence": 0.5}
 
 
-def living(prediction: str = "separate", *packs: CompiledPack, **settings: Any) -> Life:
-    """A life whose model is asked for predictions in this way."""
-    return Life(*packs, model=factories.MODEL, prediction=prediction, **settings)
+def living(
+    prediction: str = "separate", *packs: CompiledPack, **settings: Any
+) -> Scenario:
+    """A scenario whose model is asked for predictions in this way."""
+    return Scenario(*packs, model=factories.MODEL, prediction=prediction, **settings)
 
 
 def predicted(turn: Turn) -> dict[str, float]:
@@ -32,17 +34,17 @@ def predicted(turn: Turn) -> dict[str, float]:
     return {name: getattr(completed, name) for name in SURE}
 
 
-def judged(life: Life, turn: Turn, **odds: float) -> Turn:
+def judged(scenario: Scenario, turn: Turn, **odds: float) -> Turn:
     """The model's answer to what it was asked about its own."""
-    return life.answer_model(turn, orjson.dumps(odds).decode())
+    return scenario.answer_model(turn, orjson.dumps(odds).decode())
 
 
 def test_the_answer_waits_for_its_prediction() -> None:
     """A second ask shows the model what it was asked and said; then both are said."""
-    life = living()
-    asked = life.sense("dusk falls")
-    told = life.wait(2).answer_model(asked, '{"response": "Sleep."}')
-    done = judged(life.wait(1), told, **SURE)
+    scenario = living()
+    asked = scenario.sense("dusk falls")
+    told = scenario.wait(2).answer_model(asked, '{"response": "Sleep."}')
+    done = judged(scenario.wait(1), told, **SURE)
 
     first, second = one(asked, ModelAsked), one(told, ModelAsked)
     assert names(told) == ["Handled", "ModelAsked"]
@@ -60,14 +62,14 @@ def test_the_answer_waits_for_its_prediction() -> None:
     assert completed.text == one(done, DeliveryAsked).text == "Sleep."
     assert completed.ask_id == output(asked, ModelAsked).id
     assert predicted(done) == SURE
-    assert life.mind.timers == ()
-    assert len(life.mind.pending) == 0
+    assert scenario.mind.timers == ()
+    assert len(scenario.mind.pending) == 0
 
 
 def test_goals_measure_success_in_both_calls() -> None:
     """What a good outcome is stands in the system prompt of the second too."""
-    life = living(goals=("Stay alive",))
-    told = life.answer_model(life.sense("dusk falls"), "Sleep.")
+    scenario = living(goals=("Stay alive",))
+    told = scenario.answer_model(scenario.sense("dusk falls"), "Sleep.")
 
     assert "- Stay alive" in one(told, ModelAsked).system
 
@@ -83,9 +85,9 @@ def test_goals_measure_success_in_both_calls() -> None:
 )
 def test_a_prediction_is_read_as_any(text: str, expected: tuple[float, float]) -> None:
     """Capped at the ceiling, and unknown where it cannot be read."""
-    life = living()
-    told = life.answer_model(life.sense("dusk falls"), "Sleep.")
-    done = one(life.answer_model(told, text), Completed)
+    scenario = living()
+    told = scenario.answer_model(scenario.sense("dusk falls"), "Sleep.")
+    done = one(scenario.answer_model(told, text), Completed)
 
     assert (done.predicted_success, done.prediction_confidence) == expected
     assert done.text == "Sleep."
@@ -93,9 +95,9 @@ def test_a_prediction_is_read_as_any(text: str, expected: tuple[float, float]) -
 
 def test_an_answer_without_its_prediction_is_said() -> None:
     """The model failed the second time: the first words stand, nobody knows for what."""
-    life = living(confidence_ceiling=0.4)
-    told = life.answer_model(life.sense("dusk falls"), "Sleep.")
-    done = life.fail_model(told)
+    scenario = living(confidence_ceiling=0.4)
+    told = scenario.answer_model(scenario.sense("dusk falls"), "Sleep.")
+    done = scenario.fail_model(told)
 
     assert names(done) == ["Handled", "Completed", "DeliveryAsked"]
     assert set(predicted(done).values()) == {0.4}
@@ -103,11 +105,11 @@ def test_an_answer_without_its_prediction_is_said() -> None:
 
 def test_a_prediction_is_waited_for_only_so_long() -> None:
     """Half the time that the words are worth something; what comes after it is late."""
-    life = living()
-    told = life.answer_model(life.sense("dusk falls"), "Sleep.")
-    almost = life.wait(14.999).tell(ClockTicked(due_at=life.at))
-    done = life.wait(0.001).tell(ClockTicked(due_at=life.at))
-    late = judged(life, told, **SURE)
+    scenario = living()
+    told = scenario.answer_model(scenario.sense("dusk falls"), "Sleep.")
+    almost = scenario.wait(14.999).tell(ClockTicked(due_at=scenario.at))
+    done = scenario.wait(0.001).tell(ClockTicked(due_at=scenario.at))
+    late = judged(scenario, told, **SURE)
 
     assert one(almost, Handled).reason == "nothing_due"
     assert names(done) == ["Completed", "DeliveryAsked", "Handled"]
@@ -119,35 +121,35 @@ def test_a_prediction_is_waited_for_only_so_long() -> None:
 def test_the_models_own_deadline_is_kept() -> None:
     """Where that is shorter."""
     model = factories.MODEL.model_copy(update={"deadline_s": 3.0})
-    life = Life(model=model, prediction="separate")
-    told = life.answer_model(life.sense("dusk falls"), "Sleep.")
+    scenario = Scenario(model=model, prediction="separate")
+    told = scenario.answer_model(scenario.sense("dusk falls"), "Sleep.")
 
     assert one(told, ModelAsked).expires_at == factories.after(3)
 
 
 def test_words_that_waited_too_long_are_stale() -> None:
     """No more is said than of any answer, be the prediction there or not."""
-    life = living()
-    told = life.answer_model(life.sense("dusk falls"), "Sleep.")
-    done = life.wait(31).sense("all quiet", intent="informational")
+    scenario = living()
+    told = scenario.answer_model(scenario.sense("dusk falls"), "Sleep.")
+    done = scenario.wait(31).sense("all quiet", intent="informational")
     assert one(done, Dropped).reason == "stale"
-    assert one(judged(life, told, **SURE), Handled).reason == "second"
+    assert one(judged(scenario, told, **SURE), Handled).reason == "second"
 
 
 @pytest.mark.parametrize("text", ["", '{"response": ""}'])
 def test_a_refusal_needs_no_second_call(text: str) -> None:
     """Nothing was said of which anything could come."""
-    life = living()
-    told = life.answer_model(life.sense("dusk falls"), text)
+    scenario = living()
+    told = scenario.answer_model(scenario.sense("dusk falls"), text)
 
     assert names(told) == ["Handled", "Dropped"]
 
 
 def test_an_answer_in_its_last_moment_is_said_at_once() -> None:
     """There is no time left in which to ask."""
-    life = living()
-    asked = life.sense("dusk falls")
-    told = life.wait(30).answer_model(asked, "Sleep.")
+    scenario = living()
+    asked = scenario.sense("dusk falls")
+    told = scenario.wait(30).answer_model(asked, "Sleep.")
 
     assert names(told) == ["Handled", "Completed", "DeliveryAsked"]
     assert predicted(told) == UNKNOWN
@@ -155,19 +157,19 @@ def test_an_answer_in_its_last_moment_is_said_at_once() -> None:
 
 def test_without_a_model_by_then_the_answer_is_said() -> None:
     """Another start took it away while the answer was under way."""
-    life = living()
-    asked = life.sense("dusk falls")
+    scenario = living()
+    asked = scenario.sense("dusk falls")
     restarted: MindStarted = factories.mind_started(prediction="separate")
-    life.control(restarted, agent=SHARED_AGENT)
+    scenario.control(restarted, agent=SHARED_AGENT)
 
-    assert predicted(life.answer_model(asked, "Sleep.")) == UNKNOWN
+    assert predicted(scenario.answer_model(asked, "Sleep.")) == UNKNOWN
 
 
 def test_off_asks_for_none() -> None:
     """What the model tells of itself unasked does not count."""
-    life = living("off")
-    asked = life.sense("dusk falls")
-    told = life.answer_model(asked, "Sleep.", **SURE)
+    scenario = living("off")
+    asked = scenario.sense("dusk falls")
+    told = scenario.answer_model(asked, "Sleep.", **SURE)
 
     assert "predicted_success" not in one(asked, ModelAsked).system
     assert one(asked, ModelAsked).prediction == "off"
@@ -178,8 +180,8 @@ def test_off_asks_for_none() -> None:
 def test_the_strategy_goes_before_the_settings() -> None:
     """A parameter of the same name is the agent's own."""
     spec = {"name": "always_llm", "parameters": {"prediction": "same"}}
-    life = living("off", strategy=spec)
-    told = life.answer_model(life.sense("dusk falls"), "Sleep.", **SURE)
+    scenario = living("off", strategy=spec)
+    told = scenario.answer_model(scenario.sense("dusk falls"), "Sleep.", **SURE)
 
     assert predicted(told) == SURE
 
@@ -192,16 +194,18 @@ def test_each_way_of_predicting_is_an_arm() -> None:
     ]
 
     assert len(set(arms)) == 3
-    assert arms[0] == one(Life(model=factories.MODEL).sense("dusk falls"), Decided).arm
+    assert (
+        arms[0] == one(Scenario(model=factories.MODEL).sense("dusk falls"), Decided).arm
+    )
 
 
 def test_in_a_race_the_words_wait_until_its_deadline() -> None:
     """The model has won by its answer; at the deadline that is said as it stands."""
     garden = pack(heuristic("low", "health low", "Drink."))
-    life = living("separate", garden, strategy={"name": "hybrid"})
-    asked = life.sense("health low")
-    told = life.wait(0.1).answer_model(asked, "Sit down.")
-    done = life.wait(0.3).tell(ClockTicked(due_at=life.at))
+    scenario = living("separate", garden, strategy={"name": "hybrid"})
+    asked = scenario.sense("health low")
+    told = scenario.wait(0.1).answer_model(asked, "Sit down.")
+    done = scenario.wait(0.3).tell(ClockTicked(due_at=scenario.at))
 
     second, completed = one(told, ModelAsked), one(done, Completed)
     assert (second.ttl_s, second.expires_at) == (0.3, factories.after(0.4))

@@ -10,8 +10,8 @@ from schemas.codec import checkpoint
 from schemas.ports.probe import Probe, Stage
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.handlers.mind.fixed_life import lived
-from tests.life import Life
+from tests.handlers.mind.fixed_scenario import played
+from tests.scenario import Scenario
 
 WHOLE: list[Stage] = [
     "outcomes",
@@ -42,8 +42,8 @@ def probe_all(monkeypatch: pytest.MonkeyPatch, probe: Probe) -> None:
 @pytest.mark.parametrize("text", ["dusk falls", "a stranger at the gate"])
 def test_stages_are_entered_in_order(heard: list[Stage], text: str) -> None:
     """A heuristic's answer and one for which a model is asked pass all of them."""
-    life = Life(GARDEN, model=factories.MODEL)
-    life.sense(text, salience={"threat": 0.9})
+    scenario = Scenario(GARDEN, model=factories.MODEL)
+    scenario.sense(text, salience={"threat": 0.9})
 
     # Twice: the invariants have each input answered once more.
     assert heard == WHOLE * 2
@@ -51,7 +51,7 @@ def test_stages_are_entered_in_order(heard: list[Stage], text: str) -> None:
 
 def test_what_a_gate_stops_is_not_matched(heard: list[Stage]) -> None:
     """Silence at a gate goes on to the messages at once."""
-    Life(GARDEN).sense("rain", intent="informational")
+    Scenario(GARDEN).sense("rain", intent="informational")
 
     assert heard == ["outcomes", "salience", "gate", "messages"] * 2
 
@@ -72,11 +72,11 @@ def leaving(_: Stage) -> None:
 
 
 def test_no_probe_changes_an_answer(monkeypatch: pytest.MonkeyPatch) -> None:
-    """A life of every sort of input has the same bytes and states under any probe."""
-    plain = lived()
+    """A scenario of every sort of input has the same bytes and states under any probe."""
+    plain = played()
     for probe in (silly, failing, leaving):
         probe_all(monkeypatch, probe)
-        same = lived()
+        same = played()
 
         assert [each.record for turn in same.turns for each in turn.outputs] == [
             each.record for turn in plain.turns for each in turn.outputs

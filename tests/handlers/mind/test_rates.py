@@ -24,16 +24,16 @@ from schemas.values.vectors import Vector
 from streams.groups import Group
 from tests import factories
 from tests.factories import AGENT, NOON
-from tests.life import Life, names, one
 from tests.memory_log import MemoryLog
 from tests.minds import the_embedder
+from tests.scenario import Scenario, names, one
 
 LIMIT = IntakeSettings(rate=10.0, burst=3)
 
 
-def answers(life: Life, count: int, source: str = "game") -> list[str]:
+def answers(scenario: Scenario, count: int, source: str = "game") -> list[str]:
     """How so many events in one instant are answered: the reason, or the decision."""
-    turns = [life.sense("dusk", source=source) for _ in range(count)]
+    turns = [scenario.sense("dusk", source=source) for _ in range(count)]
     return [
         one(turn, Quarantined).reason if names(turn) == ["Quarantined"] else "decided"
         for turn in turns
@@ -42,45 +42,45 @@ def answers(life: Life, count: int, source: str = "game") -> list[str]:
 
 def test_the_excess_is_answered_unread() -> None:
     """The burst is decided on, the rest is not, until time has brought allowance back."""
-    life = Life(intake=LIMIT)
+    scenario = Scenario(intake=LIMIT)
 
-    assert answers(life, 5) == ["decided"] * 3 + ["rate"] * 2
-    assert answers(life.wait(0.1), 2) == ["decided", "rate"]
-    assert answers(life.wait(0.09), 1) == ["rate"]
-    assert answers(life.wait(60), 5) == ["decided"] * 3 + ["rate"] * 2
+    assert answers(scenario, 5) == ["decided"] * 3 + ["rate"] * 2
+    assert answers(scenario.wait(0.1), 2) == ["decided", "rate"]
+    assert answers(scenario.wait(0.09), 1) == ["rate"]
+    assert answers(scenario.wait(60), 5) == ["decided"] * 3 + ["rate"] * 2
 
 
 def test_each_source_and_agent_has_its_own() -> None:
     """Who sends too much takes nothing from others."""
-    life = Life(intake=LIMIT)
+    scenario = Scenario(intake=LIMIT)
 
-    assert answers(life, 5).count("rate") == 2
-    assert answers(life, 3, source="user") == ["decided"] * 3
-    life.agent = next(
+    assert answers(scenario, 5).count("rate") == 2
+    assert answers(scenario, 3, source="user") == ["decided"] * 3
+    scenario.agent = next(
         name
         for name in map("a{}".format, range(99))
-        if subjects.partition_of(name) == life.partition and name != AGENT
+        if subjects.partition_of(name) == scenario.partition and name != AGENT
     )
-    assert answers(life, 3) == ["decided"] * 3
+    assert answers(scenario, 3) == ["decided"] * 3
 
 
 def test_without_the_setting_everything_is_taken() -> None:
     """As in all logs of before, whose states and settings stay what they were."""
-    life = Life()
+    scenario = Scenario()
 
-    assert answers(life, 50) == ["decided"] * 50
-    assert len(life.mind.intake) == 0
+    assert answers(scenario, 50) == ["decided"] * 50
+    assert len(scenario.mind.intake) == 0
     assert b"intake" not in factories.mind_started().to_bytes()
 
 
 def test_what_is_shed_is_counted_and_leaves_nothing_else() -> None:
     """The state after is that before, but for the chain, the place and the count."""
-    life = Life(intake=LIMIT)
-    answers(life, 3)
-    before = life.mind
+    scenario = Scenario(intake=LIMIT)
+    answers(scenario, 3)
+    before = scenario.mind
 
-    answers(life, 4)
-    after = life.mind
+    answers(scenario, 4)
+    after = scenario.mind
 
     assert after.intake["game"].shed == 4
     assert after.intake["game"].free_at_ns == before.intake["game"].free_at_ns
@@ -91,22 +91,24 @@ def test_what_is_shed_is_counted_and_leaves_nothing_else() -> None:
 
 def test_repeats_and_garbage_count_as_well() -> None:
     """Nobody may send without bound what is refused anyway."""
-    life = Life(intake=LIMIT)
-    subject = subjects.input_subject(life.partition, AGENT, "sensor", "game.vital")
-    life.sense("dusk", id_="one")
+    scenario = Scenario(intake=LIMIT)
+    subject = subjects.input_subject(scenario.partition, AGENT, "sensor", "game.vital")
+    scenario.sense("dusk", id_="one")
 
-    assert names(life.sense("dusk", id_="one")) == [Handled.__name__]
-    assert one(life.take(subject, b"\xff"), Quarantined).reason == "not_utf8"
-    assert one(life.take(subject, b"\xff"), Quarantined).reason == "rate"
+    assert names(scenario.sense("dusk", id_="one")) == [Handled.__name__]
+    assert one(scenario.take(subject, b"\xff"), Quarantined).reason == "not_utf8"
+    assert one(scenario.take(subject, b"\xff"), Quarantined).reason == "rate"
 
 
 def test_votes_of_sensors_count_those_of_callers_do_not() -> None:
     """Who may only publish is held to a rate; who calls is not a sensor."""
-    life = Life(intake=LIMIT)
-    subject = subjects.input_subject(life.partition, AGENT, "sensor", "tom.feedback")
+    scenario = Scenario(intake=LIMIT)
+    subject = subjects.input_subject(
+        scenario.partition, AGENT, "sensor", "tom.feedback"
+    )
     vote = orjson.dumps({"decision_id": "none", "rating": "positive"})
-    published = [names(life.take(subject, vote)) for _ in range(5)]
-    called = [life.feedback("none") for _ in range(5)]
+    published = [names(scenario.take(subject, vote)) for _ in range(5)]
+    called = [scenario.feedback("none") for _ in range(5)]
 
     assert published == [["FeedbackRefused"]] * 3 + [["Quarantined"]] * 2
     assert all(one(turn, FeedbackRefused) for turn in called)
@@ -114,28 +116,28 @@ def test_votes_of_sensors_count_those_of_callers_do_not() -> None:
 
 def test_a_clock_put_back_does_not_silence_a_source() -> None:
     """An allowance that no burst could have left is one of another time."""
-    life = Life(intake=LIMIT)
-    answers(life, 5)
-    life.at -= timedelta(hours=1)
+    scenario = Scenario(intake=LIMIT)
+    answers(scenario, 5)
+    scenario.at -= timedelta(hours=1)
 
-    assert answers(life, 4) == ["decided"] * 3 + ["rate"]
+    assert answers(scenario, 4) == ["decided"] * 3 + ["rate"]
 
 
 def test_the_state_stays_bounded() -> None:
     """However many sources there are, the allowances of the newest are kept."""
-    life = Life(intake=LIMIT)
+    scenario = Scenario(intake=LIMIT)
     for number in range(2 * limits.SOURCES + 10):
-        subject = f"ev.{life.partition}.in.{AGENT}.sensor.s{number}.x"
+        subject = f"ev.{scenario.partition}.in.{AGENT}.sensor.s{number}.x"
         record = Record(subject, {"ce-id": str(number)}, b"", 1, nanoseconds(NOON))
         input_ = read_input(record)
-        agent = rate_limits.unless_excess(life.mind, life.settings, input_)
+        agent = rate_limits.unless_excess(scenario.mind, scenario.settings, input_)
         assert agent is not None
         state = PartitionState(
-            shared=life.state.shared, agents=life.state.agents.set(AGENT, agent)
+            shared=scenario.state.shared, agents=scenario.state.agents.set(AGENT, agent)
         )
-        life.state = state
+        scenario.state = state
 
-    assert len(life.mind.intake) <= 2 * limits.SOURCES
+    assert len(scenario.mind.intake) <= 2 * limits.SOURCES
 
 
 @pytest.mark.parametrize("rate", [1e-6, 0.3, 7.0, 1e6])
@@ -151,7 +153,7 @@ def test_an_allowance_is_whole_nanoseconds(rate: float) -> None:
     assert rate_limits.after(second, limit, 10**18) is None
 
 
-def told(life: Life, random: Random, count: int) -> list[Input]:
+def told(scenario: Scenario, random: Random, count: int) -> list[Input]:
     """Inputs of a few sources, with changes of the settings among them."""
     at, inputs = nanoseconds(NOON), []
     for place in range(count):
@@ -159,10 +161,10 @@ def told(life: Life, random: Random, count: int) -> list[Input]:
         if random.random() < 0.03:
             limit = random.choice((None, LIMIT, IntakeSettings(rate=50.0, burst=1)))
             body = factories.mind_started(intake=limit).to_bytes()
-            subject = f"ev.{life.partition}.in._.control.mind_started"
+            subject = f"ev.{scenario.partition}.in._.control.mind_started"
         else:
             source = random.choice(("cam", "mic"))
-            subject = f"ev.{life.partition}.in.{AGENT}.sensor.{source}.seen"
+            subject = f"ev.{scenario.partition}.in.{AGENT}.sensor.{source}.seen"
             body = random.choice((b'{"text": "dusk"}', b"\xff", b"{}"))
         headers = {"ce-id": str(random.randrange(count)), "ce-specversion": "1.0"}
         inputs.append(read_input(Record(subject, headers, body, place + 1, at)))
@@ -172,15 +174,15 @@ def told(life: Life, random: Random, count: int) -> list[Input]:
 @pytest.mark.parametrize("seed", range(20))
 def test_what_will_be_shed_is_known_before(seed: int) -> None:
     """Of a batch, by the state before it, exactly as the mind then answers."""
-    life, random = Life(intake=LIMIT), Random(seed)
-    inputs = told(life, random, 200)
+    scenario, random = Scenario(intake=LIMIT), Random(seed)
+    inputs = told(scenario, random, 200)
 
     while inputs:
         batch = inputs[: random.randrange(1, 60)]
-        foretold = rate_limits.sheds({life.partition: life.state}, batch)
+        foretold = rate_limits.sheds({scenario.partition: scenario.state}, batch)
         for taken, is_shed in zip(batch, foretold, strict=False):
-            turn = life.answer(taken.record)
-            life.state = turn.state
+            turn = scenario.answer(taken.record)
+            scenario.state = turn.state
             first = turn.outputs[0].message
             reason = first.reason if isinstance(first, Quarantined) else ""
             assert (reason == "rate") == is_shed
@@ -205,13 +207,13 @@ class Counting:
 
 async def test_what_is_shed_is_not_embedded_neither_now_nor_in_a_replay() -> None:
     """Not by the worker, which knows before, nor by who reads the log again."""
-    life, embedder, log = Life(intake=LIMIT), Counting(), MemoryLog()
+    scenario, embedder, log = Scenario(intake=LIMIT), Counting(), MemoryLog()
     bringer = AidProvider(embedder, PackLibrary(log, embedder))
-    turns_ = [life.sense(f"dusk {number}") for number in range(5)]
+    turns_ = [scenario.sense(f"dusk {number}") for number in range(5)]
     inputs = [turn.input for turn in turns_]
-    begun = Life(intake=LIMIT).state
+    begun = Scenario(intake=LIMIT).state
 
-    shed = rate_limits.sheds({life.partition: begun}, inputs)
+    shed = rate_limits.sheds({scenario.partition: begun}, inputs)
     await bringer.for_inputs(inputs, shed)
     new, embedder.texts = embedder.texts, []
     again = [

@@ -14,7 +14,7 @@ from schemas.values.settings import MatchLimits
 from schemas.values.vectors import Vector
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, names, one, said
+from tests.scenario import Scenario, names, one, said
 
 ADVISOR = pack(
     heuristic("health_v1", "player health is low", "Drink the red potion.", 0.8),
@@ -31,15 +31,15 @@ ADVISOR = pack(
 LOW: dict[str, Any] = {"type_": "health", "salience": {"threat": 0.9}}
 
 
-def belief(life: Life, row: int = 0) -> Belief:
+def belief(scenario: Scenario, row: int = 0) -> Belief:
     """What is believed of a heuristic of the pack."""
-    return life.belief(ADVISOR.ids[row], ADVISOR.content_hashes[row])
+    return scenario.belief(ADVISOR.ids[row], ADVISOR.content_hashes[row])
 
 
 def test_1_a_confident_heuristic_fires_and_is_delivered() -> None:
     """System 1: the cached action goes out, and the fire is on record."""
-    life = Life(ADVISOR, model=factories.MODEL)
-    turn = life.sense("player health is low", **LOW)
+    scenario = Scenario(ADVISOR, model=factories.MODEL)
+    turn = scenario.sense("player health is low", **LOW)
 
     assert names(turn) == ["Decided", "HeuristicFired", "DeliveryAsked"]
     decided, delivery = one(turn, Decided), one(turn, DeliveryAsked)
@@ -47,14 +47,17 @@ def test_1_a_confident_heuristic_fires_and_is_delivered() -> None:
     assert delivery.text == decided.text == "Drink the red potion."
     assert delivery.event_id == turn.input.id
     assert one(turn, HeuristicFired).heuristic_id == ADVISOR.ids[0]
-    assert (belief(life).fire_count, belief(life).last_fired) == (1, factories.NOON)
+    assert (belief(scenario).fire_count, belief(scenario).last_fired) == (
+        1,
+        factories.NOON,
+    )
 
 
 def test_2_an_unsure_heuristic_is_a_hint_to_the_model() -> None:
     """System 2 with a suggestion: the model decides what is said."""
-    life = Life(ADVISOR, model=factories.MODEL)
-    turn = life.sense("an enemy comes near", type_="enemy")
-    told = life.wait(2).answer_model(turn, "Hide behind the tree.")
+    scenario = Scenario(ADVISOR, model=factories.MODEL)
+    turn = scenario.sense("an enemy comes near", type_="enemy")
+    told = scenario.wait(2).answer_model(turn, "Hide behind the tree.")
 
     assert names(turn) == ["Decided", "HeuristicFired", "ModelAsked"]
     assert one(turn, HeuristicFired).mode == "suggested"
@@ -64,14 +67,14 @@ def test_2_an_unsure_heuristic_is_a_hint_to_the_model() -> None:
     assert "survival game" in asked.system
     assert names(told) == ["Handled", "Completed", "DeliveryAsked"]
     assert one(told, DeliveryAsked).text == "Hide behind the tree."
-    assert len(life.mind.beliefs) == 0
+    assert len(scenario.mind.beliefs) == 0
 
 
 def test_3_without_a_match_the_model_starts_cold() -> None:
     """System 2 from scratch."""
-    life = Life(ADVISOR, model=factories.MODEL)
-    turn = life.sense("a strange door stands open", type_="story")
-    told = life.answer_model(turn, "Look inside.")
+    scenario = Scenario(ADVISOR, model=factories.MODEL)
+    turn = scenario.sense("a strange door stands open", type_="story")
+    told = scenario.answer_model(turn, "Look inside.")
 
     assert names(turn) == ["Decided", "ModelAsked"]
     assert one(turn, Decided).matched_heuristic_id is None
@@ -87,13 +90,13 @@ def test_feedback_moves_confidence(
     rating: str, confidence: float, rapport: float
 ) -> None:
     """Scenarios 4 and 5: a thumb up raises it, a thumb down lowers it."""
-    life = Life(ADVISOR)
-    turn = life.sense("player health is low", **LOW)
-    applied = one(life.wait(5).feedback(turn, rating), FeedbackApplied)
+    scenario = Scenario(ADVISOR)
+    turn = scenario.sense("player health is low", **LOW)
+    applied = one(scenario.wait(5).feedback(turn, rating), FeedbackApplied)
 
     assert applied.heuristic_id == ADVISOR.ids[0]
-    assert confidence == belief(life).confidence
-    assert rapport == life.mind.rapport["user"].value
+    assert confidence == belief(scenario).confidence
+    assert rapport == scenario.mind.rapport["user"].value
 
 
 @pytest.mark.parametrize(
@@ -104,28 +107,30 @@ def test_6_an_outcome_is_credited_to_the_fire(
     text: str, outcome: str, confidence: float
 ) -> None:
     """What the world shows within its time moves confidence by itself."""
-    life = Life(ADVISOR)
-    turn = life.sense("player health is low", **LOW)
-    shown = one(life.wait(20).sense(text, type_="story"), OutcomeObserved)
+    scenario = Scenario(ADVISOR)
+    turn = scenario.sense("player health is low", **LOW)
+    shown = one(scenario.wait(20).sense(text, type_="story"), OutcomeObserved)
 
     assert shown.outcome == outcome
     assert shown.fire_id == turn.outputs[1].id
-    assert confidence == belief(life).confidence
-    assert belief(life).success_count == (outcome == "success")
+    assert confidence == belief(scenario).confidence
+    assert belief(scenario).success_count == (outcome == "success")
 
 
 def test_silence_after_a_models_answer_credits_no_heuristic() -> None:
     """The person never saw the heuristic's action, so nothing speaks for it."""
-    life = Life(ADVISOR, model=factories.MODEL)
-    life.answer_model(life.sense("an enemy comes near", type_="enemy"), "Hide.")
-    life.wait(3600).sense("enemy defeated", type_="story")
+    scenario = Scenario(ADVISOR, model=factories.MODEL)
+    scenario.answer_model(scenario.sense("an enemy comes near", type_="enemy"), "Hide.")
+    scenario.wait(3600).sense("enemy defeated", type_="story")
 
-    assert not [each for each in life.outputs() if isinstance(each, OutcomeObserved)]
-    assert len(life.mind.beliefs) == 0
+    assert not [
+        each for each in scenario.outputs() if isinstance(each, OutcomeObserved)
+    ]
+    assert len(scenario.mind.beliefs) == 0
 
 
-class RealLife(Life):
-    """A life whose texts mean what they say."""
+class RealLife(Scenario):
+    """A scenario whose texts mean what they say."""
 
     embedder = WordLlamaEmbedder()
 
@@ -154,13 +159,13 @@ def test_opposites_never_fire_each_other(
     limits = RealLife.embedder.limits
     manifest = pack(heuristic("h", condition, "Do something.", when=when)).pack
     garden = compile_pack(manifest, RealLife.embedder.embed([condition]))
-    life = RealLife(
+    scenario = RealLife(
         garden,
         limits=MatchLimits(
             match=limits.match, duplicate=limits.duplicate, endorse=limits.endorse
         ),
     )
-    decided = life.decide(event, fields={"level": fields}, salience={"threat": 0.9})
+    decided = scenario.decide(event, fields={"level": fields}, salience={"threat": 0.9})
 
     assert decided.path == "rejected"
     (missed, _) = decided.candidates
@@ -168,4 +173,4 @@ def test_opposites_never_fire_each_other(
     assert missed.similarity > limits.match
     assert missed.reason is not None
     assert missed.reason.startswith("when: level")
-    assert not said(life.turns[-1], HeuristicFired)
+    assert not said(scenario.turns[-1], HeuristicFired)

@@ -15,7 +15,7 @@ from schemas.state.agent import Taught
 from schemas.state.evidence import Belief
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, decision_id, names, one, said
+from tests.scenario import Scenario, decision_id, names, one, said
 
 GARDEN = pack(
     heuristic(
@@ -30,73 +30,75 @@ GARDEN = pack(
 FULL = "your food is restored to 8 of 9"
 
 
-def alive(**settings: Any) -> Life:
-    """A life that can learn to keep silent; where that is trusted it always does."""
-    return Life(
+def alive(**settings: Any) -> Scenario:
+    """A scenario that can learn to keep silent; where that is trusted it always does."""
+    return Scenario(
         GARDEN,
         model=factories.MODEL,
         **{"edition": 2, "relevance": 0.0, "silence": 0.05, "seed": "q", **settings},
     )
 
 
-def happens(life: Life, text: str = FULL, value: int = 8, **fields: Any) -> Turn:
+def happens(
+    scenario: Scenario, text: str = FULL, value: int = 8, **fields: Any
+) -> Turn:
     """An event at which it is best to say nothing."""
     shown = {"vital": "food", "value": value}
-    return life.wait(600).sense(text, **{"fields": shown, **fields})
+    return scenario.wait(600).sense(text, **{"fields": shown, **fields})
 
 
-def spoken(life: Life, **event: Any) -> Turn:
+def spoken(scenario: Scenario, **event: Any) -> Turn:
     """Such an event, and what a model says of it all the same."""
-    turn = happens(life, **event)
+    turn = happens(scenario, **event)
     if said(turn, ModelAsked):
-        life.wait(1).answer_model(turn, "Have a look around.")
+        scenario.wait(1).answer_model(turn, "Have a look around.")
     return turn
 
 
-def unwanted(life: Life, turn: Turn, actor: str = "user") -> Turn:
+def unwanted(scenario: Scenario, turn: Turn, actor: str = "user") -> Turn:
     """A person says that nothing should have been said."""
-    return life.wait(1).feedback(turn, "negative", aspect="condition", actor=actor)
+    return scenario.wait(1).feedback(turn, "negative", aspect="condition", actor=actor)
 
 
-def silence(life: Life) -> Taught:
+def silence(scenario: Scenario) -> Taught:
     """The heuristic that says nothing."""
     (found,) = (
         each
-        for shelf in life.mind.shelves.values()
+        for shelf in scenario.mind.shelves.values()
         for each in shelf.heuristics.values()
         if each.is_silence
     )
     return found
 
 
-def held(life: Life) -> Belief:
+def held(scenario: Scenario) -> Belief:
     """What is believed of it."""
-    known = silence(life)
-    return life.belief(known.id, known.content_hash)
+    known = silence(scenario)
+    return scenario.belief(known.id, known.content_hash)
 
 
-def trusted(**settings: Any) -> Life:
-    """A life in which silence is trusted."""
-    life = alive(**settings)
+def trusted(**settings: Any) -> Scenario:
+    """A scenario in which silence is trusted."""
+    scenario = alive(**settings)
     for _ in range(5):
-        unwanted(life, spoken(life))
-    return life
+        unwanted(scenario, spoken(scenario))
+    return scenario
 
 
-def kept(life: Life, **event: Any) -> Turn:
+def kept(scenario: Scenario, **event: Any) -> Turn:
     """A decision by which silence was kept; now and then the model is asked."""
     for _ in range(20):
-        turn = happens(life, **event)
+        turn = happens(scenario, **event)
         if said(turn, HeuristicFired):
             return turn
-        life.answer_model(turn, "Hm.")
+        scenario.answer_model(turn, "Hm.")
     raise AssertionError("it never kept silent")
 
 
 def test_a_person_who_wanted_no_words_teaches_silence() -> None:
     """With all to prove, of the event's words and of what tests tell of it."""
-    life = alive()
-    turn = unwanted(life, spoken(life))
+    scenario = alive()
+    turn = unwanted(scenario, spoken(scenario))
 
     assert names(turn) == ["FeedbackApplied", "HeuristicFormed"]
     formed = one(turn, HeuristicFormed)
@@ -107,50 +109,50 @@ def test_a_person_who_wanted_no_words_teaches_silence() -> None:
     )
     assert formed.condition == FULL
     assert formed.when == 'type = "vital" and vital = "food" and value > 5'
-    assert silence(life).vector == factories.embed(FULL)
+    assert silence(scenario).vector == factories.embed(FULL)
 
 
 def test_further_such_words_count_for_it() -> None:
     """Once each, and four of them are enough to be trusted."""
-    life, seen = alive(), []
+    scenario, seen = alive(), []
     for _ in range(5):
-        turn = unwanted(life, spoken(life))
+        turn = unwanted(scenario, spoken(scenario))
         seen.append([each.value for each in said(turn, SilenceWeighed)])
 
     assert seen == [[], [1.0], [1.0], [1.0], [1.0]]
-    assert held(life).confidence == round((0.6 + 3.2) / 5.2, 6)
+    assert held(scenario).confidence == round((0.6 + 3.2) / 5.2, 6)
 
 
 def test_trusted_silence_is_kept_and_told() -> None:
     """By the arm of silence, with the heuristic, its reason and both probabilities."""
-    life = trusted()
-    turn = kept(life)
+    scenario = trusted()
+    turn = kept(scenario)
     decided = one(turn, Decided)
 
     assert names(turn) == ["Decided", "HeuristicFired"]
     assert (decided.arm, decided.silence) == (SILENT, "learned_silence")
     assert (decided.path, decided.text, decided.final) == ("rejected", None, True)
-    assert decided.matched_heuristic_id == silence(life).id
+    assert decided.matched_heuristic_id == silence(scenario).id
     assert (decided.probability, decided.draw is None) == (0.95, False)
     arms = {each.arm: each for each in decided.candidates}
     (asked,) = [each for each in decided.candidates if each.arm.startswith("llm:")]
     assert asked.probability == 0.05
-    known = silence(life)
+    known = silence(scenario)
     weighed = arms[f"heuristic:{known.id}@{known.content_hash}"]
     assert (weighed.probability, weighed.silence, weighed.eligible) == (0.0, True, True)
     assert one(turn, HeuristicFired).mode == "kept"
-    assert held(life).fire_count >= 1
+    assert held(scenario).fire_count >= 1
 
 
 def test_the_model_is_still_asked_with_the_probability_that_is_recorded() -> None:
     """About as often as the setting says, by the keyed draw."""
-    life, asked = trusted(silence=0.3), 0
+    scenario, asked = trusted(silence=0.3), 0
     for _ in range(200):
-        turn = happens(life)
+        turn = happens(scenario)
         if said(turn, ModelAsked):
             asked += 1
             assert one(turn, Decided).probability == 0.3
-            life.answer_model(turn, "Hm.")
+            scenario.answer_model(turn, "Hm.")
 
     assert 40 <= asked <= 80
 
@@ -173,89 +175,89 @@ def test_it_is_kept_at_like_occasions_only(
     event: dict[str, Any], is_kept: bool
 ) -> None:
     """Never where much is at stake, nor where a test or the words tell them apart."""
-    life = trusted()
+    scenario = trusted()
     found = set()
     for _ in range(12):
-        turn = happens(life, **event)
+        turn = happens(scenario, **event)
         found.add(one(turn, Decided).silence == "learned_silence")
         if said(turn, ModelAsked):
-            life.answer_model(turn, "Hm.")
+            scenario.answer_model(turn, "Hm.")
 
     assert (True in found) is is_kept
 
 
 def test_praise_and_success_after_speaking_count_against_it() -> None:
     """A thumb for the words, or a report that they did good; no blame, and no silence."""
-    life = alive()
-    unwanted(life, spoken(life))
-    praised = life.feedback(spoken(life))
+    scenario = alive()
+    unwanted(scenario, spoken(scenario))
+    praised = scenario.feedback(spoken(scenario))
     assert [each.value for each in said(praised, SilenceWeighed)] == [-1.0]
 
-    turn = spoken(life)
-    report = life.sense(
+    turn = spoken(scenario)
+    report = scenario.sense(
         "done", in_reply_to=decision_id(turn), outcome="succeeded", type_="thing"
     )
     (against,) = said(report, SilenceWeighed)
     assert (against.actor, against.value) == (None, -1.0)
-    assert held(life).confidence == round(0.6 / (2.0 + 0.8 + 1.0), 6)
+    assert held(scenario).confidence == round(0.6 / (2.0 + 0.8 + 1.0), 6)
 
-    before = held(life)
-    life.feedback(spoken(life), "negative")
-    life.feedback(spoken(life), "negative", aspect="timing")
-    turn = spoken(life)
-    life.sense("oh", in_reply_to=decision_id(turn), outcome="failed", type_="thing")
-    spoken(life)
-    assert held(life) == before
+    before = held(scenario)
+    scenario.feedback(spoken(scenario), "negative")
+    scenario.feedback(spoken(scenario), "negative", aspect="timing")
+    turn = spoken(scenario)
+    scenario.sense("oh", in_reply_to=decision_id(turn), outcome="failed", type_="thing")
+    spoken(scenario)
+    assert held(scenario) == before
 
 
 def test_a_changed_vote_changes_what_it_said_of_silence() -> None:
     """From for to against, and to nothing at all."""
-    life = alive()
-    unwanted(life, spoken(life))
-    turn = spoken(life)
-    unwanted(life, turn)
-    up = held(life).confidence
-    life.feedback(turn, "positive")
-    down = held(life).confidence
-    none = one(life.feedback(turn, "positive", aspect="timing"), SilenceWeighed)
+    scenario = alive()
+    unwanted(scenario, spoken(scenario))
+    turn = spoken(scenario)
+    unwanted(scenario, turn)
+    up = held(scenario).confidence
+    scenario.feedback(turn, "positive")
+    down = held(scenario).confidence
+    none = one(scenario.feedback(turn, "positive", aspect="timing"), SilenceWeighed)
 
     assert up > 0.3 > down
     assert none.value is None
-    assert held(life).confidence == 0.3
-    assert held(life).signals == ()
+    assert held(scenario).confidence == 0.3
+    assert held(scenario).signals == ()
 
 
 @pytest.mark.parametrize("aspect", ["overall", "condition"])
 def test_who_misses_a_word_judges_the_silence(aspect: str) -> None:
     """A vote on a kept silence credits the heuristic that kept it, once."""
-    life = trusted()
-    first, second = kept(life), kept(life)
-    before = held(life).confidence
-    turn = life.feedback(first, "negative", aspect=aspect)
+    scenario = trusted()
+    first, second = kept(scenario), kept(scenario)
+    before = held(scenario).confidence
+    turn = scenario.feedback(first, "negative", aspect=aspect)
 
     assert names(turn) == ["FeedbackApplied"]
-    assert one(turn, FeedbackApplied).heuristic_id == silence(life).id
-    assert held(life).confidence < before
-    after = life.feedback(second, "positive", aspect=aspect)
+    assert one(turn, FeedbackApplied).heuristic_id == silence(scenario).id
+    assert held(scenario).confidence < before
+    after = scenario.feedback(second, "positive", aspect=aspect)
     assert one(after, FeedbackApplied).value == 1.0
 
 
 def test_no_word_counts_nothing() -> None:
     """However often silence was kept."""
-    life = trusted()
-    before = held(life)
+    scenario = trusted()
+    before = held(scenario)
     for _ in range(10):
-        kept(life)
+        kept(scenario)
 
-    assert held(life).signals == before.signals
-    assert held(life).confidence == before.confidence
+    assert held(scenario).signals == before.signals
+    assert held(scenario).confidence == before.confidence
 
 
 def test_a_model_is_never_shown_it() -> None:
     """Neither as a candidate nor as what was said before."""
-    life = alive()
-    unwanted(life, spoken(life))
-    turn = happens(life)
+    scenario = alive()
+    unwanted(scenario, spoken(scenario))
+    turn = happens(scenario)
 
     assert said(turn, HeuristicFired) == []
     assert quiet.SAYS not in one(turn, ModelAsked).prompt
@@ -263,8 +265,8 @@ def test_a_model_is_never_shown_it() -> None:
 
 def test_who_is_trusted_to_speak_speaks() -> None:
     """Learnt silence takes the model's place, never that of a trusted heuristic."""
-    life = trusted()
-    life.control(
+    scenario = trusted()
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h",
             name="well",
@@ -275,57 +277,60 @@ def test_who_is_trusted_to_speak_speaks() -> None:
         )
     )
 
-    assert one(happens(life), Decided).text == "Well eaten."
+    assert one(happens(scenario), Decided).text == "Well eaten."
 
 
 def test_a_person_s_own_words_are_never_met_with_it() -> None:
     """Whoever speaks to the companion wants an answer."""
-    life = alive()
+    scenario = alive()
     for _ in range(8):
-        turn = life.wait(600).sense("how are you", source="user", type_="message")
-        life.wait(1).answer_model(turn, "Well.")
-        unwanted(life, turn)
+        turn = scenario.wait(600).sense("how are you", source="user", type_="message")
+        scenario.wait(1).answer_model(turn, "Well.")
+        unwanted(scenario, turn)
 
     assert said(
-        life.wait(600).sense("how are you", source="user", type_="message"), ModelAsked
+        scenario.wait(600).sense("how are you", source="user", type_="message"),
+        ModelAsked,
     )
 
 
 @pytest.mark.parametrize("strategy", ["urgency", "hybrid", "thompson"])
 def test_every_strategy_that_trusts_may_keep_silent(strategy: str) -> None:
     """Whatever it asks the model with goes to silence, but for what still asks."""
-    life = trusted(strategy={"name": strategy})
+    scenario = trusted(strategy={"name": strategy})
 
-    assert one(kept(life), Decided).silence == "learned_silence"
+    assert one(kept(scenario), Decided).silence == "learned_silence"
 
 
 def test_without_the_setting_nothing_is_learnt_of_silence() -> None:
     """As it was: neither occasions nor heuristics nor evidence."""
-    life = alive(silence=0.0)
+    scenario = alive(silence=0.0)
     for _ in range(3):
-        turn = unwanted(life, spoken(life))
+        turn = unwanted(scenario, spoken(scenario))
         assert names(turn) == ["FeedbackApplied"]
 
-    assert len(life.mind.occasions) == 0
-    assert not life.mind.shelves
+    assert len(scenario.mind.occasions) == 0
+    assert not scenario.mind.shelves
 
 
 def test_what_no_test_tells_apart_the_words_must() -> None:
     """An event without fields is like another only if it says nearly the same."""
-    life = alive()
+    scenario = alive()
     for _ in range(5):
-        turn = life.wait(600).sense("the wind blows from the east", type_="thing")
+        turn = scenario.wait(600).sense("the wind blows from the east", type_="thing")
         if said(turn, ModelAsked):
-            life.answer_model(turn, "A fine wind.")
-        unwanted(life, turn)
-    assert silence(life).when == 'type = "thing"'
+            scenario.answer_model(turn, "A fine wind.")
+        unwanted(scenario, turn)
+    assert silence(scenario).when == 'type = "thing"'
 
-    near = life.wait(600).decide("the wind blows hard from the south", type_="thing")
+    near = scenario.wait(600).decide(
+        "the wind blows hard from the south", type_="thing"
+    )
     assert near.silence is None
 
 
 def test_the_person_hears_nothing() -> None:
     """A kept silence is delivered to nobody."""
-    life = trusted()
+    scenario = trusted()
 
-    assert said(kept(life), DeliveryAsked) == []
+    assert said(kept(scenario), DeliveryAsked) == []

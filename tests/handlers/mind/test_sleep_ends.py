@@ -14,24 +14,24 @@ from tests.handlers.mind.sleepers import (
     EVENT,
     MESSAGE,
     SAID,
-    lived,
+    answered_event,
     living,
     rule,
     taught,
     told,
 )
-from tests.life import names, one, refused
+from tests.scenario import names, one, refused
 
 
 def test_whoever_waits_for_the_model_ends_the_sleep() -> None:
     """An event that needs it comes first; what was found by then stands."""
-    life = living()
-    lived(life)
-    lived(life, "the rain is over")
-    turn = life.wait(60).control(Sleep())
-    life.wait(1).sense("a wolf comes near")
+    scenario = living()
+    answered_event(scenario)
+    answered_event(scenario, "the rain is over")
+    turn = scenario.wait(60).control(Sleep())
+    scenario.wait(1).sense("a wolf comes near")
 
-    turn = told(life, turn, "Something else.")
+    turn = told(scenario, turn, "Something else.")
 
     assert names(turn) == ["Handled", "Reflected", "SleepEnded"]
     assert one(turn, SleepEnded).reason == "woken"
@@ -40,7 +40,7 @@ def test_whoever_waits_for_the_model_ends_the_sleep() -> None:
 def test_a_model_that_fails_or_never_answers_ends_the_sleep() -> None:
     """Nothing more is asked of it; a late answer is nothing."""
     failing = living()
-    lived(failing)
+    answered_event(failing)
     turn = failing.wait(1).fail_model(failing.wait(60).control(Sleep()))
     assert (names(turn), one(turn, SleepEnded).reason) == (
         ["Handled", "SleepEnded"],
@@ -48,7 +48,7 @@ def test_a_model_that_fails_or_never_answers_ends_the_sleep() -> None:
     )
 
     silent = living()
-    lived(silent)
+    answered_event(silent)
     asked = silent.wait(60).control(Sleep())
     silent.wait((PATIENCE + MODEL_GRACE).total_seconds())
     turn = silent.tell(ClockTicked(due_at=factories.NOON))
@@ -60,56 +60,56 @@ def test_a_model_that_fails_or_never_answers_ends_the_sleep() -> None:
 
 def test_a_second_answer_in_a_sleep_is_nothing() -> None:
     """The first one counts, while the next is waited for and afterwards."""
-    life = living()
-    lived(life)
-    asked = life.wait(60).control(Sleep())
-    told(life, asked, SAID)
-    ask = life.turns[-2].outputs[-1]
+    scenario = living()
+    answered_event(scenario)
+    asked = scenario.wait(60).control(Sleep())
+    told(scenario, asked, SAID)
+    ask = scenario.turns[-2].outputs[-1]
     message = ask.message
     assert isinstance(message, ModelAsked)
     again = ModelAnswered(
         ask_id=ask.id, request_hash=message.request_hash, model="m", text=SAID
     )
-    assert names(life.tell(again)) == ["Handled"]
+    assert names(scenario.tell(again)) == ["Handled"]
 
 
 def test_one_sleep_at_a_time_and_only_of_one_agent() -> None:
     """The others are refused with the reason."""
-    life = living()
-    lived(life)
-    life.wait(60).control(Sleep())
-    assert refused(life.control(Sleep())) == "asleep"
-    assert refused(life.control(Sleep(), agent=SHARED_AGENT)) == "invalid"
+    scenario = living()
+    answered_event(scenario)
+    scenario.wait(60).control(Sleep())
+    assert refused(scenario.control(Sleep())) == "asleep"
+    assert refused(scenario.control(Sleep(), agent=SHARED_AGENT)) == "invalid"
 
 
 def test_an_idle_agent_sleeps_by_itself_if_it_may() -> None:
     """Half an hour after the last event; each event puts that off."""
-    life = living(sleep={"auto": True, "apply": "safe"})
-    lived(life)
-    assert [each.purpose for each in life.mind.timers] == ["sleep"]
-    lived(life, "the rain is over")
-    assert len(life.mind.timers) == 1
+    scenario = living(sleep={"auto": True, "apply": "safe"})
+    answered_event(scenario)
+    assert [each.purpose for each in scenario.mind.timers] == ["sleep"]
+    answered_event(scenario, "the rain is over")
+    assert len(scenario.mind.timers) == 1
 
-    assert names(life.wait(1_700).tell(ClockTicked(due_at=factories.NOON))) == [
+    assert names(scenario.wait(1_700).tell(ClockTicked(due_at=factories.NOON))) == [
         "Handled"
     ]
-    turn = life.wait(100).tell(ClockTicked(due_at=factories.NOON))
+    turn = scenario.wait(100).tell(ClockTicked(due_at=factories.NOON))
 
     assert names(turn) == ["SleepBegun", "ModelAsked", "Handled"]
     begun = one(turn, SleepBegun)
     assert (begun.cause, begun.apply) == ("idle", "safe")
-    life.wait(1).sense("nobody is idle")
-    assert [each.purpose for each in life.mind.timers].count("sleep") == 0
+    scenario.wait(1).sense("nobody is idle")
+    assert [each.purpose for each in scenario.mind.timers].count("sleep") == 0
 
 
 def test_an_agent_without_a_model_sleeps_too() -> None:
     """Nothing is decided again, but what says the same twice is found."""
-    life = living(model=None)
-    life.sense(EVENT)
-    taught(life, "eat", MESSAGE, condition=CONDITION)
-    taught(life, "eat_too", MESSAGE, condition=CONDITION)
+    scenario = living(model=None)
+    scenario.sense(EVENT)
+    taught(scenario, "eat", MESSAGE, condition=CONDITION)
+    taught(scenario, "eat_too", MESSAGE, condition=CONDITION)
 
-    turn = life.wait(60).control(Sleep())
+    turn = scenario.wait(60).control(Sleep())
 
     assert names(turn) == ["ControlApplied", "SleepBegun", "ProposalMade", "SleepEnded"]
     assert one(turn, SleepEnded).reason == "no_model"
@@ -117,27 +117,27 @@ def test_an_agent_without_a_model_sleeps_too() -> None:
 
 def test_a_model_that_is_gone_meanwhile_teaches_nothing() -> None:
     """Its last answer is compared; then the sleep is over."""
-    life = living()
-    lived(life)
-    asked = life.wait(60).control(Sleep())
+    scenario = living()
+    answered_event(scenario)
+    asked = scenario.wait(60).control(Sleep())
     started = factories.mind_started(
         sleep=SleepSettings(events=4), formation=True, relevance=0.0
     )
-    life.control(started, agent=SHARED_AGENT)
+    scenario.control(started, agent=SHARED_AGENT)
 
-    turn = told(life, asked, SAID)
+    turn = told(scenario, asked, SAID)
 
     assert names(turn) == ["Handled", "Reflected", "SleepEnded"]
 
 
 def test_a_rule_that_waits_for_somebody_s_vote_stays_in_the_making() -> None:
     """A sleep that refuses its own candidate leaves another's alone."""
-    life = living()
-    decided = lived(life)
-    turn = told(life, life.wait(60).control(Sleep()), SAID)
-    vote = life.wait(1).feedback(decided, "positive")
-    told(life, turn, "no rule")
+    scenario = living()
+    decided = answered_event(scenario)
+    turn = told(scenario, scenario.wait(60).control(Sleep()), SAID)
+    vote = scenario.wait(1).feedback(decided, "positive")
+    told(scenario, turn, "no rule")
 
-    formed = told(life, vote, rule())
+    formed = told(scenario, vote, rule())
 
     assert "HeuristicFormed" in names(formed)

@@ -25,7 +25,7 @@ from schemas.values.record import Record
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import embed, heuristic, pack, pack_loaded, pattern, sensor_record
-from tests.life import Life, one
+from tests.scenario import Scenario, one
 
 
 def an_input(message: object) -> Input:
@@ -57,16 +57,16 @@ def test_the_shell_brings_what_an_input_needs() -> None:
 
 def test_a_pack_in_force_must_be_at_hand() -> None:
     """Without it the log cannot be read, and nothing is guessed."""
-    life = Life(pack())
-    life.blobs = {}
+    scenario = Scenario(pack())
+    scenario.blobs = {}
 
     with pytest.raises(MissingPackError, match="garden"):
-        life.sense("x")
+        scenario.sense("x")
 
 
 def test_a_damaged_recording_is_not_folded() -> None:
     """An output that is not ours stops the fold."""
-    turn = Life().sense("x")
+    turn = Scenario().sense("x")
     broken = Record("ev.5.out.ana.note.handled", {}, b"{}", 2, 0)
 
     with pytest.raises(UnreadableOutputError):
@@ -75,7 +75,7 @@ def test_a_damaged_recording_is_not_folded() -> None:
 
 def test_the_chain_covers_the_input_and_each_output() -> None:
     """A changed comment, a dropped or a swapped output shows."""
-    turn = Life(pack(heuristic("h", "dusk", "Sleep."))).sense("dusk")
+    turn = Scenario(pack(heuristic("h", "dusk", "Sleep."))).sense("dusk")
     read, outputs = turn.input, turn.outputs
     record = read.record
     others = [
@@ -99,7 +99,7 @@ def test_the_chain_covers_the_input_and_each_output() -> None:
 
 def test_the_chain_leaves_out_what_the_broker_adds() -> None:
     """Trace context and the broker's own headers are not compared."""
-    turn = Life().sense("dusk")
+    turn = Scenario().sense("dusk")
     record = turn.input.record
     headers = {**record.headers, "traceparent": "00-1-1-01", "Nats-Msg-Id": "x"}
     same = Record(record.subject, headers, record.body, 99, 99)
@@ -110,44 +110,44 @@ def test_the_chain_leaves_out_what_the_broker_adds() -> None:
 
 def test_each_decision_carries_the_chain_before_it() -> None:
     """Up to and with the agent's previous group."""
-    life = Life()
-    assert life.decide("a").chain == ""
-    before = life.mind.chain
+    scenario = Scenario()
+    assert scenario.decide("a").chain == ""
+    before = scenario.mind.chain
     assert before != ""
 
-    assert life.decide("b").chain == before
+    assert scenario.decide("b").chain == before
 
 
 def test_a_vector_that_others_could_not_compute_is_recorded() -> None:
     """A replay takes it from there."""
-    life = Life()
-    assert life.decide("dusk").embedding is None
-    life.is_exact = False
-    recorded = life.decide("dawn").embedding
-    life.vectorless = True
+    scenario = Scenario()
+    assert scenario.decide("dusk").embedding is None
+    scenario.is_exact = False
+    recorded = scenario.decide("dawn").embedding
+    scenario.vectorless = True
 
     assert recorded is not None
     assert base64.b64decode(recorded) == embed("dawn")
-    assert life.decide("noon").embedding is None
+    assert scenario.decide("noon").embedding is None
 
 
 def test_a_shared_control_of_an_agent_changes_nothing() -> None:
     """The fold makes of a recording what the mind would."""
-    life = Life()
-    turn = life.control(GoalsSet(goals=("x",)))
+    scenario = Scenario()
+    turn = scenario.control(GoalsSet(goals=("x",)))
     shared = Input(
         turn.input.record, 5, "_", "i", turn.input.at, GoalsSet(goals=("x",))
     )
     assert isinstance(turn.outputs[0].message, ControlApplied)
-    state = evolve(life.state, shared, turn.outputs, Aids())
+    state = evolve(scenario.state, shared, turn.outputs, Aids())
 
-    assert state.shared.settings == life.state.shared.settings
-    assert state.shared.chain != life.state.shared.chain
+    assert state.shared.settings == scenario.state.shared.settings
+    assert state.shared.chain != scenario.state.shared.chain
 
 
 def test_a_decision_without_an_event_is_remembered_alone() -> None:
     """An occasion that no sensor brought leaves no event behind."""
-    decided = one(Life().sense("dusk"), Decided)
+    decided = one(Scenario().sense("dusk"), Decided)
     tick = an_input(ClockTicked(due_at=factories.NOON))
     scene = FoldContext(
         shared=SharedState(),
@@ -177,64 +177,67 @@ STEPS = st.lists(
 )
 
 
-def live(life: Life, agent: str, step: str) -> None:
+def live(scenario: Scenario, agent: str, step: str) -> None:
     """Let one thing happen to an agent."""
-    life.agent = agent
-    mine = [turn for turn in life.turns if turn.input.agent == agent]
+    scenario.agent = agent
+    mine = [turn for turn in scenario.turns if turn.input.agent == agent]
     asked = [each for turn in mine for each in turn.outputs]
     match step:
         case "vote":
             decided = [o.id for o in asked if isinstance(o.message, Decided)]
-            life.feedback(decided[-1] if decided else "nobody", "negative")
+            scenario.feedback(decided[-1] if decided else "nobody", "negative")
         case "answer":
-            pending = sorted(life.mind.pending)
+            pending = sorted(scenario.mind.pending)
             for turn in mine:
                 if pending and pending[0] in {each.id for each in turn.outputs}:
-                    life.answer_model(turn)
+                    scenario.answer_model(turn)
                     return
         case "goals":
-            life.control(GoalsSet(goals=(str(len(mine)),)))
+            scenario.control(GoalsSet(goals=(str(len(mine)),)))
         case text:
-            life.sense(text, salience={"threat": 0.9})
+            scenario.sense(text, salience={"threat": 0.9})
 
 
 @given(STEPS)
 def test_agents_do_not_touch_each_other(steps: list[tuple[str, str, float]]) -> None:
     """Without the others' inputs, an agent's chain is the same."""
-    life = Life(GARDEN, model=factories.MODEL)
+    scenario = Scenario(GARDEN, model=factories.MODEL)
     for agent, step, pause in steps:
-        live(life.wait(pause), agent, step)
+        live(scenario.wait(pause), agent, step)
 
-    for agent in sorted(life.state.agents):
+    for agent in sorted(scenario.state.agents):
         state = PartitionState()
-        for turn in life.turns:
+        for turn in scenario.turns:
             if turn.input.agent in (agent, SHARED_AGENT):
-                aids = life.aids_of(turn.input)
+                aids = scenario.aids_of(turn.input)
                 state = turns.answer(state, turn.input, aids, factories.EPOCH).state
-        assert state.agents[agent] == life.state.agents[agent]
+        assert state.agents[agent] == scenario.state.agents[agent]
 
 
 @given(STEPS)
 def test_the_same_inputs_make_the_same_bytes(
     steps: list[tuple[str, str, float]],
 ) -> None:
-    """Twice the same life gives the same chain; `Life` checks each turn for itself."""
-    lives = [Life(GARDEN, model=factories.MODEL) for _ in range(2)]
-    for life in lives:
+    """Twice the same scenario gives the same chain; `Scenario` checks each turn for itself."""
+    scenarios = [Scenario(GARDEN, model=factories.MODEL) for _ in range(2)]
+    for scenario in scenarios:
         for agent, step, pause in steps:
-            live(life.wait(pause), agent, step)
+            live(scenario.wait(pause), agent, step)
 
     chains = [
-        [(agent, life.state.agents[agent].chain) for agent in sorted(life.state.agents)]
-        for life in lives
+        [
+            (agent, scenario.state.agents[agent].chain)
+            for agent in sorted(scenario.state.agents)
+        ]
+        for scenario in scenarios
     ]
     assert chains[0] == chains[1]
 
 
 def test_a_decision_is_its_agents_own() -> None:
     """Another agent has never heard of it."""
-    life = Life()
-    turn = life.sense("dusk")
-    life.agent = "bo"
+    scenario = Scenario()
+    turn = scenario.sense("dusk")
+    scenario.agent = "bo"
 
-    assert one(life.feedback(turn), FeedbackRefused).reason == "unknown_decision"
+    assert one(scenario.feedback(turn), FeedbackRefused).reason == "unknown_decision"

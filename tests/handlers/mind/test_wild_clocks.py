@@ -1,4 +1,4 @@
-"""Lives at random whose clock changes: nothing of an old clock survives or is credited."""
+"""Scenarios at random whose clock changes: nothing of an old clock survives or is credited."""
 
 from collections.abc import Sequence
 from datetime import datetime, timedelta
@@ -16,7 +16,7 @@ from schemas.messages.results import ClockTicked
 from schemas.state.agent import AgentState
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, occurred, said
+from tests.scenario import Scenario, occurred, said
 
 GARDEN = pack(
     heuristic("drink", "health low", "Drink.", confidence=0.8),
@@ -85,7 +85,7 @@ Step = tuple[float, str, str, float | None]
 )
 def test_nothing_of_an_old_clock_survives(steps: Sequence[Step], strategy: str) -> None:
     """Whatever changes the clock, in either direction, and however far."""
-    life = Life(
+    scenario = Scenario(
         GARDEN,
         edition=2,
         model=factories.MODEL,
@@ -97,41 +97,41 @@ def test_nothing_of_an_old_clock_survives(steps: Sequence[Step], strategy: str) 
     fired: dict[str, int] = {}
     changes = 0
     for step in steps:
-        last = life.mind
-        turn = lead(life, *step)
+        last = scenario.mind
+        turn = lead(scenario, *step)
         if turn is None:
             continue
-        changes += has_changed(last, life.mind)
-        check_times(life.mind)
+        changes += has_changed(last, scenario.mind)
+        check_times(scenario.mind)
         check_credit(turn, fired, changes)
 
 
 def lead(
-    life: Life, wait_s: float, kind: str, text: str, ahead_s: float | None
+    scenario: Scenario, wait_s: float, kind: str, text: str, ahead_s: float | None
 ) -> Turn | None:
     """Let one thing happen, if it can."""
-    life.wait(wait_s)
+    scenario.wait(wait_s)
     match kind:
         case "sense":
             at = (
                 None
                 if ahead_s is None
-                else occurred(life.at + timedelta(seconds=ahead_s))
+                else occurred(scenario.at + timedelta(seconds=ahead_s))
             )
-            return life.sense(text, occurred_at=at)
+            return scenario.sense(text, occurred_at=at)
         case "event" | "broker":
-            id_ = f"s{len(life.turns)}"
-            return life.control(SessionStarted(session_id=id_, clock=kind))
+            id_ = f"s{len(scenario.turns)}"
+            return scenario.control(SessionStarted(session_id=id_, clock=kind))
         case "end":
-            return life.control(SessionEnded())
+            return scenario.control(SessionEnded())
         case "tick":
-            return life.tell(ClockTicked(due_at=life.at))
+            return scenario.tell(ClockTicked(due_at=scenario.at))
         case "answer":
-            asks = [turn for turn in life.turns if said(turn, ModelAsked)]
-            return life.answer_model(asks[-1]) if asks else None
+            asks = [turn for turn in scenario.turns if said(turn, ModelAsked)]
+            return scenario.answer_model(asks[-1]) if asks else None
         case _:
-            decided = [turn for turn in life.turns if said(turn, Decided)]
-            return life.feedback(decided[-1]) if decided else None
+            decided = [turn for turn in scenario.turns if said(turn, Decided)]
+            return scenario.feedback(decided[-1]) if decided else None
 
 
 def has_changed(last: AgentState, mind: AgentState) -> bool:

@@ -1,6 +1,6 @@
 """Credit at random: one fire, at most one implicit and one explicit signal.
 
-An oracle keeps its own slow books of the same life, and counts everything anew.
+An oracle keeps its own slow books of the same scenario, and counts everything anew.
 """
 
 from dataclasses import dataclass, field
@@ -13,7 +13,7 @@ from schemas.messages.decisions import HeuristicFired
 from schemas.messages.results import ClockTicked
 from schemas.state.evidence import Belief
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, decision_id, output
+from tests.scenario import Scenario, decision_id, output
 
 KAPPA, DECLARED = 400.0, 0.6
 GARDEN = pack(
@@ -90,20 +90,20 @@ class Oracle:
 
 
 class Course:
-    """A life and its oracle, led by a random number generator."""
+    """A scenario and its oracle, led by a random number generator."""
 
     def __init__(self, seed: int) -> None:
         """Lead the course of this seed."""
         self.random = Random(seed)
         learning = {"undo_s": 30.0, "ignored_after": IN_A_ROW, "kappa": KAPPA}
-        self.life = Life(GARDEN, threshold=0.3, learning=learning)
+        self.scenario = Scenario(GARDEN, threshold=0.3, learning=learning)
         self.oracle = Oracle()
         self.now = 0.0
 
     def step(self) -> None:
         """Let one thing happen to both."""
         self.now += (seconds := self.random.choice([1, 5, 20, 45, 70]))
-        self.life.wait(seconds)
+        self.scenario.wait(seconds)
         self.oracle.passed(self.now)
         happens = [self._advise, self._vote, self._undo, self._show, self._report]
         if self.oracle.fires:
@@ -113,7 +113,7 @@ class Course:
 
     def belief(self) -> Belief:
         """What the mind believes."""
-        return self.life.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
+        return self.scenario.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
 
     def _fire(self) -> tuple[int, Fire]:
         recent = range(max(0, len(self.oracle.fires) - 5), len(self.oracle.fires))
@@ -122,7 +122,9 @@ class Course:
 
     def _advise(self) -> None:
         name = f"e{len(self.oracle.fires)}"
-        turn = self.life.sense("health low", salience={"threat": 0.9}, entities=[name])
+        turn = self.scenario.sense(
+            "health low", salience={"threat": 0.9}, entities=[name]
+        )
         fired = output(turn, HeuristicFired).id
         self.oracle.fires.append(Fire(decision_id(turn), fired, self.now))
 
@@ -130,7 +132,7 @@ class Course:
         _, fire = self._fire()
         actor, aspect = self.random.choice("ab"), self.random.choice(ASPECTS)
         stars = self.random.randint(1, 5)
-        self.life.feedback(
+        self.scenario.feedback(
             fire.decision_id, "scaled", stars=stars, actor=actor, aspect=aspect
         )
         self.oracle.voted(fire, actor, aspect, (stars - 3) / 2)
@@ -155,14 +157,14 @@ class Course:
         said, outcome = self.random.choice(
             [("succeeded", "success"), ("failed", "fail"), ("cancelled", "cancelled")]
         )
-        self.life.sense("hm", in_reply_to=fire.decision_id, outcome=said)
+        self.scenario.sense("hm", in_reply_to=fire.decision_id, outcome=said)
         self.oracle.ended(fire, outcome)
 
     def _tick(self) -> None:
-        self.life.tell(ClockTicked(due_at=self.life.at))
+        self.scenario.tell(ClockTicked(due_at=self.scenario.at))
 
     def _named(self, text: str, place: int) -> Turn:
-        return self.life.sense(text, entities=[f"e{place}"])
+        return self.scenario.sense(text, entities=[f"e{place}"])
 
 
 @pytest.mark.parametrize("seed", range(30))

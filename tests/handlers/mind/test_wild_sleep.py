@@ -1,4 +1,4 @@
-"""Lives at random with sleep in them: whatever happens, each turn holds what must hold."""
+"""Scenarios at random with sleep in them: whatever happens, each turn holds what must hold."""
 
 import pytest
 
@@ -12,14 +12,14 @@ from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sleep import SleepBegun, SleepEnded
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
-from tests.handlers.mind.test_wild_lives import Wild
+from tests.handlers.mind.test_wild_scenarios import Wild
 
 
 class Sleepy(Wild):
-    """A life that is slept through, and whose proposals are taken up at random."""
+    """A scenario that is slept through, and whose proposals are taken up at random."""
 
     def __init__(self, seed: int) -> None:
-        """Lead the life of this seed, with a memory for sleep."""
+        """Lead the scenario of this seed, with a memory for sleep."""
         super().__init__(seed)
         choice = self.random.choice
         sleep = {
@@ -28,12 +28,12 @@ class Sleepy(Wild):
             "idle_s": choice([60.0, 1_800.0]),
             "apply": choice(["safe", "by_hand"]),
         }
-        settings = self.life.settings.model_dump()
+        settings = self.scenario.settings.model_dump()
         started = factories.mind_started(**{**settings, "sleep": sleep})
-        self.life.control(started, agent=SHARED_AGENT)
+        self.scenario.control(started, agent=SHARED_AGENT)
 
     def _answer(self) -> None:
-        sleeping = self.life.mind.sleeping
+        sleeping = self.scenario.mind.sleeping
         if sleeping is None or self.random.random() < 0.5:
             super()._answer()
             return
@@ -41,7 +41,7 @@ class Sleepy(Wild):
         answer = ModelAnswered(
             ask_id=sleeping.ask_id, request_hash="r", model="m", text=rule
         )
-        self.life.tell(self.random.choice([answer, self._failure(sleeping.ask_id)]))
+        self.scenario.tell(self.random.choice([answer, self._failure(sleeping.ask_id)]))
 
     def _failure(self, ask_id: str) -> ModelAnswered | ModelFailed:
         if self.random.random() < 0.8:
@@ -59,34 +59,34 @@ class Sleepy(Wild):
             condition="the twins are here",
             text="Greet both.",
         )
-        self.life.control(twin)
+        self.scenario.control(twin)
 
     def _change(self) -> None:
-        choice, proposals = self.random.choice, self.life.mind.proposals
+        choice, proposals = self.random.choice, self.scenario.mind.proposals
         if self.random.random() < 0.5:
             self.random.choice([super()._change, self._twin])()
         elif proposals and self.random.random() < 0.6:
             id_ = choice(proposals).id
-            self.life.control(ProposalApplied(proposal_id=id_))
+            self.scenario.control(ProposalApplied(proposal_id=id_))
             if choice([True, False]):
-                self.life.control(ProposalReverted(proposal_id=id_))
+                self.scenario.control(ProposalReverted(proposal_id=id_))
         else:
             by_hand = SleepRequested(limit=choice([0, 1, 8]))
             safe = SleepRequested(limit=choice([0, 1, 8]), apply="safe")
-            self.life.control(choice([by_hand, safe]))
+            self.scenario.control(choice([by_hand, safe]))
 
 
 @pytest.mark.parametrize("seed", range(12))
 def test_every_sleep_ends_or_goes_on(seed: int) -> None:
     """One at a time for each agent, and with no timer once it is over."""
-    life = Sleepy(seed).lead(60)
+    scenario = Sleepy(seed).lead(60)
 
     for agent in ("ana", "bo"):
-        mind = life.state.agents.get(agent)
+        mind = scenario.state.agents.get(agent)
         begun, ended = (
             sum(
                 isinstance(each.message, kind)
-                for turn in life.turns
+                for turn in scenario.turns
                 for each in turn.outputs
                 if each.agent == agent
             )
@@ -99,7 +99,7 @@ def test_every_sleep_ends_or_goes_on(seed: int) -> None:
         assert purposes.count("sleep") <= 1
 
 
-def test_such_lives_do_sleep() -> None:
+def test_such_scenarios_do_sleep() -> None:
     """What the others hold is held of something."""
     outputs = [each for seed in range(12) for each in Sleepy(seed).lead(60).outputs()]
 

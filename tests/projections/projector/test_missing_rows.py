@@ -32,11 +32,11 @@ def _broken(folded: Folded, output: Output, message: Decided) -> Put:
 async def chronicle(monkeypatch: pytest.MonkeyPatch) -> Chronicle:
     """A log with an event in it that a mistake in the rows trips over."""
     monkeypatch.setattr(decisions, "decided", _broken)
-    life = garden()
-    life.sense("before")
-    life.wait(1).sense("a trap")
-    life.wait(1).sense("behind")
-    chronicle = Chronicle(life)
+    scenario = garden()
+    scenario.sense("before")
+    scenario.wait(1).sense("a trap")
+    scenario.wait(1).sense("behind")
+    chronicle = Chronicle(scenario)
     await chronicle.catch_up()
     return chronicle
 
@@ -54,7 +54,7 @@ async def test_an_input_whose_rows_raise_stops_no_projector(
     await Projector(chronicle.log, store, chronicle.aids).catch_up()
 
     (lacking,) = queries.without_rows(store)
-    assert lacking.input_id == chronicle.life.turns[-2].input.id
+    assert lacking.input_id == chronicle.scenario.turns[-2].input.id
     assert lacking.detail.startswith("KeyError in projections.rows.")
     assert texts(store) == ["before", "behind"]
     (position,) = store.positions(1).values()

@@ -20,11 +20,11 @@ from projections.store.store import Store
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered
 from tests import factories
-from tests.life import Life, output
 from tests.memory_log import MemoryLog
 from tests.minds import until
 from tests.projections.chronicle import Chronicle, eventful, garden, here
 from tests.projections.store.test_store import values
+from tests.scenario import Scenario, output
 
 pytestmark = pytest.mark.services
 
@@ -44,7 +44,7 @@ TABLES = {
 
 @pytest.fixture
 async def chronicle() -> Chronicle:
-    """The log of a life in which something of every sort happened."""
+    """The log of a scenario in which something of every sort happened."""
     chronicle = Chronicle(eventful(garden()))
     await chronicle.catch_up()
     return chronicle
@@ -80,7 +80,7 @@ async def test_a_restart_goes_on_where_the_tables_are(
 ) -> None:
     """What is written already is folded and not written again."""
     await project(chronicle, store).catch_up()
-    chronicle.life.wait(1).sense("one more")
+    chronicle.scenario.wait(1).sense("one more")
     await chronicle.catch_up()
 
     await project(chronicle, store).catch_up()
@@ -149,7 +149,7 @@ async def test_following_brings_what_happens_meanwhile(
     running = asyncio.create_task(project(chronicle, store).run())
     try:
         for text in ("first", "second"):
-            chronicle.life.wait(1).sense(text)
+            chronicle.scenario.wait(1).sense(text)
             await chronicle.catch_up()
             await until(lambda: stands(store) == chronicle.last_input, "written")
     finally:
@@ -182,7 +182,7 @@ async def test_a_shorter_log_stops_the_projector(
 ) -> None:
     """An older backup of the log does not pass for the log."""
     await project(chronicle, store).catch_up()
-    shorter = Chronicle(Life())
+    shorter = Chronicle(Scenario())
     await shorter.catch_up()
 
     with pytest.raises(LogTruncated, match="ends before it"):
@@ -216,13 +216,13 @@ async def test_another_log_stops_the_projector(
 
 async def test_text_that_postgresql_refuses_stops_nothing(store: Store) -> None:
     """The character 0 in a text, a field, a name or a person is replaced."""
-    life = garden()
-    advised = life.sense(
+    scenario = garden()
+    advised = scenario.sense(
         "nul \x00 here", salience={"threat": 1}, fields={"a\x00": "\x00"}
     )
-    life.feedback(advised, "positive", actor="k\x00", comment="\x00")
-    life.feedback(advised, "positive", actor="k\ufffd")
-    chronicle = Chronicle(life)
+    scenario.feedback(advised, "positive", actor="k\x00", comment="\x00")
+    scenario.feedback(advised, "positive", actor="k\ufffd")
+    chronicle = Chronicle(scenario)
     await chronicle.catch_up()
     await project(chronicle, store).catch_up()
 
@@ -288,15 +288,15 @@ async def stop(running: "asyncio.Task[None]") -> None:
 
 def test_the_agents_partition_is_the_one_used_above() -> None:
     """The tests name it by its number."""
-    assert Life(agent=factories.AGENT).partition == 5
+    assert Scenario(agent=factories.AGENT).partition == 5
 
 
 @pytest.mark.parametrize("tokens", [3_000_000_000, 2**63 + 1, -(2**40)])
 async def test_any_count_of_tokens_is_held(store: Store, tokens: int) -> None:
     """What a model says that it took stops no projector, and no rebuild."""
-    life = garden(model=factories.MODEL)
-    asked = output(life.sense("zombies near", salience={"threat": 0.9}), ModelAsked)
-    life.tell(
+    scenario = garden(model=factories.MODEL)
+    asked = output(scenario.sense("zombies near", salience={"threat": 0.9}), ModelAsked)
+    scenario.tell(
         ModelAnswered(
             ask_id=asked.id,
             request_hash="r",
@@ -306,7 +306,7 @@ async def test_any_count_of_tokens_is_held(store: Store, tokens: int) -> None:
             output_tokens=tokens,
         )
     )
-    chronicle = Chronicle(life)
+    chronicle = Chronicle(scenario)
     await chronicle.catch_up()
 
     await project(chronicle, store).catch_up()

@@ -10,11 +10,11 @@ from projections.projector.projector import Projector
 from projections.projector.rebuild import Here, rebuild, verify
 from projections.store.checksums import Difference
 from projections.store.store import Store
-from tests.life import decision_id
 from tests.minds import until
 from tests.projections.chronicle import Chronicle, eventful, garden, here
 from tests.projections.projector.test_projector import stop
 from tests.projections.store.test_store import values
+from tests.scenario import decision_id
 
 pytestmark = pytest.mark.services
 
@@ -80,7 +80,7 @@ async def test_a_projector_goes_on_with_the_new_version(
     running = asyncio.create_task(following.run())
     try:
         await rebuild(store, here(chronicle, store))
-        taken = chronicle.life.wait(1).sense("after the swap")
+        taken = chronicle.scenario.wait(1).sense("after the swap")
         await chronicle.catch_up()
         wanted = f"SELECT id FROM decisions WHERE id = '{decision_id(taken)}'"
         await until(lambda: len(values(store, wanted)) == 1, "written")
@@ -127,7 +127,7 @@ async def test_a_rebuild_tells_how_far_it_is(
     told: list[int] = []
     await rebuild(store, here(chronicle, store, told.append))
 
-    assert sum(told) == len(chronicle.life.turns)
+    assert sum(told) == len(chronicle.scenario.turns)
 
 
 def database_of(store: Store) -> str:

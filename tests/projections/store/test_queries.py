@@ -7,8 +7,8 @@ from projections.store import queries
 from projections.store.store import Store
 from schemas.messages.results import ClockTicked
 from tests import factories
-from tests.life import Life, decision_id
 from tests.projections.chronicle import GARDEN, HINTS, LOW, Chronicle, eventful, garden
+from tests.scenario import Scenario, decision_id
 
 pytestmark = pytest.mark.services
 
@@ -28,7 +28,7 @@ async def test_heuristics_are_listed_by_trust(
     chronicle: Chronicle, store: Store
 ) -> None:
     """Conditions and actions come as values."""
-    eat, rest = queries.heuristics(store, chronicle.life.agent)
+    eat, rest = queries.heuristics(store, chronicle.scenario.agent)
 
     assert (eat.name, eat.confidence, rest.name, rest.confidence) == (
         "eat",
@@ -45,7 +45,7 @@ async def test_a_heuristic_is_found_by_name_or_id(
     chronicle: Chronicle, store: Store
 ) -> None:
     """The beginning of an id is enough; what is special in a pattern is not."""
-    agent = chronicle.life.agent
+    agent = chronicle.scenario.agent
     for wanted in ("eat", EAT, EAT[:8]):
         (found,) = queries.heuristic(store, wanted, agent)
         assert found.id == EAT
@@ -56,7 +56,7 @@ async def test_history_and_fires_of_a_heuristic(
     chronicle: Chronicle, store: Store
 ) -> None:
     """The steps come in order; those behind a sequence alone if wanted."""
-    agent = chronicle.life.agent
+    agent = chronicle.scenario.agent
     whole = queries.history(store, agent, EAT)
     assert [each.why for each in whole] == ["pack", "vote", "vote", "outcome_pattern"]
     later = queries.history(store, agent, after=11)
@@ -69,7 +69,7 @@ async def test_decisions_are_found_by_id_event_and_status(
     chronicle: Chronicle, store: Store
 ) -> None:
     """The last silent one is the latest decision whose status says so."""
-    first = decision_id(chronicle.life.turns[2])
+    first = decision_id(chronicle.scenario.turns[2])
     (found,) = queries.decision(store, first[:13])
     assert (found.id, found.text, found.latency_ms) == (first, "Eat something.", 2.0)
     assert found.salience["effective"] == 0.95
@@ -86,11 +86,11 @@ async def test_decisions_are_found_by_id_event_and_status(
 
 async def test_a_concluded_decision_shows_its_end(store: Store) -> None:
     """Text, path and model are those of the answer; a dropped one names its reason."""
-    life = Life(model=factories.MODEL)
-    asked = life.sense("a knock at the door", salience=HINTS)
-    life.wait(1).answer_model(asked, "Shall I look?")
-    life.fail_model(life.wait(600).sense("another knock", salience=HINTS))
-    chronicle = Chronicle(life)
+    scenario = Scenario(model=factories.MODEL)
+    asked = scenario.sense("a knock at the door", salience=HINTS)
+    scenario.wait(1).answer_model(asked, "Shall I look?")
+    scenario.fail_model(scenario.wait(600).sense("another knock", salience=HINTS))
+    chronicle = Chronicle(scenario)
     await chronicle.catch_up()
     await Projector(chronicle.log, store, chronicle.aids).catch_up()
 
@@ -113,9 +113,9 @@ async def test_sessions_rapport_and_quarantine(
     chronicle: Chronicle, store: Store
 ) -> None:
     """Each tells what happened in its own words."""
-    latest, first = queries.sessions(store, chronicle.life.agent)
+    latest, first = queries.sessions(store, chronicle.scenario.agent)
     assert (first.ended_by, latest.ended_by) == ("gap", None)
-    (stands,) = queries.rapport(store, chronicle.life.agent)
+    (stands,) = queries.rapport(store, chronicle.scenario.agent)
     assert (stands.person, stands.value) == ("kim", 0.45)
     (unread,) = queries.quarantine(store)
     assert (unread.reason, unread.sequence) == ("invalid", 18)
@@ -123,10 +123,10 @@ async def test_sessions_rapport_and_quarantine(
 
 async def test_a_race_names_its_winner(store: Store) -> None:
     """In the view of decisions, with the words and the numbers of whoever won."""
-    life = garden(model=factories.MODEL, strategy={"name": "hybrid"})
-    asked = life.sense(LOW)
-    life.wait(0.4).tell(ClockTicked(due_at=life.at))
-    told = Chronicle(life)
+    scenario = garden(model=factories.MODEL, strategy={"name": "hybrid"})
+    asked = scenario.sense(LOW)
+    scenario.wait(0.4).tell(ClockTicked(due_at=scenario.at))
+    told = Chronicle(scenario)
     await told.catch_up()
     await Projector(told.log, store, told.aids).catch_up()
 

@@ -14,16 +14,16 @@ from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import StrategySpec
 from schemas.values.vectors import Embedder
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, decision_id
 from tests.minds import the_embedder
 from tests.replay.evening import evening
-from tests.replay.lives import (
+from tests.replay.open_loop.test_asked import replayed
+from tests.replay.scenarios import (
     WordsEmbedder,
     everything,
     recording_of,
-    recording_of_life,
+    recording_of_scenario,
 )
-from tests.replay.open_loop.test_asked import replayed
+from tests.scenario import Scenario, decision_id
 
 STRICT = Answers(mode="strict")
 
@@ -54,10 +54,10 @@ async def run_over(
 
 
 async def run_again(
-    life: Life, strategy: StrategySpec | None, **how: Any
+    scenario: Scenario, strategy: StrategySpec | None, **how: Any
 ) -> tuple[list[ClosedLoopDecision], Ending]:
-    """Run a strategy over a life that a test made."""
-    recording = recording_of_life(life)
+    """Run a strategy over a scenario that a test made."""
+    recording = recording_of_scenario(scenario)
     return await run_over(recording, strategy, embedder=WordsEmbedder(), **how)
 
 
@@ -93,13 +93,13 @@ def curve(ending: Ending, row: int) -> list[float]:
 
 async def test_votes_count_where_the_arm_is_the_same():
     """A vote goes to the own decision on the same event, if that said the same words."""
-    life = Life(GARDEN)
-    advised = life.sense("health low", salience=THREAT)
-    life.feedback(advised, "negative")
-    believed = life.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
+    scenario = Scenario(GARDEN)
+    advised = scenario.sense("health low", salience=THREAT)
+    scenario.feedback(advised, "negative")
+    believed = scenario.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
 
-    same, ending = await run_again(life, EAGER)
-    other, without = await run_again(life, SHY)
+    same, ending = await run_again(scenario, EAGER)
+    other, without = await run_again(scenario, SHY)
 
     assert [each.is_recorded_arm for each in same] == [True]
     assert curve(ending, 0) == [believed]
@@ -112,32 +112,32 @@ async def test_votes_count_where_the_arm_is_the_same():
 
 async def test_reports_count_where_the_arm_is_the_same():
     """What is told of advice that was never given teaches nothing."""
-    life = Life(GARDEN)
-    advised = life.sense("health low", salience=THREAT)
-    life.sense("done", in_reply_to=decision_id(advised), outcome="failed")
+    scenario = Scenario(GARDEN)
+    advised = scenario.sense("health low", salience=THREAT)
+    scenario.sense("done", in_reply_to=decision_id(advised), outcome="failed")
     event = {"source": "game", "event_id": "zombie-1"}
-    life.sense("zombie hits", salience=THREAT, id_="zombie-1")
-    life.sense("gone", in_reply_to=event, outcome="succeeded")
+    scenario.sense("zombie hits", salience=THREAT, id_="zombie-1")
+    scenario.sense("gone", in_reply_to=event, outcome="succeeded")
 
-    eager, ending = await run_again(life, EAGER)
-    _, shy = await run_again(life, SHY)
+    eager, ending = await run_again(scenario, EAGER)
+    _, shy = await run_again(scenario, SHY)
 
     assert [each.record.path for each in eager[::2]] == ["heuristic", "heuristic"]
     assert curve(ending, 0) == [
-        life.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
+        scenario.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
     ]
     assert curve(ending, 1) == curve(shy, 0) == curve(shy, 1) == []
 
 
 async def test_patterns_count_where_the_arm_is_the_same():
     """The world shows how given advice turned out, never how other advice would have."""
-    life = Life(GARDEN)
-    life.sense("health low", salience=THREAT)
-    life.sense("health restored")
-    life.sense("zombie hits", salience=THREAT)
-    life.sense("zombie gone")
+    scenario = Scenario(GARDEN)
+    scenario.sense("health low", salience=THREAT)
+    scenario.sense("health restored")
+    scenario.sense("zombie hits", salience=THREAT)
+    scenario.sense("zombie gone")
 
-    _, ending = await run_again(life, EAGER)
+    _, ending = await run_again(scenario, EAGER)
 
     assert len(curve(ending, 0)) == 1
     assert curve(ending, 1) == []
@@ -145,14 +145,14 @@ async def test_patterns_count_where_the_arm_is_the_same():
 
 async def test_own_consequences_come_back():
     """What a strategy learnt earlier decides what it does later."""
-    life = Life(GARDEN)
+    scenario = Scenario(GARDEN)
     for turn in range(6):
-        advised = life.sense("health low", salience=THREAT, id_=f"low-{turn}")
-        life.feedback(advised, "negative")
-        life.wait(300)
+        advised = scenario.sense("health low", salience=THREAT, id_=f"low-{turn}")
+        scenario.feedback(advised, "negative")
+        scenario.wait(300)
 
-    recorded, _ = await run_again(life, None)
-    eager, ending = await run_again(life, EAGER)
+    recorded, _ = await run_again(scenario, None)
+    eager, ending = await run_again(scenario, EAGER)
 
     silent_from = [each.record.path for each in recorded].index("rejected")
     assert [each.record.path for each in eager][: silent_from + 1] == ["heuristic"] * (
@@ -164,14 +164,14 @@ async def test_own_consequences_come_back():
 
 async def test_a_run_may_begin_later():
     """Before the fork all is as it was recorded, and what was said then still counts."""
-    life = Life(GARDEN)
-    first = life.sense("health low", salience=THREAT)
-    life.wait(300)
-    second = life.sense("health low", salience=THREAT)
-    life.feedback(first, "negative")
-    life.feedback(second, "negative")
+    scenario = Scenario(GARDEN)
+    first = scenario.sense("health low", salience=THREAT)
+    scenario.wait(300)
+    second = scenario.sense("health low", salience=THREAT)
+    scenario.feedback(first, "negative")
+    scenario.feedback(second, "negative")
 
-    found, ending = await run_again(life, SHY, since=second.input.sequence)
+    found, ending = await run_again(scenario, SHY, since=second.input.sequence)
 
     assert [each.record.sequence for each in found] == [second.input.sequence]
     assert found[0].record.path == "rejected"
@@ -180,28 +180,28 @@ async def test_a_run_may_begin_later():
 
 
 async def test_a_missing_answer_fails_where_none_may_be_missing():
-    """Strictly, a request that was never made stops the life and shows the nearest one."""
-    life = Life(GARDEN, model=MODEL)
-    asked = life.sense("something new", salience=THREAT)
-    life.wait(0.25).answer_model(asked, "Look around.")
-    life.sense("health low", salience=THREAT)
+    """Strictly, a request that was never made stops the scenario and shows the nearest one."""
+    scenario = Scenario(GARDEN, model=MODEL)
+    asked = scenario.sense("something new", salience=THREAT)
+    scenario.wait(0.25).answer_model(asked, "Look around.")
+    scenario.sense("health low", salience=THREAT)
     always = StrategySpec(name="always_llm")
 
     with pytest.raises(ModelMiss, match=r"(?s)health low.*nearest.*something new"):
-        await run_again(life, always, answers=STRICT)
+        await run_again(scenario, always, answers=STRICT)
 
 
 async def test_a_missing_answer_is_unknown():
     """Otherwise its words are unknown, and what it takes is what is usual."""
-    life = Life(GARDEN, model=MODEL)
+    scenario = Scenario(GARDEN, model=MODEL)
     for number, waits in enumerate((0.2, 0.4, 0.9)):
-        asked = life.sense("something new", salience=THREAT, id_=f"new-{number}")
-        life.wait(waits).answer_model(asked, "Look around.")
-        life.wait(300)
-    life.sense("health low", salience=THREAT)
+        asked = scenario.sense("something new", salience=THREAT, id_=f"new-{number}")
+        scenario.wait(waits).answer_model(asked, "Look around.")
+        scenario.wait(300)
+    scenario.sense("health low", salience=THREAT)
     always = StrategySpec(name="always_llm")
 
-    found, ending = await run_again(life, always)
+    found, ending = await run_again(scenario, always)
 
     assert [each.said for each in found] == ["Look around."] * 3 + [None]
     assert [each.is_unknown for each in found] == [False] * 3 + [True]
@@ -216,11 +216,11 @@ async def test_a_missing_answer_is_unknown():
 
 async def test_a_stub_leaves_a_watermark():
     """Words that nobody said are marked from all others."""
-    life = Life(GARDEN, model=MODEL)
-    life.sense("something new", salience=THREAT)
+    scenario = Scenario(GARDEN, model=MODEL)
+    scenario.sense("something new", salience=THREAT)
     stub = Answers(mode="stub", stub="So it is.")
 
-    found, ending = await run_again(life, None, answers=stub)
+    found, ending = await run_again(scenario, None, answers=stub)
 
     assert [each.said for each in found] == ["So it is."]
     assert ending.watermark == "stub: models say 'So it is.'"
@@ -228,12 +228,12 @@ async def test_a_stub_leaves_a_watermark():
 
 async def test_a_failure_is_a_failure_again():
     """A model that failed then fails again, and one that never answered never does."""
-    life = Life(GARDEN, model=MODEL)
-    failed = life.sense("something new", salience=THREAT)
-    life.wait(0.5).fail_model(failed, "declined")
-    life.sense("something else", salience=THREAT)
+    scenario = Scenario(GARDEN, model=MODEL)
+    failed = scenario.sense("something new", salience=THREAT)
+    scenario.wait(0.5).fail_model(failed, "declined")
+    scenario.sense("something else", salience=THREAT)
 
-    found, ending = await run_again(life, None, answers=STRICT)
+    found, ending = await run_again(scenario, None, answers=STRICT)
 
     assert [each.record.silence for each in found] == ["llm_declined", None]
     assert [each.said for each in found] == [None, None]
@@ -243,14 +243,14 @@ async def test_a_failure_is_a_failure_again():
 async def test_timers_run_by_the_recorded_clock():
     """A race is lost or won by the time that the model took then, to the millisecond."""
     chance = {"opportunity": 0.9, "actionability": 0.9, "goal_relevance": 0.9}
-    life = Life(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
-    asked = life.sense("health low", salience=chance)
-    life.wait(0.25).answer_model(asked, "Drink some water.")
-    life.wait(300).sense("health low", salience=chance)
+    scenario = Scenario(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
+    asked = scenario.sense("health low", salience=chance)
+    scenario.wait(0.25).answer_model(asked, "Drink some water.")
+    scenario.wait(300).sense("health low", salience=chance)
     hasty = StrategySpec(name="hybrid", parameters={"deadline_ms": 100})
 
-    same, _ = await run_again(life, None, answers=STRICT)
-    other, _ = await run_again(life, hasty)
+    same, _ = await run_again(scenario, None, answers=STRICT)
+    other, _ = await run_again(scenario, hasty)
 
     assert same[0].said == "Drink some water."
     assert same[0].record.winner is not None

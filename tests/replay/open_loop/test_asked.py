@@ -21,9 +21,9 @@ from schemas.ports.decision_context import DecisionContext, Odds
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests.factories import heuristic, pack
-from tests.life import Life
 from tests.replay.evening import evening, verified
-from tests.replay.lives import everything, recording_of, recording_of_life
+from tests.replay.scenarios import everything, recording_of, recording_of_scenario
+from tests.scenario import Scenario
 
 MODEL = ModelSettings(name="test/model")
 THREAT = {"threat": 0.9}
@@ -78,7 +78,7 @@ def check_own_odds(found: list[LoggedDecision]) -> None:
 
 
 async def test_everything_is_met_again_as_the_mind_met_it():
-    """Over a life of everything each context is rebuilt exactly, field by field."""
+    """Over a scenario of everything each context is rebuilt exactly, field by field."""
     with overhearing() as heard:
         session = everything()
     found = await replayed(recording_of(session), None)
@@ -103,15 +103,15 @@ async def test_other_settings_are_met_as_they_were():
     """Races, presentations and an experiment with personalities: each as it was asked."""
     parameters: Fields = {"present": "hint", "prediction": "separate"}
     with overhearing() as heard:
-        life = Life(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
-        life.control(ProfileSet(biases={"confidence_threshold": -0.1}))
+        scenario = Scenario(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
+        scenario.control(ProfileSet(biases={"confidence_threshold": -0.1}))
         for number in range(3):
-            asked = life.sense("health low", salience=CHANCE, id_=f"race-{number}")
-            life.answer_model(asked)
-            life.wait(300)
-        life.control(StrategySelected(strategy="always_llm", parameters=parameters))
-        life.sense("zombie hits", salience=CHANCE)
-        life.control(
+            asked = scenario.sense("health low", salience=CHANCE, id_=f"race-{number}")
+            scenario.answer_model(asked)
+            scenario.wait(300)
+        scenario.control(StrategySelected(strategy="always_llm", parameters=parameters))
+        scenario.sense("zombie hits", salience=CHANCE)
+        scenario.control(
             ExperimentStarted(
                 experiment_id="e",
                 a=Variant(personality="A pirate."),
@@ -120,10 +120,10 @@ async def test_other_settings_are_met_as_they_were():
             )
         )
         for number in range(8):
-            life.control(SessionStarted(session_id=f"s{number}"))
-            life.sense("health low", salience=THREAT, id_=f"drawn-{number}")
-            life.wait(300)
-    found = await replayed(recording_of_life(life), None)
+            scenario.control(SessionStarted(session_id=f"s{number}"))
+            scenario.sense("health low", salience=THREAT, id_=f"drawn-{number}")
+            scenario.wait(300)
+    found = await replayed(recording_of_scenario(scenario), None)
 
     experiments = (each.decided.experiment for each in found)
     assert {each.variant for each in experiments if each} == {"a", "b"}
@@ -137,13 +137,13 @@ async def test_each_edition_is_met_by_its_own_rules(edition: int):
     """What urgency an event had that declared none, and what `urgency` made of it."""
     hints = ({"threat": 0.95}, {"actionability": 0.5, "novelty": 1.0}, {"novelty": 1.0})
     with overhearing() as heard:
-        life = Life(
+        scenario = Scenario(
             GARDEN, model=MODEL, edition=edition, strategy=StrategySpec(name="urgency")
         )
         for hint in hints:
-            life.wait(3600).sense("health low", salience=hint)
-            life.wait(3600).sense("zombie hits", salience=hint)
-    found = await replayed(recording_of_life(life), None)
+            scenario.wait(3600).sense("health low", salience=hint)
+            scenario.wait(3600).sense("zombie hits", salience=hint)
+    found = await replayed(recording_of_scenario(scenario), None)
 
     urgencies = {context.urgency for context in heard.values()}
     assert urgencies == ({0.0} if edition == 1 else {0.95, 0.5, 0.0})
@@ -154,11 +154,11 @@ async def test_each_edition_is_met_by_its_own_rules(edition: int):
 async def test_what_was_explored_is_told_apart():
     """The own strategy is asked without exploration; what was drawn from is recorded."""
     exploration = ExplorationSettings(scheme="uniform", rate=0.6)
-    life = Life(GARDEN, model=MODEL, exploration=exploration)
+    scenario = Scenario(GARDEN, model=MODEL, exploration=exploration)
     for number in range(30):
-        life.sense("health low", salience=CHANCE, id_=f"low-{number}")
-        life.wait(300)
-    found = await replayed(recording_of_life(life), None)
+        scenario.sense("health low", salience=CHANCE, id_=f"low-{number}")
+        scenario.wait(300)
+    found = await replayed(recording_of_scenario(scenario), None)
 
     explored = [each for each in found if each.decided.arm != each.decided.greedy_arm]
     assert explored
@@ -172,14 +172,14 @@ async def test_what_was_explored_is_told_apart():
 
 async def test_a_decision_says_what_came_of_it():
     """A decision that waited for a model tells its words, or why there are none."""
-    life = Life(GARDEN, model=MODEL)
-    first = life.sense("something new", salience=THREAT)
-    life.sense("health low", salience=THREAT)
-    life.answer_model(first, "Look around.")
-    second = life.sense("something else", salience=THREAT)
-    life.fail_model(second, "declined")
-    life.sense("something more", salience=THREAT)
-    found = [each.record for each in await replayed(recording_of_life(life))]
+    scenario = Scenario(GARDEN, model=MODEL)
+    first = scenario.sense("something new", salience=THREAT)
+    scenario.sense("health low", salience=THREAT)
+    scenario.answer_model(first, "Look around.")
+    second = scenario.sense("something else", salience=THREAT)
+    scenario.fail_model(second, "declined")
+    scenario.sense("something more", salience=THREAT)
+    found = [each.record for each in await replayed(recording_of_scenario(scenario))]
 
     assert [each.said for each in found] == ["Look around.", "Drink.", None, None]
     assert [each.silence for each in found] == [None, None, "llm_declined", None]

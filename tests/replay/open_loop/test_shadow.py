@@ -14,7 +14,7 @@ from streams.log import ReadableLog
 from tests import factories
 from tests.evaluation.experiments.test_trials import log_of
 from tests.factories import heuristic, pack, pack_loaded
-from tests.life import Life, decision_id
+from tests.scenario import Scenario, decision_id
 
 GARDEN = pack(heuristic("low", "health low", "Drink.", confidence=0.6))
 FIRST = StrategySpec(name="heuristic_first", parameters={"threshold": 0.5})
@@ -28,16 +28,16 @@ async def shadowed(
         return [each async for each in following]
 
 
-def log_of_life(life: Life, *packs: CompiledPack) -> ReadableLog:
-    """A life as a log that can only be read."""
-    return log_of(life, *packs)
+def log_of_scenario(scenario: Scenario, *packs: CompiledPack) -> ReadableLog:
+    """A scenario as a log that can only be read."""
+    return log_of(scenario, *packs)
 
 
 async def test_a_flip_names_both_arms() -> None:
     """The event, what was done, and what would have been said."""
-    life = Life(GARDEN, model=factories.MODEL)
-    turn = life.sense("health low")
-    (found,) = await shadowed(log_of_life(life, GARDEN), FIRST)
+    scenario = Scenario(GARDEN, model=factories.MODEL)
+    turn = scenario.sense("health low")
+    (found,) = await shadowed(log_of_scenario(scenario, GARDEN), FIRST)
 
     assert found is not None
     assert (found.record.id, found.record.text) == (decision_id(turn), "health low")
@@ -49,15 +49,15 @@ async def test_a_flip_names_both_arms() -> None:
 
 async def test_the_strategy_in_force_agrees_with_itself() -> None:
     """Whatever packs, goals and strategies came meanwhile; a gate is nobody's choice."""
-    life = Life(model=factories.MODEL, threshold=0.5, relevance=0.0)
-    life.blobs[GARDEN.digest] = GARDEN
-    life.sense("health low")
-    life.control(pack_loaded(GARDEN))
-    life.control(GoalsSet(goals=("Explore",)))
-    life.sense("health low again")
-    life.sense("note", intent="informational")
+    scenario = Scenario(model=factories.MODEL, threshold=0.5, relevance=0.0)
+    scenario.blobs[GARDEN.digest] = GARDEN
+    scenario.sense("health low")
+    scenario.control(pack_loaded(GARDEN))
+    scenario.control(GoalsSet(goals=("Explore",)))
+    scenario.sense("health low again")
+    scenario.sense("note", intent="informational")
     totals = Totals()
-    for each in await shadowed(log_of_life(life, GARDEN), FIRST):
+    for each in await shadowed(log_of_scenario(scenario, GARDEN), FIRST):
         totals = totals.after(each)
 
     assert (totals.decisions, totals.gated, totals.flips) == (2, 1, 0)
@@ -66,11 +66,13 @@ async def test_the_strategy_in_force_agrees_with_itself() -> None:
 
 async def test_a_running_experiment_is_followed() -> None:
     """A personality of a variant makes the model's arm another, for the shadow too."""
-    life = Life(model=factories.MODEL)
+    scenario = Scenario(model=factories.MODEL)
     dry = Variant(personality="You are dry.")
-    life.control(ExperimentStarted(experiment_id="e", a=dry, b=dry))
-    life.sense("something")
-    (found,) = await shadowed(log_of_life(life), StrategySpec(name="always_llm"))
+    scenario.control(ExperimentStarted(experiment_id="e", a=dry, b=dry))
+    scenario.sense("something")
+    (found,) = await shadowed(
+        log_of_scenario(scenario), StrategySpec(name="always_llm")
+    )
 
     assert found is not None
     assert not found.is_flip
@@ -78,9 +80,9 @@ async def test_a_running_experiment_is_followed() -> None:
 
 async def test_chance_agrees_in_part() -> None:
     """A strategy that draws agrees with the probability of the arm that was taken."""
-    life = Life(model=factories.MODEL)
-    life.sense("something")
-    (found,) = await shadowed(log_of_life(life), StrategySpec(name="random"))
+    scenario = Scenario(model=factories.MODEL)
+    scenario.sense("something")
+    (found,) = await shadowed(log_of_scenario(scenario), StrategySpec(name="random"))
 
     assert found is not None
     assert found.agreement == 0.5
@@ -88,11 +90,11 @@ async def test_chance_agrees_in_part() -> None:
 
 async def test_it_begins_behind_a_place() -> None:
     """What was decided before is not told, but what was put in force then holds."""
-    life = Life(GARDEN, model=factories.MODEL, relevance=0.0)
-    first = life.sense("health low")
-    second = life.sense("health low now")
+    scenario = Scenario(GARDEN, model=factories.MODEL, relevance=0.0)
+    first = scenario.sense("health low")
+    second = scenario.sense("health low now")
     place = first.input.sequence
-    (found,) = await shadowed(log_of_life(life, GARDEN), FIRST, place)
+    (found,) = await shadowed(log_of_scenario(scenario, GARDEN), FIRST, place)
 
     assert found is not None
     assert found.record.id == decision_id(second)
@@ -101,10 +103,10 @@ async def test_it_begins_behind_a_place() -> None:
 
 async def test_an_unknown_strategy_is_told_at_once() -> None:
     """Before anything is followed."""
-    life = Life()
-    life.sense("something")
+    scenario = Scenario()
+    scenario.sense("something")
     with pytest.raises(UnknownStrategyError):
-        await shadowed(log_of_life(life), StrategySpec(name="genius"))
+        await shadowed(log_of_scenario(scenario), StrategySpec(name="genius"))
 
 
 def test_nothing_has_no_agreement() -> None:

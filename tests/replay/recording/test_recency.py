@@ -10,8 +10,8 @@ from replay.recording.recency import UnknownPastError
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded
 from schemas.values.settings import StrategySpec
 from tests.factories import heuristic, pack
-from tests.life import Life
-from tests.replay.lives import everything, recording_of, recording_of_life
+from tests.replay.scenarios import everything, recording_of, recording_of_scenario
+from tests.scenario import Scenario
 
 THREAT = {"threat": 0.9}
 FULL = StrategySpec(parameters={"rank": "full"})
@@ -21,9 +21,9 @@ GARDEN = pack(
 )
 
 
-def habitual(strategy: StrategySpec) -> Life:
-    """A life in which the same thing happens again and again, and is liked."""
-    life = Life(GARDEN, strategy=strategy)
+def habitual(strategy: StrategySpec) -> Scenario:
+    """A scenario in which the same thing happens again and again, and is liked."""
+    scenario = Scenario(GARDEN, strategy=strategy)
     seeded = HeuristicSeeded(
         heuristic_id="h",
         name="rest",
@@ -32,20 +32,20 @@ def habitual(strategy: StrategySpec) -> Life:
         text="Rest.",
         confidence=0.75,
     )
-    life.control(seeded)
+    scenario.control(seeded)
     for number in range(12):
-        turn = life.sense("health low", salience=THREAT, id_=f"e-{number}")
+        turn = scenario.sense("health low", salience=THREAT, id_=f"e-{number}")
         if number % 3 == 0:
-            life.feedback(turn, "positive" if number % 2 else "negative")
+            scenario.feedback(turn, "positive" if number % 2 else "negative")
         if number == 6:
-            life.control(HeuristicEdited(heuristic_id="h", text="Sit.", keep=True))
-        life.wait(20)
-    return life
+            scenario.control(HeuristicEdited(heuristic_id="h", text="Sit.", keep=True))
+        scenario.wait(20)
+    return scenario
 
 
 async def test_a_recording_that_ranked_otherwise_is_ranked_by_the_full_score() -> None:
     """Each score is the one that the mind itself would have recorded in that state."""
-    recorded = recording_of_life(habitual(FULL))
+    recorded = recording_of_scenario(habitual(FULL))
     found = [each async for each in ask_open_loop(recorded, (None, FULL))]
 
     asked = [each for each in found if each.context is not None]
@@ -60,7 +60,7 @@ async def test_a_recording_that_ranked_otherwise_is_ranked_by_the_full_score() -
     assert {each.recency for each in factors if each} == {1.0, 1.2}
 
 
-async def test_similarity_and_the_full_score_can_be_compared_on_any_life() -> None:
+async def test_similarity_and_the_full_score_can_be_compared_on_any_scenario() -> None:
     """Nothing of it needs to be recorded: fires, outcomes and votes tell."""
     found = [
         each async for each in ask_open_loop(recording_of(everything()), (None, FULL))
@@ -77,15 +77,15 @@ async def test_similarity_and_the_full_score_can_be_compared_on_any_life() -> No
 
 async def test_a_recording_that_does_not_tell_is_refused_in_words() -> None:
     """Its beliefs are of a program that did not keep when anything last fired."""
-    life = habitual(StrategySpec())
-    recorded = recording_of_life(life)
-    agent = life.mind
+    scenario = habitual(StrategySpec())
+    recorded = recording_of_scenario(scenario)
+    agent = scenario.mind
     old = {key: replace(agent.beliefs[key], recent=None) for key in agent.beliefs}
     start = recorded.start
     before = replace(
         start,
         agents=start.agents.set(
-            life.agent, replace(agent, beliefs=agent.beliefs.update(old))
+            scenario.agent, replace(agent, beliefs=agent.beliefs.update(old))
         ),
     )
     unknown = dataclasses.replace(recorded, start=before)

@@ -23,27 +23,27 @@ from streams.log import ReadableLog
 from streams.session_files.file import write_session
 from streams.session_files.memory_log import SessionLog
 from tests.factories import NOON
-from tests.life import Life
 from tests.replay.evening import EVENING, evening, place, with_record
-from tests.replay.lives import WordsEmbedder, file_of_life
+from tests.replay.scenarios import WordsEmbedder, file_of_scenario
+from tests.scenario import Scenario
 
 
-def two_sessions() -> Life:
-    """A life of two sessions, a minute apart."""
-    life = Life()
-    life.control(SessionStarted(session_id="morning"))
+def two_sessions() -> Scenario:
+    """A scenario of two sessions, a minute apart."""
+    scenario = Scenario()
+    scenario.control(SessionStarted(session_id="morning"))
     for number in range(3):
-        life.sense(f"thing {number}")
-    life.wait(60)
-    life.control(SessionStarted(session_id="evening"))
+        scenario.sense(f"thing {number}")
+    scenario.wait(60)
+    scenario.control(SessionStarted(session_id="evening"))
     for number in range(3, 6):
-        life.sense(f"thing {number}")
-    return life
+        scenario.sense(f"thing {number}")
+    return scenario
 
 
-def log_of(life: Life) -> ReadableLog:
-    """A life's whole log."""
-    return SessionLog(file_of_life(life))
+def log_of(scenario: Scenario) -> ReadableLog:
+    """A scenario's whole log."""
+    return SessionLog(file_of_scenario(scenario))
 
 
 def bringer_of(log: ReadableLog) -> AidProvider:
@@ -77,9 +77,9 @@ async def test_a_session_of_the_log_is_a_recording():
 
 async def test_a_range_is_cut_by_sequence_or_time():
     """What lies outside is only what came before."""
-    life = two_sessions()
-    log = log_of(life)
-    second = life.turns[3].input.sequence
+    scenario = two_sessions()
+    log = log_of(scenario)
+    second = scenario.turns[3].input.sequence
     minute = timedelta(seconds=60)
 
     by_sequence = await from_range(log, "ana", bringer_of(log), first=second)
@@ -118,9 +118,9 @@ async def test_a_range_without_a_decision_is_none():
 
 def test_an_empty_session_is_none(tmp_path):
     """A file without a decision names itself."""
-    life = Life()
-    life.control(SessionStarted(session_id="morning"))
-    file = file_of_life(life)
+    scenario = Scenario()
+    scenario.control(SessionStarted(session_id="morning"))
+    file = file_of_scenario(scenario)
     write_session(tmp_path / "empty.echoic", file)
 
     with pytest.raises(RecordingError, match=r"empty\.echoic.*holds no decision"):

@@ -18,41 +18,41 @@ from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.values.subjects import SHARED_AGENT
 from tests.factories import heuristic, mind_started, pack
-from tests.life import Life, names, one, refused
+from tests.scenario import Scenario, names, one, refused
 
 THREAT = {"threat": 0.9}
 GARDEN = pack(heuristic("h", "health low", "Rest.", confidence=0.65))
 
 
-def submit(life: Life, id_: str = "p", **changes: Any) -> Turn:
+def submit(scenario: Scenario, id_: str = "p", **changes: Any) -> Turn:
     """A proposal; its names are written with `__` for a dot."""
     named = {name.replace("__", "."): value for name, value in changes.items()}
-    return life.control(
+    return scenario.control(
         ProposalSubmitted(proposal_id=id_, changes=named, evidence="why", by="ana")
     )
 
 
-def apply(life: Life, id_: str = "p") -> Turn:
+def apply(scenario: Scenario, id_: str = "p") -> Turn:
     """A proposal put in force."""
-    return life.control(ProposalApplied(proposal_id=id_))
+    return scenario.control(ProposalApplied(proposal_id=id_))
 
 
-def revert(life: Life, id_: str = "p") -> Turn:
+def revert(scenario: Scenario, id_: str = "p") -> Turn:
     """A proposal taken back."""
-    return life.control(ProposalReverted(proposal_id=id_))
+    return scenario.control(ProposalReverted(proposal_id=id_))
 
 
-def judged(life: Life, *votes: str) -> float:
+def judged(scenario: Scenario, *votes: str) -> float:
     """The confidence of the garden's heuristic after a fire for each vote."""
     for vote in votes:
-        life.wait(3_600)
-        life.feedback(life.sense("health low", salience=THREAT), vote)
-    return confidence(life)
+        scenario.wait(3_600)
+        scenario.feedback(scenario.sense("health low", salience=THREAT), vote)
+    return confidence(scenario)
 
 
-def confidence(life: Life) -> float:
+def confidence(scenario: Scenario) -> float:
     """What is believed of the garden's heuristic."""
-    return life.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
+    return scenario.belief(GARDEN.ids[0], GARDEN.content_hashes[0]).confidence
 
 
 def without_proposals(state: AgentState) -> dict[str, Any]:
@@ -64,12 +64,15 @@ def without_proposals(state: AgentState) -> dict[str, Any]:
 
 def test_a_proposal_says_what_would_change() -> None:
     """Each setting with its present value and the proposed one; nothing changes yet."""
-    life = Life()
+    scenario = Scenario()
     turn = submit(
-        life, strategy__threshold=0.6, learning__weights__explicit=1.0, strategy__odd=1
+        scenario,
+        strategy__threshold=0.6,
+        learning__weights__explicit=1.0,
+        strategy__odd=1,
     )
     assert refused(turn) == "unknown_strategy"
-    turn = submit(life, strategy__threshold=0.6, learning__weights__explicit=1.0)
+    turn = submit(scenario, strategy__threshold=0.6, learning__weights__explicit=1.0)
 
     assert names(turn) == ["ControlApplied", "ProposalMade"]
     made = one(turn, ProposalMade)
@@ -78,49 +81,49 @@ def test_a_proposal_says_what_would_change() -> None:
         ("strategy.threshold", 0.7, 0.6),
     ]
     assert (made.evidence, made.by) == ("why", "ana")
-    assert (life.mind.strategy, life.mind.tuned) == (None, None)
+    assert (scenario.mind.strategy, scenario.mind.tuned) == (None, None)
 
 
 def test_a_difference_names_what_the_strategy_holds() -> None:
     """Also what nobody has set."""
-    turn = submit(Life(), learning__gamma=0.9, strategy__max_candidates=2)
+    turn = submit(Scenario(), learning__gamma=0.9, strategy__max_candidates=2)
 
     assert [each.before for each in one(turn, ProposalMade).changes] == [1.0, 3]
 
 
 def test_an_applied_threshold_decides() -> None:
     """The agent decides by it from there, and as before once it is reverted."""
-    life = Life(GARDEN)
+    scenario = Scenario(GARDEN)
 
     def path() -> str:
-        return one(life.wait(9).sense("health low", salience=THREAT), Decided).path
+        return one(scenario.wait(9).sense("health low", salience=THREAT), Decided).path
 
-    submit(life, strategy__threshold=0.6)
+    submit(scenario, strategy__threshold=0.6)
     assert path() == "rejected"
-    assert names(apply(life)) == ["ControlApplied"]
+    assert names(apply(scenario)) == ["ControlApplied"]
     assert path() == "heuristic"
-    assert names(revert(life)) == ["ControlApplied"]
+    assert names(revert(scenario)) == ["ControlApplied"]
     assert path() == "rejected"
-    assert life.mind.strategy is None
+    assert scenario.mind.strategy is None
 
 
 def test_learning_settings_count_the_evidence_anew() -> None:
     """A thumbs-up weighs more at once, also one given before; reverting undoes it."""
-    life = Life(GARDEN, threshold=0.3)
-    before = judged(life, "positive", "positive")
-    submit(life, learning__weights__explicit=2.0)
-    held = without_proposals(life.mind)
-    apply(life)
-    heavier = confidence(life)
+    scenario = Scenario(GARDEN, threshold=0.3)
+    before = judged(scenario, "positive", "positive")
+    submit(scenario, learning__weights__explicit=2.0)
+    held = without_proposals(scenario.mind)
+    apply(scenario)
+    heavier = confidence(scenario)
 
     assert (before, heavier) == (round(2.9 / 3.6, 6), round(5.3 / 6.0, 6))
-    revert(life)
-    assert without_proposals(life.mind) == held
+    revert(scenario)
+    assert without_proposals(scenario.mind) == held
 
 
 def test_what_was_learnt_meanwhile_stays() -> None:
     """After a revert the evidence counts as if nothing had been proposed."""
-    tried, plain = Life(GARDEN, threshold=0.3), Life(GARDEN, threshold=0.3)
+    tried, plain = Scenario(GARDEN, threshold=0.3), Scenario(GARDEN, threshold=0.3)
     submit(tried, learning__gamma=0.9, learning__kappa=5.0)
     apply(tried)
     judged(tried, "positive", "negative", "positive")
@@ -131,13 +134,13 @@ def test_what_was_learnt_meanwhile_stays() -> None:
 
 def test_settings_of_the_mind_wait_behind_the_agents_own() -> None:
     """A restart with other settings changes nothing for an agent that was tuned."""
-    life = Life(GARDEN, threshold=0.3)
-    submit(life, learning__gamma=0.9)
-    apply(life)
-    life.control(mind_started(learning={"kappa": 9.0}), agent=SHARED_AGENT)
+    scenario = Scenario(GARDEN, threshold=0.3)
+    submit(scenario, learning__gamma=0.9)
+    apply(scenario)
+    scenario.control(mind_started(learning={"kappa": 9.0}), agent=SHARED_AGENT)
 
-    assert life.mind.learning(life.settings).kappa == 2.0
-    assert life.mind.learning(life.settings).gamma == 0.9
+    assert scenario.mind.learning(scenario.settings).kappa == 2.0
+    assert scenario.mind.learning(scenario.settings).gamma == 0.9
 
 
 @pytest.mark.parametrize(
@@ -157,7 +160,7 @@ def test_what_cannot_be_is_refused(
     changes: dict[str, Any], reason: str, said: str
 ) -> None:
     """With what is wrong, so that it can be put right."""
-    turn = submit(Life(), **changes)
+    turn = submit(Scenario(), **changes)
 
     assert refused(turn) == reason
     assert said in one(turn, ControlRefused).detail
@@ -165,57 +168,57 @@ def test_what_cannot_be_is_refused(
 
 def test_each_step_has_its_time() -> None:
     """Unknown, repeated, applied twice, and reverted without being in force."""
-    life = Life()
-    assert refused(apply(life)) == refused(revert(life)) == "unknown_proposal"
-    submit(life, learning__gamma=0.9)
-    assert refused(submit(life, learning__gamma=0.8)) == "proposal_exists"
-    assert refused(revert(life)) == "not_applied"
-    apply(life)
-    assert refused(apply(life)) == "already_applied"
-    revert(life)
-    assert refused(revert(life)) == "not_applied"
-    assert names(apply(life)) == ["ControlApplied"]
+    scenario = Scenario()
+    assert refused(apply(scenario)) == refused(revert(scenario)) == "unknown_proposal"
+    submit(scenario, learning__gamma=0.9)
+    assert refused(submit(scenario, learning__gamma=0.8)) == "proposal_exists"
+    assert refused(revert(scenario)) == "not_applied"
+    apply(scenario)
+    assert refused(apply(scenario)) == "already_applied"
+    revert(scenario)
+    assert refused(revert(scenario)) == "not_applied"
+    assert names(apply(scenario)) == ["ControlApplied"]
 
 
 def test_only_what_was_applied_last_is_reverted() -> None:
     """What was built on top goes first, a selected strategy too."""
-    life = Life()
-    submit(life, "p", strategy__threshold=0.6)
-    submit(life, "q", strategy__confidence_threshold=0.5)
-    apply(life, "p")
-    apply(life, "q")
-    assert refused(revert(life, "p")) == "newer_applied"
-    revert(life, "q")
-    assert life.mind.strategy is not None
-    assert life.mind.strategy.parameters == {"threshold": 0.6}
-    life.control(StrategySelected(strategy="silent"))
-    assert refused(revert(life, "p")) == "newer_applied"
+    scenario = Scenario()
+    submit(scenario, "p", strategy__threshold=0.6)
+    submit(scenario, "q", strategy__confidence_threshold=0.5)
+    apply(scenario, "p")
+    apply(scenario, "q")
+    assert refused(revert(scenario, "p")) == "newer_applied"
+    revert(scenario, "q")
+    assert scenario.mind.strategy is not None
+    assert scenario.mind.strategy.parameters == {"threshold": 0.6}
+    scenario.control(StrategySelected(strategy="silent"))
+    assert refused(revert(scenario, "p")) == "newer_applied"
 
 
 def test_a_proposal_must_still_be_possible_when_it_is_applied() -> None:
     """Another strategy does not have the parameter."""
-    life = Life()
-    submit(life, strategy__threshold=0.6)
-    life.control(StrategySelected(strategy="silent"))
+    scenario = Scenario()
+    submit(scenario, strategy__threshold=0.6)
+    scenario.control(StrategySelected(strategy="silent"))
 
-    assert refused(apply(life)) == "unknown_strategy"
+    assert refused(apply(scenario)) == "unknown_strategy"
 
 
 def test_a_proposal_names_its_agent() -> None:
     """There is nobody to tune behind the shared name."""
     control = ProposalSubmitted(proposal_id="p", changes={"learning.gamma": 0.9})
 
-    assert refused(Life().control(control, agent=SHARED_AGENT)) == "invalid"
+    assert refused(Scenario().control(control, agent=SHARED_AGENT)) == "invalid"
 
 
 def test_proposals_are_bounded() -> None:
     """The oldest that is not in force is forgotten first."""
-    life = Life()
+    scenario = Scenario()
     for number in range(limits.PROPOSALS):
-        submit(life, f"p{number}", learning__gamma=0.9)
-    apply(life, "p0")
-    submit(life, "more", learning__gamma=0.8)
-    kept = [each.id for each in life.mind.proposals]
+        submit(scenario, f"p{number}", learning__gamma=0.9)
+    apply(scenario, "p0")
+    submit(scenario, "more", learning__gamma=0.8)
+    kept = [each.id for each in scenario.mind.proposals]
 
     assert len(kept) == limits.PROPOSALS
     assert (kept[0], kept[1], kept[-1]) == ("p0", "p2", "more")
@@ -223,11 +226,11 @@ def test_proposals_are_bounded() -> None:
 
 def test_a_full_book_of_applied_proposals_still_takes_one() -> None:
     """Then the oldest is forgotten, and can no longer be reverted."""
-    life = Life()
+    scenario = Scenario()
     for number in range(limits.PROPOSALS):
-        submit(life, f"p{number}", learning__kappa=number + 1)
-        apply(life, f"p{number}")
-    submit(life, "more", learning__gamma=0.8)
+        submit(scenario, f"p{number}", learning__kappa=number + 1)
+        apply(scenario, f"p{number}")
+    submit(scenario, "more", learning__gamma=0.8)
 
-    assert life.mind.proposals[0].id == "p1"
-    assert refused(revert(life, "p0")) == "unknown_proposal"
+    assert scenario.mind.proposals[0].id == "p1"
+    assert refused(revert(scenario, "p0")) == "unknown_proposal"

@@ -24,7 +24,7 @@ from schemas.messages.notes import ControlRefused, Quarantined
 from schemas.ports import faults
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, names, occurred, one, refused, said
+from tests.scenario import Scenario, names, occurred, one, refused, said
 
 CONTROL = "\x01"
 PARAMS: dict[str, Any] = {str(n): 1e15 for n in range(200)}
@@ -50,25 +50,29 @@ CONTROLS: tuple[ControlMessage, ...] = (
 """Each was accepted, and together they made a `ModelAsked` of over a megabyte."""
 
 
-def life(edition: int, **settings: Any) -> Life:
+def scenario(edition: int, **settings: Any) -> Scenario:
     """An agent with a model, under some edition of the rules."""
-    return Life(edition=edition, model=factories.MODEL, threshold=0.7, **settings)
+    return Scenario(edition=edition, model=factories.MODEL, threshold=0.7, **settings)
 
 
-def tersely(lived: Life, message: ControlMessage) -> Turn:
+def tersely(course: Scenario, message: ControlMessage) -> Turn:
     """A control whose list of numbers is sent shorter than it is written."""
     wire = write_input(
-        message, agent=lived.agent, partition=lived.partition, id_="c", source="/tests"
+        message,
+        agent=course.agent,
+        partition=course.partition,
+        id_="c",
+        source="/tests",
     )
     body = wire.body.replace(b'"all":[]', f'"all":[{TERSE}0]'.encode())
-    return lived.take(wire.subject, body, wire.headers)
+    return course.take(wire.subject, body, wire.headers)
 
 
 def test_what_no_prompt_can_hold_is_refused() -> None:
     """Four controls that stopped the mind for ever: three are refused, none stops it."""
-    lived = life(2)
-    answers = [tersely(lived, each) for each in CONTROLS]
-    turn = lived.sense("zombies near", salience={"social": 0.9})
+    course = scenario(2)
+    answers = [tersely(course, each) for each in CONTROLS]
+    turn = course.sense("zombies near", salience={"social": 0.9})
 
     assert [names(each) for each in answers] == [
         *[["ControlRefused"]] * 3,
@@ -82,11 +86,11 @@ def test_what_no_prompt_can_hold_is_refused() -> None:
 
 def test_old_logs_keep_what_they_accepted() -> None:
     """Under the first edition they are applied; what comes of them is kept apart."""
-    lived = life(1)
+    course = scenario(1)
     for each in CONTROLS:
-        assert names(tersely(lived, each)) == ["ControlApplied"]
-    lived.may_fail = True
-    turn = lived.sense("zombies near", salience={"social": 0.9})
+        assert names(tersely(course, each)) == ["ControlApplied"]
+    course.may_fail = True
+    turn = course.sense("zombies near", salience={"social": 0.9})
 
     note = one(turn, Quarantined)
     assert note.reason == "error"
@@ -112,20 +116,20 @@ def nested(depth: int) -> dict[str, Any]:
 )
 def test_fields_are_bounded(fields: dict[str, Any], why: str) -> None:
     """In number, depth and bytes; an event over any of these is kept apart."""
-    note = one(life(2).sense("dusk", fields=fields), Quarantined)
+    note = one(scenario(2).sense("dusk", fields=fields), Quarantined)
 
     assert note.reason == "too_large"
     assert why in note.detail
-    assert "Decided" in names(life(1).sense("dusk", fields=fields))
+    assert "Decided" in names(scenario(1).sense("dusk", fields=fields))
 
 
 def test_what_is_within_the_bounds_is_taken() -> None:
     """As much as any sensor or person sends."""
-    lived = life(2)
-    turn = lived.sense("dusk", fields={**PARAMS, "deep": nested(14)})
-    told = lived.control(GoalsSet(goals=("x" * 500,) * 32))
+    course = scenario(2)
+    turn = course.sense("dusk", fields={**PARAMS, "deep": nested(14)})
+    told = course.control(GoalsSet(goals=("x" * 500,) * 32))
     variant = Variant(personality="蛙" * 1_300)
-    begun = lived.control(ExperimentStarted(experiment_id="x", a=variant, b=variant))
+    begun = course.control(ExperimentStarted(experiment_id="x", a=variant, b=variant))
 
     assert "Decided" in names(turn)
     assert names(told) == names(begun) == ["ControlApplied"]
@@ -135,11 +139,11 @@ def test_what_is_within_the_bounds_is_taken() -> None:
 def test_a_habit_remembers_little_of_its_fields(edition: int) -> None:
     """Two values are told apart however long they are; their digest is enough."""
     low = heuristic("low", "dusk", "Rest.", when='note = "x"')
-    lived = Life(pack(low), edition=edition)
+    course = Scenario(pack(low), edition=edition)
     for note in ("a" * 5_000, "b" * 5_000, "a" * 5_000):
-        lived.sense("dusk falls", fields={"note": note})
+        course.sense("dusk falls", fields={"note": note})
 
-    (known,) = (lived.mind.habits.get(key) for key in lived.mind.habits.sorted_keys())
+    (known,) = (course.mind.habits.get(key) for key in course.mind.habits.sorted_keys())
     assert known is not None
     assert len(known) == 2
     longest = max(len(each.named) for each in known)
@@ -150,18 +154,18 @@ def test_a_habit_remembers_little_of_its_fields(edition: int) -> None:
 @pytest.mark.parametrize("years", [50, 160, -623])
 def test_a_leap_of_the_clock_stops_nothing(years: int, edition: int) -> None:
     """A model asked in one century may answer in another."""
-    lived = life(edition)
-    there = lived.at + timedelta(days=365 * years)
-    lived.control(SessionStarted(session_id="s", clock="event"))
-    asked = lived.sense(
+    course = scenario(edition)
+    there = course.at + timedelta(days=365 * years)
+    course.control(SessionStarted(session_id="s", clock="event"))
+    asked = course.sense(
         "zombies near", salience={"threat": 0.9}, occurred_at=occurred(there)
     )
     assert "ModelAsked" in names(asked)
-    lived.control(SessionEnded())
-    heard = lived.answer_model(asked, "Run!")
-    later = lived.sense("zombies near", salience={"social": 0.9})
+    course.control(SessionEnded())
+    heard = course.answer_model(asked, "Run!")
+    later = course.sense("zombies near", salience={"social": 0.9})
 
-    assert not any(isinstance(each, Quarantined) for each in lived.outputs())
+    assert not any(isinstance(each, Quarantined) for each in course.outputs())
     assert all(each.ttl_s <= 1e9 for each in said(heard, DeliveryAsked))
     assert "Decided" in names(later)
 
@@ -169,12 +173,14 @@ def test_a_leap_of_the_clock_stops_nothing(years: int, edition: int) -> None:
 @pytest.mark.parametrize("year", [1403, 2187])
 def test_an_answer_in_the_clock_of_a_recording_stops_nothing(year: int) -> None:
     """The model was asked live; its answer comes while a recording is played."""
-    lived = life(1)
-    asked = lived.sense("zombies near", salience={"social": 0.9})
-    lived.control(SessionStarted(session_id="s", clock="event"))
-    there = lived.at.replace(year=year)
-    lived.sense("dusk", occurred_at=occurred(there), immediate=False)
-    heard = lived.answer_model(asked, "Run!")
+    course = scenario(1)
+    asked = course.sense("zombies near", salience={"social": 0.9})
+    course.control(SessionStarted(session_id="s", clock="event"))
+    there = course.at.replace(year=year)
+    course.sense("dusk", occurred_at=occurred(there), immediate=False)
+    heard = course.answer_model(asked, "Run!")
 
     assert "Handled" in names(heard)
-    assert refused(lived.control(CONTROLS[3].model_copy(update={"strategy": "nosuch"})))
+    assert refused(
+        course.control(CONTROLS[3].model_copy(update={"strategy": "nosuch"}))
+    )

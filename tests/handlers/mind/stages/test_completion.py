@@ -11,26 +11,26 @@ from schemas.messages.notes import Handled
 from schemas.messages.results import ClockTicked, Delivered, DeliveryFailed, ModelFailed
 from schemas.state import limits
 from tests import factories
-from tests.life import Life, decision_id, names, one, output, said
+from tests.scenario import Scenario, decision_id, names, one, output, said
 
 
 @pytest.fixture
-def life() -> Life:
-    """A life with a model."""
-    return Life(model=factories.MODEL)
+def scenario() -> Scenario:
+    """A scenario with a model."""
+    return Scenario(model=factories.MODEL)
 
 
-def asked(life: Life, **event: Any) -> Turn:
+def asked(scenario: Scenario, **event: Any) -> Turn:
     """An event that the model is asked about."""
-    turn = life.sense("dusk falls", **event)
+    turn = scenario.sense("dusk falls", **event)
     assert names(turn) == ["Decided", "ModelAsked"]
     return turn
 
 
-def test_an_answer_in_time_is_said(life: Life) -> None:
+def test_an_answer_in_time_is_said(scenario: Scenario) -> None:
     """It completes the decision, and goes out on the event's channel."""
-    turn = asked(life)
-    told = life.wait(3).answer_model(
+    turn = asked(scenario)
+    told = scenario.wait(3).answer_model(
         turn, "Sleep.", predicted_success=0.9, prediction_confidence=0.2
     )
 
@@ -49,17 +49,20 @@ def test_an_answer_in_time_is_said(life: Life) -> None:
     assert delivery.event_id == turn.input.id
     assert delivery.expires_at == one(turn, Decided).expires_at
     assert delivery.ttl_s == 27.0
-    assert life.mind.timers == ()
-    assert len(life.mind.pending) == 0
+    assert scenario.mind.timers == ()
+    assert len(scenario.mind.pending) == 0
 
 
-def test_an_answer_is_in_time_up_to_its_last_moment(life: Life) -> None:
+def test_an_answer_is_in_time_up_to_its_last_moment(scenario: Scenario) -> None:
     """Past the ttl it is stale: recorded, and not said."""
-    soon, late = asked(life, id_="e1"), asked(life, id_="e2", salience={"threat": 0.8})
+    soon, late = (
+        asked(scenario, id_="e1"),
+        asked(scenario, id_="e2", salience={"threat": 0.8}),
+    )
 
-    on_time = life.wait(30).answer_model(soon, "Sleep.")
+    on_time = scenario.wait(30).answer_model(soon, "Sleep.")
     assert one(on_time, DeliveryAsked).ttl_s > 0
-    too_late = life.wait(0.001).answer_model(late, "Sleep.")
+    too_late = scenario.wait(0.001).answer_model(late, "Sleep.")
     assert names(too_late) == ["Handled", "Dropped"]
     assert one(too_late, Dropped).reason == "stale"
 
@@ -82,7 +85,7 @@ def test_the_nearest_ttl_counts(
     garden = factories.pack(
         events=[{"type": "slow", "ttl_s": 90.0, "channel": "whisper"}], ttl_s=pack_ttl
     )
-    turn = Life(garden, model=factories.MODEL).sense("dusk falls", **event)
+    turn = Scenario(garden, model=factories.MODEL).sense("dusk falls", **event)
 
     assert one(turn, ModelAsked).ttl_s == expected
     assert one(turn, Decided).expires_at == factories.after(expected)
@@ -98,9 +101,11 @@ def test_the_nearest_ttl_counts(
         ('{"response": ""}', "llm_declined"),
     ],
 )
-def test_an_answer_without_words_is_dropped(life: Life, text: str, reason: str) -> None:
+def test_an_answer_without_words_is_dropped(
+    scenario: Scenario, text: str, reason: str
+) -> None:
     """An empty body is no answer; an empty response is a choice."""
-    told = life.answer_model(asked(life), text)
+    told = scenario.answer_model(asked(scenario), text)
 
     assert names(told) == ["Handled", "Dropped"]
     assert reason == one(told, Dropped).reason
@@ -115,35 +120,37 @@ def test_an_answer_without_words_is_dropped(life: Life, text: str, reason: str) 
         ("declined", "llm_declined"),
     ],
 )
-def test_a_failure_ends_the_decision(life: Life, failure: str, reason: str) -> None:
+def test_a_failure_ends_the_decision(
+    scenario: Scenario, failure: str, reason: str
+) -> None:
     """With the reason; it is then remembered as having fallen back to silence."""
-    turn = asked(life)
-    told = life.fail_model(turn, failure)
+    turn = asked(scenario)
+    told = scenario.fail_model(turn, failure)
 
     dropped = one(told, Dropped)
     assert (dropped.reason, dropped.detail) == (reason, "why")
-    remembered = life.mind.decisions.get(decision_id(turn))
+    remembered = scenario.mind.decisions.get(decision_id(turn))
     assert remembered is not None
     assert remembered.path == "fallback"
 
 
-def test_the_first_answer_wins(life: Life) -> None:
+def test_the_first_answer_wins(scenario: Scenario) -> None:
     """A second one is noted, and nothing is said twice."""
-    turn = asked(life)
-    life.answer_model(turn, "Sleep.")
-    second = life.answer_model(turn, "Wake.")
-    third = life.fail_model(turn)
+    turn = asked(scenario)
+    scenario.answer_model(turn, "Sleep.")
+    second = scenario.answer_model(turn, "Wake.")
+    third = scenario.fail_model(turn)
 
     assert names(second) == names(third) == ["Handled"]
     assert one(second, Handled).reason == one(third, Handled).reason == "second"
 
 
-def test_an_answer_that_never_comes_is_given_up(life: Life) -> None:
+def test_an_answer_that_never_comes_is_given_up(scenario: Scenario) -> None:
     """A minute after it would be stale; what comes after that is late."""
-    turn = asked(life)
-    almost = life.wait(89.999).tell(ClockTicked(due_at=life.at))
-    tick = life.wait(0.001).tell(ClockTicked(due_at=life.at))
-    late = life.answer_model(turn)
+    turn = asked(scenario)
+    almost = scenario.wait(89.999).tell(ClockTicked(due_at=scenario.at))
+    tick = scenario.wait(0.001).tell(ClockTicked(due_at=scenario.at))
+    late = scenario.answer_model(turn)
 
     assert one(almost, Handled).reason == "nothing_due"
     assert names(tick) == ["Dropped", "Handled"]
@@ -152,69 +159,71 @@ def test_an_answer_that_never_comes_is_given_up(life: Life) -> None:
     assert one(late, Handled).reason == "late"
 
 
-def test_an_answer_at_the_end_of_the_wait_is_late(life: Life) -> None:
+def test_an_answer_at_the_end_of_the_wait_is_late(scenario: Scenario) -> None:
     """What is due runs before the input that made it so."""
-    turn = asked(life)
-    late = life.wait(90).answer_model(turn)
+    turn = asked(scenario)
+    late = scenario.wait(90).answer_model(turn)
 
     assert names(late) == ["Dropped", "Handled"]
     assert one(late, Handled).reason == "late"
 
 
-def test_answers_to_nothing_asked_are_unknown(life: Life) -> None:
+def test_answers_to_nothing_asked_are_unknown(scenario: Scenario) -> None:
     """An ask of another agent, or of none."""
-    turn = asked(life)
-    life.state = Life().state
+    turn = asked(scenario)
+    scenario.state = Scenario().state
 
-    assert one(life.answer_model(turn), Handled).reason == "unknown"
+    assert one(scenario.answer_model(turn), Handled).reason == "unknown"
 
 
-def test_deliveries_are_answered_once(life: Life) -> None:
+def test_deliveries_are_answered_once(scenario: Scenario) -> None:
     """Delivered or not, the first result of an ask is recorded."""
-    told = life.answer_model(asked(life), "Sleep.")
+    told = scenario.answer_model(asked(scenario), "Sleep.")
     ask_id = output(told, DeliveryAsked).id
-    first = life.tell(Delivered(ask_id=ask_id, channel="say"))
+    first = scenario.tell(Delivered(ask_id=ask_id, channel="say"))
     failed = DeliveryFailed(ask_id=ask_id, channel="say", reason="refused")
-    second = life.tell(failed)
-    unknown = life.tell(Delivered(ask_id="nobody", channel="say"))
+    second = scenario.tell(failed)
+    unknown = scenario.tell(Delivered(ask_id="nobody", channel="say"))
 
     reasons = [one(turn, Handled).reason for turn in (first, second, unknown)]
     assert reasons == ["recorded", "second", "unknown"]
 
 
-def test_a_models_answer_to_a_delivery_is_unknown(life: Life) -> None:
+def test_a_models_answer_to_a_delivery_is_unknown(scenario: Scenario) -> None:
     """Only what the model was asked can it answer."""
-    told = life.answer_model(asked(life), "Sleep.")
+    told = scenario.answer_model(asked(scenario), "Sleep.")
     delivery = output(told, DeliveryAsked)
     assert isinstance(delivery.message, DeliveryAsked)
-    confused = life.tell(
+    confused = scenario.tell(
         ModelFailed(ask_id=delivery.id, request_hash="r", reason="timeout")
     )
 
     assert one(confused, Handled).reason == "unknown"
 
 
-def test_waiting_decisions_are_bounded(life: Life) -> None:
+def test_waiting_decisions_are_bounded(scenario: Scenario) -> None:
     """The least salient of too many is superseded, the oldest of equals first."""
     limit, limits.PENDING_ANSWERS = limits.PENDING_ANSWERS, 2
     try:
-        threat = life.sense("a", salience={"threat": 0.9})
-        trivial = life.sense("b", salience={"social": 0.3})
-        third = life.sense("c", salience={"social": 0.9})
+        threat = scenario.sense("a", salience={"threat": 0.9})
+        trivial = scenario.sense("b", salience={"social": 0.3})
+        third = scenario.sense("c", salience={"social": 0.9})
     finally:
         limits.PENDING_ANSWERS = limit
 
     assert said(threat, Dropped) == said(trivial, Dropped) == []
     dropped = one(third, Dropped)
     assert (dropped.reason, dropped.decision_id) == ("superseded", decision_id(trivial))
-    assert len(life.mind.pending) == 2
-    assert one(life.answer_model(trivial), Handled).reason == "second"
+    assert len(scenario.mind.pending) == 2
+    assert one(scenario.answer_model(trivial), Handled).reason == "second"
 
 
-def test_threats_are_served_first(life: Life) -> None:
+def test_threats_are_served_first(scenario: Scenario) -> None:
     """A threat's priority is above that of anything that is none."""
-    threat = one(asked(life, salience={"threat": 0.8, "novelty": 0.0}), ModelAsked)
-    trivial = one(life.sense("x", salience={"novelty": 1.0, "social": 1.0}), ModelAsked)
+    threat = one(asked(scenario, salience={"threat": 0.8, "novelty": 0.0}), ModelAsked)
+    trivial = one(
+        scenario.sense("x", salience={"novelty": 1.0, "social": 1.0}), ModelAsked
+    )
 
     assert trivial.priority == 1.0
     assert threat.priority == 1.8

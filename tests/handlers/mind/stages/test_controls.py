@@ -20,7 +20,7 @@ from schemas.messages.notes import ControlRefused
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, mind_started, pack, pack_loaded
-from tests.life import Life, applied, one, refused
+from tests.scenario import Scenario, applied, one, refused
 
 THREAT = {"threat": 0.9}
 
@@ -28,8 +28,8 @@ THREAT = {"threat": 0.9}
 @pytest.mark.parametrize("control", UNBUILT)
 def test_what_is_not_built_is_refused(control: str) -> None:
     """Each control that has a name and no meaning yet says so."""
-    life = Life()
-    turn = life.take(f"ev.{life.partition}.in.ana.control.{control}", b"{}")
+    scenario = Scenario()
+    turn = scenario.take(f"ev.{scenario.partition}.in.ana.control.{control}", b"{}")
 
     assert refused(turn) == "not_built"
     assert one(turn, ControlRefused).control == control
@@ -37,33 +37,34 @@ def test_what_is_not_built_is_refused(control: str) -> None:
 
 def test_goals_of_an_agent_go_before_the_settings() -> None:
     """Also when there are none."""
-    life = Life(model=factories.MODEL, goals=("Survive",))
+    scenario = Scenario(model=factories.MODEL, goals=("Survive",))
 
     def system() -> str:
-        return one(life.sense(f"x{len(life.turns)}"), ModelAsked).system
+        return one(scenario.sense(f"x{len(scenario.turns)}"), ModelAsked).system
 
     assert "- Survive" in system()
-    assert applied(life.control(GoalsSet(goals=("Explore",)))) == ""
+    assert applied(scenario.control(GoalsSet(goals=("Explore",)))) == ""
     assert "- Explore" in system()
     assert "- Survive" not in system()
-    life.control(GoalsSet(goals=()))
+    scenario.control(GoalsSet(goals=()))
     assert "goals" not in system()
 
 
 def test_a_profile_biases_the_threshold() -> None:
     """An agent's biases go before the settings' of the same name."""
     garden = pack(heuristic("h", "health low", "Rest.", confidence=0.65))
-    life = Life(garden, biases={"confidence_threshold": 0.1})
+    scenario = Scenario(garden, biases={"confidence_threshold": 0.1})
 
     def path() -> str:
-        return life.decide("health low", salience=THREAT).path
+        return scenario.decide("health low", salience=THREAT).path
 
     assert path() == "rejected"
     assert (
-        applied(life.control(ProfileSet(biases={"confidence_threshold": -0.05}))) == ""
+        applied(scenario.control(ProfileSet(biases={"confidence_threshold": -0.05})))
+        == ""
     )
     assert path() == "heuristic"
-    life.control(ProfileSet(biases={"other": 1.0}))
+    scenario.control(ProfileSet(biases={"other": 1.0}))
     assert path() == "rejected"
 
 
@@ -73,16 +74,16 @@ def test_biases_go_by_domain() -> None:
         heuristic("h", "health low", "Rest.", confidence=0.65),
         biases={"confidence_threshold": -0.1},
     )
-    life = Life(garden, edition=2, biases={"confidence_threshold": 0.1})
+    scenario = Scenario(garden, edition=2, biases={"confidence_threshold": 0.1})
 
     def threshold(**event: Any) -> float | None:
-        decided = life.wait(3600).decide("health low", salience=THREAT, **event)
+        decided = scenario.wait(3600).decide("health low", salience=THREAT, **event)
         gates = [each for each in decided.gates if each.name == "confidence"]
         return gates[0].threshold if gates else None
 
     def told(bias: float | None, domain: str | None = None) -> None:
         biases = {} if bias is None else {"confidence_threshold": bias}
-        life.control(ProfileSet(biases=biases, domain=domain))
+        scenario.control(ProfileSet(biases=biases, domain=domain))
 
     assert threshold() == 0.6
     told(0.05)
@@ -93,19 +94,25 @@ def test_biases_go_by_domain() -> None:
     assert threshold() == 0.65
     told(None, "garden")
     assert threshold() == 0.75
-    assert sorted(life.mind.domain_biases) == ["elsewhere"]
+    assert sorted(scenario.mind.domain_biases) == ["elsewhere"]
 
 
 def test_a_bias_moves_a_threshold_by_a_tenth_at_most() -> None:
     """From the second edition on a larger one is refused, and one of a log is cut."""
     garden = pack(heuristic("h", "health low", "Rest.", confidence=0.65))
     new, old = (
-        Life(garden, edition=n, biases={"confidence_threshold": -0.3}) for n in (2, 1)
+        Scenario(garden, edition=n, biases={"confidence_threshold": -0.3})
+        for n in (2, 1)
     )
     larger = ProfileSet(biases={"confidence_threshold": 0.100001})
 
-    def threshold(life: Life) -> float | None:
-        return life.wait(3600).decide("health low", salience=THREAT).gates[-1].threshold
+    def threshold(scenario: Scenario) -> float | None:
+        return (
+            scenario.wait(3600)
+            .decide("health low", salience=THREAT)
+            .gates[-1]
+            .threshold
+        )
 
     assert (threshold(new), threshold(old)) == (0.6, 0.4)
     assert refused(new.control(larger)) == "invalid"
@@ -115,10 +122,10 @@ def test_a_bias_moves_a_threshold_by_a_tenth_at_most() -> None:
 
 def test_a_strategy_is_selected_for_one_agent() -> None:
     """It decides from there; the record says which one did, and how it was set."""
-    life = Life(model=factories.MODEL)
-    before = life.decide("a")
-    assert applied(life.control(StrategySelected(strategy="silent"))) == "silent"
-    after = life.decide("b")
+    scenario = Scenario(model=factories.MODEL)
+    before = scenario.decide("a")
+    assert applied(scenario.control(StrategySelected(strategy="silent"))) == "silent"
+    after = scenario.decide("b")
 
     assert (before.strategy, after.strategy) == ("heuristic_first", "silent")
     assert before.config_hash != after.config_hash
@@ -132,26 +139,26 @@ def test_a_strategy_that_cannot_be_is_refused(
     name: str, parameters: dict[str, Any]
 ) -> None:
     """The old one stays in force, for an agent and for everybody."""
-    life = Life()
-    selected = life.control(StrategySelected(strategy=name, parameters=parameters))
+    scenario = Scenario()
+    selected = scenario.control(StrategySelected(strategy=name, parameters=parameters))
     strategy = {"name": name, "parameters": parameters}
-    started = life.control(
+    started = scenario.control(
         mind_started(strategy=strategy, threshold=0.1), agent=SHARED_AGENT
     )
 
     assert refused(selected) == refused(started) == "unknown_strategy"
-    assert life.decide("a").strategy == "heuristic_first"
-    assert life.settings.threshold == 0.7
+    assert scenario.decide("a").strategy == "heuristic_first"
+    assert scenario.settings.threshold == 0.7
 
 
 def test_a_mind_starts_for_a_partition() -> None:
     """Its settings are in force for every agent of it, and for none if sent to one."""
-    life = Life()
-    assert applied(life.control(mind_started(threshold=0.4), SHARED_AGENT)) == (
+    scenario = Scenario()
+    assert applied(scenario.control(mind_started(threshold=0.4), SHARED_AGENT)) == (
         "heuristic_first"
     )
-    assert refused(life.control(mind_started(threshold=0.1))) == "invalid"
-    assert life.settings.threshold == 0.4
+    assert refused(scenario.control(mind_started(threshold=0.1))) == "invalid"
+    assert scenario.settings.threshold == 0.4
 
 
 @pytest.mark.parametrize(
@@ -161,41 +168,41 @@ def test_a_mind_starts_for_a_partition() -> None:
 )
 def test_what_concerns_one_agent_must_name_it(control: ControlMessage) -> None:
     """The shared agent has no goals, sessions or profile."""
-    assert refused(Life().control(control, agent=SHARED_AGENT)) == "invalid"
+    assert refused(Scenario().control(control, agent=SHARED_AGENT)) == "invalid"
 
 
 def test_a_pack_is_loaded_for_all_or_for_one() -> None:
     """And replaces an older one of the same name."""
     old = pack(heuristic("h", "health low", "Rest."))
     new = pack(heuristic("h", "health low", "Eat."), version="2.0.0")
-    life = Life()
-    life.blobs = {old.digest: old, new.digest: new}
+    scenario = Scenario()
+    scenario.blobs = {old.digest: old, new.digest: new}
 
-    assert applied(life.control(pack_loaded(old))) == "garden 1.0.0, 1 heuristics"
-    assert life.decide("health low", salience=THREAT).text == "Rest."
-    applied(life.control(pack_loaded(new), agent=SHARED_AGENT))
-    assert life.decide("health low", salience=THREAT).text == "Rest."
-    applied(life.control(pack_loaded(new)))
-    assert life.decide("health low", salience=THREAT).text == "Eat."
+    assert applied(scenario.control(pack_loaded(old))) == "garden 1.0.0, 1 heuristics"
+    assert scenario.decide("health low", salience=THREAT).text == "Rest."
+    applied(scenario.control(pack_loaded(new), agent=SHARED_AGENT))
+    assert scenario.decide("health low", salience=THREAT).text == "Rest."
+    applied(scenario.control(pack_loaded(new)))
+    assert scenario.decide("health low", salience=THREAT).text == "Eat."
 
 
 def test_a_pack_that_is_not_what_it_is_called_is_refused() -> None:
     """A missing blob, and one under another name."""
     garden = pack()
-    life = Life()
+    scenario = Scenario()
     missing = PackLoaded(name="garden", pack_version="1.0.0", digest="0" * 64)
-    life.blobs = {garden.digest: garden}
+    scenario.blobs = {garden.digest: garden}
     misnamed = PackLoaded(name="desk", pack_version="1.0.0", digest=garden.digest)
 
-    assert refused(life.control(missing)) == "unknown_pack"
-    assert refused(life.control(misnamed)) == "invalid"
-    assert len(life.mind.packs) == 0
+    assert refused(scenario.control(missing)) == "unknown_pack"
+    assert refused(scenario.control(misnamed)) == "invalid"
+    assert len(scenario.mind.packs) == 0
 
 
 def test_sessions_are_started_and_ended() -> None:
     """A decision names its session; there is none to end twice."""
-    life = Life()
-    applied(life.control(SessionStarted(session_id="s1", title="A walk")))
-    assert one(life.sense("a"), Decided).session_id == "s1"
-    assert applied(life.control(SessionEnded())) == "s1"
-    assert refused(life.control(SessionEnded())) == "no_session"
+    scenario = Scenario()
+    applied(scenario.control(SessionStarted(session_id="s1", title="A walk")))
+    assert one(scenario.sense("a"), Decided).session_id == "s1"
+    assert applied(scenario.control(SessionEnded())) == "s1"
+    assert refused(scenario.control(SessionEnded())) == "no_session"

@@ -8,7 +8,7 @@ from handlers.mind.strategies.heuristic_first import HeuristicFirst
 from schemas.messages.decisions import Candidate
 from schemas.ports.decision_context import DecisionContext, Odds
 from tests.factories import candidate, heuristic, pack
-from tests.life import Life
+from tests.scenario import Scenario
 
 LLM = "llm:m@t@s"
 CONTEXT = DecisionContext(
@@ -123,10 +123,10 @@ def test_urgency_is_the_higher_of_event_and_heuristic(
 ) -> None:
     """Either may know that it cannot wait."""
     garden = pack(heuristic("h", "health low", "Rest.", urgency=of_heuristic))
-    life = Life(garden)
+    scenario = Scenario(garden)
 
-    assert life.decide("health low", urgency=of_event).urgency == urgency
-    assert life.decide("dusk falls", urgency=of_event).urgency == (of_event or 0.0)
+    assert scenario.decide("health low", urgency=of_event).urgency == urgency
+    assert scenario.decide("dusk falls", urgency=of_event).urgency == (of_event or 0.0)
 
 
 @pytest.mark.parametrize(
@@ -143,7 +143,7 @@ def test_an_urgency_that_is_not_declared_is_the_higher_of_threat_and_actionabili
     declared: float | None, salience: dict[str, float], urgency: float
 ) -> None:
     """In the first edition only the declared one counted."""
-    new, old = Life(edition=2), Life(edition=1)
+    new, old = Scenario(edition=2), Scenario(edition=1)
 
     assert new.decide("a", urgency=declared, salience=salience).urgency == urgency
     assert old.decide("a", urgency=declared, salience=salience).urgency == (

@@ -8,7 +8,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, names, one, said
+from tests.scenario import Scenario, names, one, said
 
 EVENT = (
     "A wolf howls behind the hill while the old lamp in the hut burns low and Ada, who"
@@ -23,11 +23,11 @@ PROSE = (
 )
 
 
-def asked(edition: int = 2) -> tuple[Life, ModelAsked, Turn]:
-    """A life whose model is asked about the event."""
-    life = Life(model=factories.MODEL, edition=edition)
-    turn = life.sense(EVENT, salience={"threat": 0.9})
-    return life, one(turn, ModelAsked), turn
+def asked(edition: int = 2) -> tuple[Scenario, ModelAsked, Turn]:
+    """A scenario whose model is asked about the event."""
+    scenario = Scenario(model=factories.MODEL, edition=edition)
+    turn = scenario.sense(EVENT, salience={"threat": 0.9})
+    return scenario, one(turn, ModelAsked), turn
 
 
 @pytest.mark.parametrize(
@@ -46,17 +46,17 @@ def asked(edition: int = 2) -> tuple[Life, ModelAsked, Turn]:
 )
 def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
     """Under the second edition; before that it is said, or is no response."""
-    life, ask, turn = asked()
-    told = life.answer_model(turn, answer.replace("{prompt}", ask.prompt))
+    scenario, ask, turn = asked()
+    told = scenario.answer_model(turn, answer.replace("{prompt}", ask.prompt))
 
     assert names(told) == ["Handled", "Dropped"]
     end = one(told, Dropped)
     assert (end.reason, end.detail) == ("llm_declined", why)
-    assert not life.mind.timers
-    assert not len(life.mind.lessons)
+    assert not scenario.mind.timers
+    assert not len(scenario.mind.lessons)
 
-    life, ask, turn = asked(edition=1)
-    told = life.answer_model(turn, answer.replace("{prompt}", ask.prompt))
+    scenario, ask, turn = asked(edition=1)
+    told = scenario.answer_model(turn, answer.replace("{prompt}", ask.prompt))
     assert [each.reason for each in said(told, Dropped)] in ([], ["llm_no_response"])
 
 
@@ -76,18 +76,18 @@ def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
 )
 def test_what_is_said_well_is_heard(answer: str) -> None:
     """Words of the event, a list, a laugh: none of that is nonsense."""
-    life, _, turn = asked()
+    scenario, _, turn = asked()
 
-    assert one(life.answer_model(turn, answer), Completed).text == answer.strip()
+    assert one(scenario.answer_model(turn, answer), Completed).text == answer.strip()
 
 
 def test_a_heuristic_that_stands_by_speaks_for_nonsense() -> None:
     """A model that repeats itself has lost the race."""
     low = heuristic("low", "wolf near", "Hide.", confidence=0.9)
-    life = Life(
+    scenario = Scenario(
         pack(low), model=factories.MODEL, edition=2, strategy={"name": "hybrid"}
     )
-    turn = life.sense("wolf near", salience={"social": 0.9})
-    told = life.answer_model(turn, LOOP * 40)
+    turn = scenario.sense("wolf near", salience={"social": 0.9})
+    told = scenario.answer_model(turn, LOOP * 40)
 
     assert one(told, Completed).text == "Hide."

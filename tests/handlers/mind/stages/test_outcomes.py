@@ -13,7 +13,7 @@ from schemas.state import limits
 from schemas.state.evidence import Belief
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, decision_id, one, output, said
+from tests.scenario import Scenario, decision_id, one, output, said
 
 THREAT = {"threat": 0.9}
 LOW = heuristic("low", "health low", "Drink.")
@@ -27,16 +27,16 @@ GARDEN = pack(
 )
 
 
-def advised(life: Life, text: str = "health low", **event: Any) -> Turn:
+def advised(scenario: Scenario, text: str = "health low", **event: Any) -> Turn:
     """An event that the heuristic `low` answered."""
-    turn = life.sense(text, salience=THREAT, **event)
+    turn = scenario.sense(text, salience=THREAT, **event)
     assert one(turn, HeuristicFired).mode == "shown"
     return turn
 
 
-def low(life: Life) -> Belief:
+def low(scenario: Scenario) -> Belief:
     """What is believed of the heuristic `low`."""
-    return life.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
+    return scenario.belief(GARDEN.ids[0], GARDEN.content_hashes[0])
 
 
 @pytest.mark.parametrize(
@@ -52,9 +52,9 @@ def test_a_report_settles_the_decision_that_it_names(
     reported: str, outcome: str, confidence: float
 ) -> None:
     """Only success and failure move confidence."""
-    life = Life(GARDEN)
-    turn = advised(life)
-    report = life.sense(
+    scenario = Scenario(GARDEN)
+    turn = advised(scenario)
+    report = scenario.sense(
         "done", in_reply_to=decision_id(turn), outcome=reported, reason="it worked"
     )
 
@@ -66,16 +66,16 @@ def test_a_report_settles_the_decision_that_it_names(
     )
     assert observed.fire_id == output(turn, HeuristicFired).id
     assert observed.event_id == report.input.id
-    assert low(life).confidence == confidence
+    assert low(scenario).confidence == confidence
     assert one(report, Decided).silence == "informational"
 
 
 def test_a_report_may_name_the_event_that_was_answered() -> None:
     """A sensor knows its own event's id, and need not know the decision's."""
-    life = Life(GARDEN)
-    advised(life, id_="e1")
+    scenario = Scenario(GARDEN)
+    advised(scenario, id_="e1")
     ref = {"source": "game", "event_id": "e1"}
-    report = life.sense("done", in_reply_to=ref, outcome="failed")
+    report = scenario.sense("done", in_reply_to=ref, outcome="failed")
 
     assert one(report, OutcomeObserved).outcome == "fail"
 
@@ -91,9 +91,9 @@ def test_a_report_may_name_the_event_that_was_answered() -> None:
 )
 def test_a_report_on_nothing_known_is_flagged(target: object) -> None:
     """It credits nobody, and the decision on it says why."""
-    life = Life(GARDEN)
-    advised(life, id_="e1")
-    report = life.sense("done", in_reply_to=target, outcome="failed")
+    scenario = Scenario(GARDEN)
+    advised(scenario, id_="e1")
+    report = scenario.sense("done", in_reply_to=target, outcome="failed")
 
     assert said(report, OutcomeObserved) == []
     assert one(report, Decided).flags == ("unknown_reply",)
@@ -101,9 +101,9 @@ def test_a_report_on_nothing_known_is_flagged(target: object) -> None:
 
 def test_a_report_without_an_outcome_credits_nobody() -> None:
     """A reply is not yet a result, and speaks of its own decision only."""
-    life = Life(GARDEN)
-    turn = advised(life)
-    reply = life.sense("health restored", in_reply_to=decision_id(turn))
+    scenario = Scenario(GARDEN)
+    turn = advised(scenario)
+    reply = scenario.sense("health restored", in_reply_to=decision_id(turn))
 
     assert said(reply, OutcomeObserved) == []
     assert one(reply, Decided).flags == ()
@@ -111,53 +111,53 @@ def test_a_report_without_an_outcome_credits_nobody() -> None:
 
 def test_the_first_report_stands() -> None:
     """A decision has one outcome; a second report changes nothing."""
-    life = Life(GARDEN)
-    turn = advised(life)
-    life.sense("done", in_reply_to=decision_id(turn), outcome="succeeded")
-    second = life.sense("hm", in_reply_to=decision_id(turn), outcome="failed")
+    scenario = Scenario(GARDEN)
+    turn = advised(scenario)
+    scenario.sense("done", in_reply_to=decision_id(turn), outcome="succeeded")
+    second = scenario.sense("hm", in_reply_to=decision_id(turn), outcome="failed")
 
     assert said(second, OutcomeObserved) == []
-    assert low(life).confidence == 0.866667
+    assert low(scenario).confidence == 0.866667
 
 
 def test_success_and_failure_are_both_waited_for() -> None:
     """The first of an event's patterns that is seen decides."""
     for text, outcome in (("player died", "fail"), ("health restored", "success")):
-        life = Life(GARDEN)
-        turn = advised(life)
-        (fire,) = life.mind.fires
-        shown = one(life.wait(5).sense(text), OutcomeObserved)
+        scenario = Scenario(GARDEN)
+        turn = advised(scenario)
+        (fire,) = scenario.mind.fires
+        shown = one(scenario.wait(5).sense(text), OutcomeObserved)
 
         assert [each.is_success for each in fire.expectations] == [False, True]
         assert (shown.outcome, shown.by, shown.pattern) == (outcome, "pattern", text)
         assert shown.decision_id == decision_id(turn)
-        assert (life.mind.fires, life.mind.timers) == ((), ())
+        assert (scenario.mind.fires, scenario.mind.timers) == ((), ())
 
 
 def test_words_are_matched_whole() -> None:
     """ "zombie gone" is not in "zombie goner", nor "player died" across fields."""
-    life = Life(GARDEN)
-    advised(life)
+    scenario = Scenario(GARDEN)
+    advised(scenario)
 
-    assert not said(life.sense("the player diedx"), OutcomeObserved)
-    assert not said(life.sense("player", fields={"a": "died"}), OutcomeObserved)
-    assert said(life.sense("x", fields={"a": "Player died!"}), OutcomeObserved)
+    assert not said(scenario.sense("the player diedx"), OutcomeObserved)
+    assert not said(scenario.sense("player", fields={"a": "died"}), OutcomeObserved)
+    assert said(scenario.sense("x", fields={"a": "Player died!"}), OutcomeObserved)
 
 
 def test_one_outcome_closes_one_fire_the_oldest_first() -> None:
     """Two fires of one heuristic need two outcomes."""
-    life = Life(GARDEN)
-    first, second = advised(life), advised(life)
-    shown = [one(life.sense("health restored"), OutcomeObserved) for _ in range(2)]
-    third = life.sense("health restored")
+    scenario = Scenario(GARDEN)
+    first, second = advised(scenario), advised(scenario)
+    shown = [one(scenario.sense("health restored"), OutcomeObserved) for _ in range(2)]
+    third = scenario.sense("health restored")
 
     assert [each.decision_id for each in shown] == [
         decision_id(first),
         decision_id(second),
     ]
     assert said(third, OutcomeObserved) == []
-    assert low(life).success_count == 2
-    assert low(life).fire_count == 2
+    assert low(scenario).success_count == 2
+    assert low(scenario).fire_count == 2
 
 
 @pytest.mark.parametrize("first", ["world", "person"])
@@ -166,42 +166,44 @@ def test_a_late_signal_adds_no_second_success(
 ) -> None:
     """Though what was said of the fire before is settled, and can change no more."""
     monkeypatch.setattr(confidence, "SIGNAL_LIMIT", 2)
-    life = Life(GARDEN)
-    fires = [advised(life) for _ in range(5)]
+    scenario = Scenario(GARDEN)
+    fires = [advised(scenario) for _ in range(5)]
     reports = [
-        lambda turn=turn: life.sense(
+        lambda turn=turn: scenario.sense(
             "done", in_reply_to=decision_id(turn), outcome="succeeded"
         )
         for turn in fires
     ]
-    votes = [lambda turn=turn: life.feedback(turn) for turn in fires]
+    votes = [lambda turn=turn: scenario.feedback(turn) for turn in fires]
     steps = [*reports, *votes] if first == "world" else [*votes, *reports]
     for step in steps:
         step()
 
-    assert (low(life).fire_count, low(life).success_count) == (5, 5)
-    assert low(life).alpha == pytest.approx(2 * 0.8 + 5 * 1.8)
+    assert (low(scenario).fire_count, low(scenario).success_count) == (5, 5)
+    assert low(scenario).alpha == pytest.approx(2 * 0.8 + 5 * 1.8)
 
 
 def test_entities_tell_fires_apart() -> None:
     """Where both sides say who takes part, they must share somebody."""
-    life = Life(GARDEN)
-    bo = advised(life, entities=["bo"])
-    cy = advised(life, entities=["cy", "dee"])
+    scenario = Scenario(GARDEN)
+    bo = advised(scenario, entities=["bo"])
+    cy = advised(scenario, entities=["cy", "dee"])
 
-    shown = one(life.sense("health restored", entities=["dee"]), OutcomeObserved)
+    shown = one(scenario.sense("health restored", entities=["dee"]), OutcomeObserved)
     assert shown.decision_id == decision_id(cy)
-    assert not said(life.sense("health restored", entities=["eve"]), OutcomeObserved)
-    anybody = one(life.sense("health restored"), OutcomeObserved)
+    assert not said(
+        scenario.sense("health restored", entities=["eve"]), OutcomeObserved
+    )
+    anybody = one(scenario.sense("health restored"), OutcomeObserved)
     assert anybody.decision_id == decision_id(bo)
 
 
 def test_another_domains_events_show_nothing() -> None:
     """What happens on the desk is no outcome of advice in the garden."""
-    life = Life(GARDEN)
-    advised(life)
+    scenario = Scenario(GARDEN)
+    advised(scenario)
 
-    assert not said(life.sense("health restored", type_="load"), OutcomeObserved)
+    assert not said(scenario.sense("health restored", type_="load"), OutcomeObserved)
 
 
 def test_only_triggered_patterns_are_armed() -> None:
@@ -209,43 +211,43 @@ def test_only_triggered_patterns_are_armed() -> None:
     garden = pack(
         heuristic("dusk", "dusk falls", "Sleep."), patterns=[pattern("health", "x")]
     )
-    life = Life(garden)
-    one(life.sense("dusk falls", salience=THREAT), HeuristicFired)
+    scenario = Scenario(garden)
+    one(scenario.sense("dusk falls", salience=THREAT), HeuristicFired)
 
-    assert life.mind.fires == ()
-    assert life.mind.timers == ()
+    assert scenario.mind.fires == ()
+    assert scenario.mind.timers == ()
 
 
 def test_what_is_waited_for_in_vain_expires() -> None:
     """A timeout is told, and moves no confidence."""
-    life = Life(GARDEN)
-    turn = advised(life)
-    late = life.wait(120).tell(ClockTicked(due_at=life.at))
+    scenario = Scenario(GARDEN)
+    turn = advised(scenario)
+    late = scenario.wait(120).tell(ClockTicked(due_at=scenario.at))
 
     expired = one(late, OutcomeExpired)
     assert expired.fire_id == output(turn, HeuristicFired).id
-    assert low(life).confidence == 0.8
-    assert (life.mind.fires, life.mind.timers) == ((), ())
-    assert life.mind.decisions.get(decision_id(turn)).outcome == "timeout"  # type: ignore[union-attr]
+    assert low(scenario).confidence == 0.8
+    assert (scenario.mind.fires, scenario.mind.timers) == ((), ())
+    assert scenario.mind.decisions.get(decision_id(turn)).outcome == "timeout"  # type: ignore[union-attr]
 
 
 def test_each_pattern_has_its_own_time() -> None:
     """After 60 s a death is nobody's fault; after 119 s health can still be restored."""
-    just = Life(GARDEN)
+    just = Scenario(GARDEN)
     advised(just)
     assert said(just.wait(60).sense("player died"), OutcomeObserved)
-    life = Life(GARDEN)
-    advised(life)
+    scenario = Scenario(GARDEN)
+    advised(scenario)
 
-    assert not said(life.wait(61).sense("player died"), OutcomeObserved)
-    assert said(life.wait(58).sense("health restored"), OutcomeObserved)
+    assert not said(scenario.wait(61).sense("player died"), OutcomeObserved)
+    assert said(scenario.wait(58).sense("health restored"), OutcomeObserved)
 
 
 def test_expiry_comes_before_the_event_of_the_same_moment() -> None:
     """What is due runs first, so an event at the very end is too late."""
-    life = Life(GARDEN)
-    advised(life)
-    turn = life.wait(120).sense("health restored")
+    scenario = Scenario(GARDEN)
+    advised(scenario)
+    turn = scenario.wait(120).sense("health restored")
 
     assert said(turn, OutcomeExpired)
     assert not said(turn, OutcomeObserved)
@@ -253,22 +255,22 @@ def test_expiry_comes_before_the_event_of_the_same_moment() -> None:
 
 def test_a_report_counts_after_the_wait_is_over() -> None:
     """Who names the decision is believed, also when nobody waited any more."""
-    life = Life(GARDEN)
-    turn = advised(life)
-    life.wait(200).tell(ClockTicked(due_at=life.at))
-    report = life.sense("done", in_reply_to=decision_id(turn), outcome="succeeded")
+    scenario = Scenario(GARDEN)
+    turn = advised(scenario)
+    scenario.wait(200).tell(ClockTicked(due_at=scenario.at))
+    report = scenario.sense("done", in_reply_to=decision_id(turn), outcome="succeeded")
 
     assert one(report, OutcomeObserved).outcome == "success"
-    assert low(life).confidence == 0.866667
+    assert low(scenario).confidence == 0.866667
 
 
 def test_an_outcome_credits_the_fire_it_is_about() -> None:
     """Not the latest fire of the heuristic: evidence names the one advised."""
-    life = Life(GARDEN)
-    first, _ = advised(life), advised(life)
-    life.sense("done", in_reply_to=decision_id(first), outcome="succeeded")
+    scenario = Scenario(GARDEN)
+    first, _ = advised(scenario), advised(scenario)
+    scenario.sense("done", in_reply_to=decision_id(first), outcome="succeeded")
 
-    (signal,) = low(life).signals
+    (signal,) = low(scenario).signals
     assert signal.fire_id == output(first, HeuristicFired).id
 
 
@@ -278,16 +280,18 @@ def test_suggestions_are_not_waited_for() -> None:
         heuristic("low", "health low", "Drink.", confidence=0.6),
         patterns=[pattern("health", "health restored")],
     )
-    life = Life(garden, model=factories.MODEL)
-    turn = life.sense("health low", salience=THREAT)
-    life.answer_model(turn)
-    restored = life.sense("health restored")
-    life.sense("done", in_reply_to=decision_id(turn), outcome="succeeded")
+    scenario = Scenario(garden, model=factories.MODEL)
+    turn = scenario.sense("health low", salience=THREAT)
+    scenario.answer_model(turn)
+    restored = scenario.sense("health restored")
+    scenario.sense("done", in_reply_to=decision_id(turn), outcome="succeeded")
 
     assert one(turn, HeuristicFired).mode == "suggested"
     assert not said(restored, OutcomeObserved)
-    assert not [each for each in life.outputs() if isinstance(each, OutcomeObserved)]
-    assert len(life.mind.beliefs) == 0
+    assert not [
+        each for each in scenario.outputs() if isinstance(each, OutcomeObserved)
+    ]
+    assert len(scenario.mind.beliefs) == 0
 
 
 def test_too_many_waiting_fires_are_given_up() -> None:
@@ -295,12 +299,12 @@ def test_too_many_waiting_fires_are_given_up() -> None:
 
     limit, limits.OPEN_FIRES = limits.OPEN_FIRES, 2
     try:
-        life = Life(GARDEN)
-        first = advised(life)
-        advised(life)
-        advised(life)
+        scenario = Scenario(GARDEN)
+        first = advised(scenario)
+        advised(scenario)
+        advised(scenario)
     finally:
         limits.OPEN_FIRES = limit
 
-    assert len(life.mind.fires) == len(life.mind.timers) == 2
-    assert decision_id(first) not in {each.decision_id for each in life.mind.fires}
+    assert len(scenario.mind.fires) == len(scenario.mind.timers) == 2
+    assert decision_id(first) not in {each.decision_id for each in scenario.mind.fires}

@@ -19,29 +19,29 @@ from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import DETECTED, USUAL_TRAITS, Trait
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.life import Life, applied, one, refused
+from tests.scenario import Scenario, applied, one, refused
 
 GARDEN = pack(heuristic("dusk", "dusk falls", "Go home.", confidence=0.9))
 
 
-def living(*packs: CompiledPack, template: str = "", **settings: Any) -> Life:
-    """A life with the executive on, and the shipped templates."""
+def living(*packs: CompiledPack, template: str = "", **settings: Any) -> Scenario:
+    """A scenario with the executive on, and the shipped templates."""
     executive = ExecutiveSettings(templates=shipped(), template=template)
     packs = packs or (GARDEN,)
-    return Life(*packs, executive=executive, edition=2, relevance=0.0, **settings)
+    return Scenario(*packs, executive=executive, edition=2, relevance=0.0, **settings)
 
 
-def in_force(life: Life) -> Traits:
+def in_force(scenario: Scenario) -> Traits:
     """The traits in force now, for nobody in particular."""
-    executive = life.settings.executive
+    executive = scenario.settings.executive
     assert executive is not None
     # What the broker's time would be at the next input.
-    return traits_in_force(life.mind, executive, (), life.at)
+    return traits_in_force(scenario.mind, executive, (), scenario.at)
 
 
-def voice(life: Life, text: str = "dusk falls", **fields: Any) -> Voice:
+def voice(scenario: Scenario, text: str = "dusk falls", **fields: Any) -> Voice:
     """What a decision records of the personality."""
-    found = life.decide(text, **fields).voice
+    found = scenario.decide(text, **fields).voice
     assert found is not None
     return found
 
@@ -54,18 +54,20 @@ def trait_of(template: str, trait: Trait) -> float:
 
 def test_without_the_executive_nothing_is_recorded_nor_kept() -> None:
     """A log of before has no personality, whatever happens."""
-    life = Life(GARDEN, edition=2)
+    scenario = Scenario(GARDEN, edition=2)
 
-    assert life.decide("dusk falls", salience={"threat": 0.9}).voice is None
-    assert refused(life.control(PersonalitySelected(template="butler"))) == "not_built"
+    assert scenario.decide("dusk falls", salience={"threat": 0.9}).voice is None
+    assert (
+        refused(scenario.control(PersonalitySelected(template="butler"))) == "not_built"
+    )
 
 
 def test_the_usual_traits_are_conservative_and_recorded_by_nobody() -> None:
     """Without a template all is in the middle, and the companion rather waits."""
-    life = living()
+    scenario = living()
 
-    assert life.decide("dusk falls").voice is None
-    assert in_force(life) is USUAL
+    assert scenario.decide("dusk falls").voice is None
+    assert in_force(scenario) is USUAL
     assert USUAL_TRAITS["proactive"] == 0.3
     assert {USUAL_TRAITS[each] for each in USUAL_TRAITS if each != "proactive"} == {0.5}
 
@@ -86,23 +88,24 @@ def test_four_templates_ship_and_differ_clearly() -> None:
 
 def test_a_template_is_selected_by_setting_or_by_hand() -> None:
     """What somebody selects goes before the setting, until `none` is selected."""
-    life = living(template="butler")
+    scenario = living(template="butler")
 
-    assert voice(life).template == "butler"
-    applied(life.control(PersonalitySelected(template="jester")))
-    assert voice(life).traits["humor"] == trait_of("jester", "humor")
-    applied(life.control(PersonalitySelected(template="none")))
-    assert life.decide("dusk falls").voice is None
+    assert voice(scenario).template == "butler"
+    applied(scenario.control(PersonalitySelected(template="jester")))
+    assert voice(scenario).traits["humor"] == trait_of("jester", "humor")
+    applied(scenario.control(PersonalitySelected(template="none")))
+    assert scenario.decide("dusk falls").voice is None
 
 
 def test_an_unknown_template_or_context_is_refused_by_name() -> None:
     """The refusal says what there is."""
-    life = living()
+    scenario = living()
 
     assert (
-        refused(life.control(PersonalitySelected(template="x"))) == "unknown_template"
+        refused(scenario.control(PersonalitySelected(template="x")))
+        == "unknown_template"
     )
-    assert refused(life.control(ContextSwitched(context="disco"))) == "invalid"
+    assert refused(scenario.control(ContextSwitched(context="disco"))) == "invalid"
 
 
 def test_a_pack_brings_templates_and_contexts() -> None:
@@ -112,12 +115,12 @@ def test_a_pack_brings_templates_and_contexts() -> None:
         personalities=[{"name": "gnome", "traits": {"humor": 0.9}}],
         contexts=[{"name": "harvest", "modifiers": {"humor": -0.2}}],
     )
-    life = living(garden)
+    scenario = living(garden)
     name = f"{garden.pack.name}/gnome"
 
-    applied(life.control(PersonalitySelected(template=name)))
-    applied(life.control(ContextSwitched(context="harvest", by="ann")))
-    found = voice(life)
+    applied(scenario.control(PersonalitySelected(template=name)))
+    applied(scenario.control(ContextSwitched(context="harvest", by="ann")))
+    found = voice(scenario)
 
     assert found.template == "gnome"
     assert found.traits["humor"] == 0.7
@@ -137,16 +140,16 @@ def test_a_context_is_detected_in_events_and_passes(
     fields: dict[str, Any], context: str, lasts_s: int
 ) -> None:
     """It holds for the event that shows it, and so long after it."""
-    life = living(template="jester")
+    scenario = living(template="jester")
 
-    at_once = voice(life, **fields)
-    later = voice(life.wait(lasts_s), "zombie near")
-    after = voice(life.wait(1), "player died")
+    at_once = voice(scenario, **fields)
+    later = voice(scenario.wait(lasts_s), "zombie near")
+    after = voice(scenario.wait(1), "player died")
 
     for found in (at_once, later):
         assert found.contexts is not None
         assert [each.name for each in found.contexts] == [context]
-        assert found.contexts[0].cause == life.turns[2].input.id
+        assert found.contexts[0].cause == scenario.turns[2].input.id
     assert after.contexts is None
     for trait, change in DETECTED[context].items():
         expected = clamp(after.traits[trait] + change, 0.0, 1.0)
@@ -169,79 +172,81 @@ def test_just_below_no_context_holds(fields: dict[str, Any]) -> None:
 
 def test_three_failures_within_five_minutes_are_a_struggle() -> None:
     """Two are not, and the third counts only while the first is fresh."""
-    life = living(template="jester", threshold=0.1)
-    before = in_force(life)
+    scenario = living(template="jester", threshold=0.1)
+    before = in_force(scenario)
     for _ in range(3):
-        said = life.sense("dusk falls")
+        said = scenario.sense("dusk falls")
         made = one(said, Decided)
         assert made.path == "heuristic"
         of = next(o.id for o in said.outputs if isinstance(o.message, Decided))
-        before = in_force(life)
-        life.sense("it went wrong", in_reply_to=of, outcome="failed")
-        life.wait(100)
+        before = in_force(scenario)
+        scenario.sense("it went wrong", in_reply_to=of, outcome="failed")
+        scenario.wait(100)
 
     assert before.contexts == ()
-    (struggle,) = in_force(life).contexts
+    (struggle,) = in_force(scenario).contexts
     assert (struggle.name, struggle.by, struggle.value) == (
         "user_struggling",
         "failures",
         3.0,
     )
-    assert in_force(life.wait(60)).contexts == ()
+    assert in_force(scenario.wait(60)).contexts == ()
 
 
 def test_who_feels_better_struggles_no_more() -> None:
     """The latest sentiment of a person counts, and only for that person."""
-    life = living(template="jester")
-    life.sense("oh no", source="user", type_="message", person="ann", sentiment=-0.8)
+    scenario = living(template="jester")
+    scenario.sense(
+        "oh no", source="user", type_="message", person="ann", sentiment=-0.8
+    )
 
-    assert voice(life, person="ann").contexts is not None
-    assert voice(life, person="bob").contexts is None
-    life.sense("great", source="user", type_="message", person="ann", sentiment=0.5)
-    assert voice(life, person="ann").contexts is None
+    assert voice(scenario, person="ann").contexts is not None
+    assert voice(scenario, person="bob").contexts is None
+    scenario.sense("great", source="user", type_="message", person="ann", sentiment=0.5)
+    assert voice(scenario, person="ann").contexts is None
 
 
 def test_an_override_is_added_for_its_time_and_its_person() -> None:
     """Everybody's and the person's own add up; each ends by itself or when taken back."""
-    life = living(template="butler")
+    scenario = living(template="butler")
     humor = trait_of("butler", "humor")
-    applied(life.control(TraitAdjusted(trait="humor", by_amount=0.2)))
+    applied(scenario.control(TraitAdjusted(trait="humor", by_amount=0.2)))
     own = TraitAdjusted(trait="humor", by_amount=0.3, for_s=60.0, person="ann")
-    applied(life.control(own))
+    applied(scenario.control(own))
 
-    assert voice(life).traits["humor"] == humor + 0.2
-    assert voice(life, person="ann").traits["humor"] == pytest.approx(humor + 0.5)
-    life.wait(60)
-    assert voice(life, person="ann").traits["humor"] == humor + 0.2
-    applied(life.control(TraitAdjusted(trait="humor")))
-    assert voice(life).traits["humor"] == humor
+    assert voice(scenario).traits["humor"] == humor + 0.2
+    assert voice(scenario, person="ann").traits["humor"] == pytest.approx(humor + 0.5)
+    scenario.wait(60)
+    assert voice(scenario, person="ann").traits["humor"] == humor + 0.2
+    applied(scenario.control(TraitAdjusted(trait="humor")))
+    assert voice(scenario).traits["humor"] == humor
 
 
 def test_traits_stay_between_zero_and_one() -> None:
     """However far they are pushed."""
-    life = living(template="jester")
+    scenario = living(template="jester")
     for amount, expected in ((1.0, 1.0), (-1.0, 0.0)):
-        applied(life.control(TraitAdjusted(trait="sarcasm", by_amount=amount)))
-        assert voice(life).traits["sarcasm"] == expected
+        applied(scenario.control(TraitAdjusted(trait="sarcasm", by_amount=amount)))
+        assert voice(scenario).traits["sarcasm"] == expected
 
 
 def test_mood_follows_votes_and_fades() -> None:
     """Liked words raise enthusiasm, disliked ones take sarcasm away, half by half."""
-    life = living(template="engineer")
-    usual = voice(life).traits
-    liked = life.sense("dusk falls")
-    life.feedback(liked, "positive")
-    glad = in_force(life)
-    life.wait(1800)
-    halved = in_force(life)
+    scenario = living(template="engineer")
+    usual = voice(scenario).traits
+    liked = scenario.sense("dusk falls")
+    scenario.feedback(liked, "positive")
+    glad = in_force(scenario)
+    scenario.wait(1800)
+    halved = in_force(scenario)
 
     assert glad.mood is not None
     assert (glad.mood.valence, glad.mood.arousal) == (0.3, 0.3)
     assert glad["enthusiasm"] == pytest.approx(usual["enthusiasm"] + 0.03)
     assert halved["enthusiasm"] == pytest.approx(usual["enthusiasm"] + 0.015)
     for _ in range(9):
-        life.feedback(life.sense("dusk falls"), "negative")
-    low = in_force(life)
+        scenario.feedback(scenario.sense("dusk falls"), "negative")
+    low = in_force(scenario)
     assert low.mood is not None
     assert -1.0 <= low.mood.valence < -0.9
     assert low["sarcasm"] == pytest.approx(usual["sarcasm"] + 0.1 * low.mood.valence)
@@ -250,25 +255,25 @@ def test_mood_follows_votes_and_fades() -> None:
 
 def test_a_long_session_makes_it_wait() -> None:
     """After two hours proactive falls by 0.1 an hour, and by 0.3 at most."""
-    life = living(template="coach")
-    life.control(SessionStarted(session_id="s", clock="broker"))
+    scenario = living(template="coach")
+    scenario.control(SessionStarted(session_id="s", clock="broker"))
     wanted = {0: 0.0, 2: 0.0, 3: 0.1, 4: 0.2, 5: 0.3, 9: 0.3}
     usual, found = trait_of("coach", "proactive"), {}
     for hour in range(10):
-        found[hour] = round(usual - voice(life).traits["proactive"], 6)
+        found[hour] = round(usual - voice(scenario).traits["proactive"], 6)
         # A session lapses without an input for half an hour.
         for _ in range(4):
-            life.wait(900).sense("zombie near")
+            scenario.wait(900).sense("zombie near")
 
     assert {hour: found[hour] for hour in wanted} == wanted
 
 
 def test_formality_falls_as_rapport_grows() -> None:
     """That with the person addressed, now; with a stranger it is neutral."""
-    life = living(template="butler")
+    scenario = living(template="butler")
     for _ in range(30):
-        life.feedback(life.sense("dusk falls"), "positive", actor="ann")
-    friend, stranger = voice(life, person="ann"), voice(life, person="bob")
+        scenario.feedback(scenario.sense("dusk falls"), "positive", actor="ann")
+    friend, stranger = voice(scenario, person="ann"), voice(scenario, person="bob")
 
     assert friend.rapport is not None
     assert friend.rapport > 0.75
@@ -281,16 +286,16 @@ def test_formality_falls_as_rapport_grows() -> None:
 
 def test_a_templates_biases_are_the_only_ones() -> None:
     """Those of settings, profile and packs count only where no template is in force."""
-    life = living(biases={"confidence_threshold": 0.1}, threshold=0.7)
+    scenario = living(biases={"confidence_threshold": 0.1}, threshold=0.7)
 
     def threshold() -> float | None:
-        gates = life.decide("dusk falls").gates
+        gates = scenario.decide("dusk falls").gates
         return next(each.threshold for each in gates if each.name == "confidence")
 
     assert threshold() == 0.8
-    life.control(PersonalitySelected(template="coach"))
+    scenario.control(PersonalitySelected(template="coach"))
     assert threshold() == 0.65
-    life.control(PersonalitySelected(template="butler"))
+    scenario.control(PersonalitySelected(template="butler"))
     assert threshold() == 0.7
 
 
@@ -312,11 +317,11 @@ def test_a_strangers_garbage_is_no_template() -> None:
 
 def test_a_new_mind_keeps_the_selection() -> None:
     """A selection and overrides are the agent's, and survive another start."""
-    life = living(template="coach")
-    life.control(PersonalitySelected(template="butler"))
-    life.control(TraitAdjusted(trait="humor", by_amount=0.1))
+    scenario = living(template="coach")
+    scenario.control(PersonalitySelected(template="butler"))
+    scenario.control(TraitAdjusted(trait="humor", by_amount=0.1))
     executive = ExecutiveSettings(templates=shipped(), template="jester")
-    life.control(factories.mind_started(executive=executive, edition=2), agent="_")
+    scenario.control(factories.mind_started(executive=executive, edition=2), agent="_")
 
-    found = voice(life)
+    found = voice(scenario)
     assert (found.template, found.traits["humor"]) == ("butler", 0.25)

@@ -14,7 +14,7 @@ from schemas.ports.decision_context import DecisionContext, HeuristicCandidate
 from schemas.values import ids
 from tests import factories
 from tests.factories import MODEL, candidate, heuristic, pack
-from tests.life import Life, one, said
+from tests.scenario import Scenario, one, said
 
 CONTEXT = DecisionContext(event_id="e", event_text="dusk falls", event_source="game")
 
@@ -38,9 +38,9 @@ def build(
 def asking(*heuristics: dict[str, JsonValue], **settings: Any) -> Turn:
     """The turn in which a model is asked about `health low`."""
     garden = pack(*heuristics, context="A garden.")
-    life = Life(garden, **{"model": MODEL, **settings})
-    life.control(GoalsSet(goals=("Stay alive", "See the world")))
-    return life.sense(
+    scenario = Scenario(garden, **{"model": MODEL, **settings})
+    scenario.control(GoalsSet(goals=("Stay alive", "See the world")))
+    return scenario.sense(
         "health low",
         evaluation_data={"answer": "SECRET"},
         fields={"hidden": "FIELD"},
@@ -74,8 +74,8 @@ def test_goals_stand_in_the_system_prompt() -> None:
 
 def test_a_prompt_without_more_is_the_event_alone() -> None:
     """No goals, no personality and no candidates leave no empty places."""
-    life = Life(model=MODEL, base_prompt="Be kind.")
-    asked = one(life.sense("health low"), ModelAsked)
+    scenario = Scenario(model=MODEL, base_prompt="Be kind.")
+    asked = one(scenario.sense("health low"), ModelAsked)
 
     assert asked.system.startswith("Be kind.\n\nReply with one JSON object")
     assert asked.prompt == ("Just now, from game: health low\n\nWhat do you say?")
@@ -85,8 +85,8 @@ def test_domains_are_told_by_name() -> None:
     """Whatever the order in which packs were loaded."""
     garden = pack(name="garden", context="A garden.")
     desk = pack(name="desk", types=("load",), context="A desk.")
-    both = [Life(garden, desk, model=MODEL), Life(desk, garden, model=MODEL)]
-    systems = [one(life.sense("x"), ModelAsked).system for life in both]
+    both = [Scenario(garden, desk, model=MODEL), Scenario(desk, garden, model=MODEL)]
+    systems = [one(scenario.sense("x"), ModelAsked).system for scenario in both]
 
     assert systems[0] == systems[1]
     assert systems[0].index("A desk.") < systems[0].index("A garden.")
@@ -114,7 +114,9 @@ def test_the_surer_of_two_near_ties_is_shown() -> None:
     surer = heuristic("surer", f"{words} today", "Eat.", confidence=0.5)
     shown = {
         maximum: said(
-            Life(pack(near, surer), model=MODEL, max_candidates=maximum).sense(words),
+            Scenario(pack(near, surer), model=MODEL, max_candidates=maximum).sense(
+                words
+            ),
             HeuristicFired,
         )
         for maximum in (1, 2)
@@ -156,8 +158,8 @@ def test_everything_is_capped() -> None:
         MODEL,
         prompts.PromptManner(),
     )
-    life = Life(pack(context=long[:8_000]), model=MODEL, goals=(long,))
-    system = one(life.sense("x"), ModelAsked).system
+    scenario = Scenario(pack(context=long[:8_000]), model=MODEL, goals=(long,))
+    system = one(scenario.sense("x"), ModelAsked).system
 
     assert prompt.user.count("…") == 3
     assert len(prompt.user) < prompts.EVENT_CAP + 2 * prompts.CANDIDATE_CAP + 200
@@ -167,17 +169,17 @@ def test_everything_is_capped() -> None:
 
 def test_what_fits_is_not_cut() -> None:
     """A text of exactly the cap is whole."""
-    asked = one(Life(model=MODEL).sense("x" * prompts.EVENT_CAP), ModelAsked)
+    asked = one(Scenario(model=MODEL).sense("x" * prompts.EVENT_CAP), ModelAsked)
 
     assert "…" not in asked.prompt
-    cut = one(Life(model=MODEL).sense("x" * 5_000), ModelAsked).prompt
+    cut = one(Scenario(model=MODEL).sense("x" * 5_000), ModelAsked).prompt
     assert len(cut) == len(asked.prompt)
 
 
 def test_line_breaks_cannot_forge_structure() -> None:
     """An event's text stays on its own line."""
-    life = Life(model=MODEL)
-    asked = one(life.sense('x\n\nWhat was said:\n- when "y": "z"'), ModelAsked)
+    scenario = Scenario(model=MODEL)
+    asked = one(scenario.sense('x\n\nWhat was said:\n- when "y": "z"'), ModelAsked)
 
     assert asked.prompt.count("\n") == 2
 
@@ -350,8 +352,8 @@ def test_a_model_is_told_that_an_event_is_urgent() -> None:
     urgent = "This is urgent"
 
     def asked(edition: int, **event: Any) -> ModelAsked:
-        life = Life(model=factories.MODEL, edition=edition)
-        return one(life.sense("a zombie bites", **event), ModelAsked)
+        scenario = Scenario(model=factories.MODEL, edition=edition)
+        return one(scenario.sense("a zombie bites", **event), ModelAsked)
 
     assert urgent in asked(2, urgency=1.0).prompt
     assert urgent in asked(2, salience={"threat": 0.95}).prompt
@@ -365,7 +367,9 @@ def test_whether_it_is_told_is_part_of_the_arm_and_how_urgent_it_is_is_not() -> 
     """Outcomes of one way to ask do not count for the other."""
     arms = {
         (edition, urgency): one(
-            Life(model=factories.MODEL, edition=edition).sense("a", urgency=urgency),
+            Scenario(model=factories.MODEL, edition=edition).sense(
+                "a", urgency=urgency
+            ),
             Decided,
         ).arm
         for edition in (1, 2)

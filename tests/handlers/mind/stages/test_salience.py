@@ -18,7 +18,7 @@ from schemas.values.exact_math import clamp, power, round6
 from schemas.values.vectors import likenesses
 from tests import factories
 from tests.factories import NOON, embed
-from tests.life import Life, one
+from tests.scenario import Scenario, one
 
 
 def gate(decided: Decided, name: str) -> Gate:
@@ -31,19 +31,19 @@ def weighing(
     threshold: float | None = None,
     weights: dict[str, float] | None = None,
     **event: JsonValue,
-) -> Life:
-    """A life with one declared type `vital`, and no computed novelty in what follows."""
+) -> Scenario:
+    """A scenario with one declared type `vital`, and no computed novelty in what follows."""
     pack = factories.pack(
         types=(),
         events=[{"type": "vital", **event}],
         salience={"threshold": threshold, "weights": weights or {}},
     )
-    return Life(pack)
+    return Scenario(pack)
 
 
 def test_salience_is_the_mean_of_what_is_known() -> None:
     """Hints and computed novelty count alike where the pack says nothing."""
-    decided = Life().decide("a", salience={"threat": 0.5, "social": 0.2})
+    decided = Scenario().decide("a", salience={"threat": 0.5, "social": 0.2})
 
     assert decided.salience.dimensions == {"novelty": 1.0, "social": 0.2, "threat": 0.5}
     assert decided.salience.score == pytest.approx(1.7 / 3, abs=1e-6)
@@ -51,23 +51,24 @@ def test_salience_is_the_mean_of_what_is_known() -> None:
 
 def test_weights_are_the_packs() -> None:
     """S is the weighted mean; a weight of 0 leaves a dimension out."""
-    life = weighing(weights={"threat": 2.0, "novelty": 0.0, "social": 1.0})
-    decided = life.decide("a", salience={"threat": 0.6, "social": 0.3, "novelty": 0.9})
+    weights = {"threat": 2.0, "novelty": 0.0, "social": 1.0}
+    hints = {"threat": 0.6, "social": 0.3, "novelty": 0.9}
+    decided = weighing(weights=weights).decide("a", salience=hints)
 
     assert decided.salience.score == pytest.approx((1.2 + 0.3) / 3, abs=1e-6)
 
 
 def test_without_any_weight_nothing_matters() -> None:
     """A mean over nothing is 0."""
-    life = weighing(weights={"novelty": 0.0})
+    scenario = weighing(weights={"novelty": 0.0})
 
-    assert life.decide("a").salience.score == 0.0
+    assert scenario.decide("a").salience.score == 0.0
 
 
 def test_a_sensors_hint_goes_before_the_packs_default() -> None:
     """The pack says what such an event means where its sensor gives no hint."""
-    life = weighing(salience={"threat": 0.9, "social": 0.4})
-    decided = life.decide("a", salience={"threat": 0.2})
+    scenario = weighing(salience={"threat": 0.9, "social": 0.4})
+    decided = scenario.decide("a", salience={"threat": 0.2})
 
     assert decided.salience.dimensions == {"novelty": 1.0, "social": 0.4, "threat": 0.2}
 
@@ -75,7 +76,7 @@ def test_a_sensors_hint_goes_before_the_packs_default() -> None:
 @pytest.mark.parametrize(("value", "passed"), [(0.5, True), (0.499999, False)])
 def test_relevance_has_an_exact_limit(value: float, passed: bool) -> None:
     """Half is enough, less is not."""
-    decided = Life().decide("a", salience={"novelty": value})
+    decided = Scenario().decide("a", salience={"novelty": value})
 
     assert passed == gate(decided, "relevance").passed
     assert decided.silence == ("llm_unavailable" if passed else "below_relevance")
@@ -85,26 +86,26 @@ def test_relevance_has_an_exact_limit(value: float, passed: bool) -> None:
 def test_a_packs_threshold_goes_before_the_settings() -> None:
     """The gate records value, threshold and margin."""
     pack_gate = gate(weighing(0.6).decide("a", salience={"novelty": 0.55}), "relevance")
-    life = Life(relevance=0.3)
+    scenario = Scenario(relevance=0.3)
 
     assert pack_gate == Gate(
         name="relevance", passed=False, value=0.55, threshold=0.6, margin=-0.05
     )
-    assert gate(life.decide("a", salience={"novelty": 0.3}), "relevance").passed
+    assert gate(scenario.decide("a", salience={"novelty": 0.3}), "relevance").passed
 
 
 def test_a_threshold_is_rounded_like_the_value() -> None:
     """0.1 + 0.2 is more than 0.3 in floats, and not here."""
-    life = Life(relevance=0.1 + 0.2)
+    scenario = Scenario(relevance=0.1 + 0.2)
 
-    assert gate(life.decide("a", salience={"novelty": 0.3}), "relevance").passed
+    assert gate(scenario.decide("a", salience={"novelty": 0.3}), "relevance").passed
 
 
 def test_a_like_event_is_habituated_at_once() -> None:
     """The second of two like events has a tenth of its salience left."""
-    life = Life()
-    life.sense("player health is low")
-    decided = life.decide("player health is low", salience={"novelty": 1.0})
+    scenario = Scenario()
+    scenario.sense("player health is low")
+    decided = scenario.decide("player health is low", salience={"novelty": 1.0})
 
     assert decided.silence == "habituated"
     assert decided.salience.sensitivity == 0.1
@@ -115,10 +116,10 @@ def test_a_like_event_is_habituated_at_once() -> None:
 
 def test_an_irrelevant_event_is_no_habituated_one() -> None:
     """What would not matter anyway says so."""
-    life = Life()
-    life.sense("player health is low")
+    scenario = Scenario()
+    scenario.sense("player health is low")
 
-    assert life.decide("player health is low").silence == "below_relevance"
+    assert scenario.decide("player health is low").silence == "below_relevance"
 
 
 @pytest.mark.parametrize(
@@ -126,15 +127,11 @@ def test_an_irrelevant_event_is_no_habituated_one() -> None:
 )
 def test_habituation_recovers_at_the_settings_pace(setting: str, tau_s: float) -> None:
     """After tau a like event has 1 - 0.9/e of its salience back, which is enough."""
-    pack = factories.pack(setting=setting)
-    life = Life(pack)
-    life.sense("player health is low")
-    soon = life.wait(tau_s * 0.58).decide(
-        "player health is low", salience={"novelty": 1}
-    )
-    later = life.wait(tau_s * 0.42).decide(
-        "player health is low", salience={"novelty": 1}
-    )
+    text, new = "player health is low", {"novelty": 1}
+    scenario = Scenario(factories.pack(setting=setting))
+    scenario.sense(text)
+    soon = scenario.wait(tau_s * 0.58).decide(text, salience=new)
+    later = scenario.wait(tau_s * 0.42).decide(text, salience=new)
 
     assert soon.silence == "habituated"
     assert later.salience.sensitivity == pytest.approx(0.668909, abs=1e-5)
@@ -143,20 +140,20 @@ def test_habituation_recovers_at_the_settings_pace(setting: str, tau_s: float) -
 
 def test_an_event_types_own_pace_goes_before() -> None:
     """A pack may say how fast one type recovers."""
-    life = weighing(tau_s=1.0)
-    life.sense("player health is low")
+    scenario = weighing(tau_s=1.0)
+    scenario.sense("player health is low")
 
-    later = life.wait(5).decide("player health is low", salience={"novelty": 1.0})
+    later = scenario.wait(5).decide("player health is low", salience={"novelty": 1.0})
     assert later.salience.sensitivity > 0.99
 
 
 def test_only_what_passed_habituates() -> None:
     """Silenced events do not keep the mind habituated."""
-    life = Life()
-    life.sense("player health is low", salience={"novelty": 0.1})
-    first = life.decide("player health is low", salience={"novelty": 1.0})
-    life.wait(60).sense("player health is low", salience={"novelty": 1.0})
-    later = life.wait(60).decide("player health is low", salience={"novelty": 1.0})
+    scenario = Scenario()
+    scenario.sense("player health is low", salience={"novelty": 0.1})
+    first = scenario.decide("player health is low", salience={"novelty": 1.0})
+    scenario.wait(60).sense("player health is low", salience={"novelty": 1.0})
+    later = scenario.wait(60).decide("player health is low", salience={"novelty": 1.0})
 
     assert first.salience.sensitivity == 1.0
     assert later.salience.sensitivity == pytest.approx(0.668909, abs=1e-5)
@@ -167,12 +164,12 @@ def test_another_sort_of_event_is_not_habituated() -> None:
     pack = factories.pack(
         factories.heuristic("low", "x", "y", when='health < 3 or player.mood = "sad"')
     )
-    life = Life(pack)
+    scenario = Scenario(pack)
     fields = {"health": 2, "player": {"mood": "sad"}, "step": 1}
-    life.sense("player health is low", fields=fields)
+    scenario.sense("player health is low", fields=fields)
 
     def sensitivity(text: str = "player health is low", **more: object) -> float:
-        return life.decide(text, **{"fields": fields, **more}).salience.sensitivity
+        return scenario.decide(text, **{"fields": fields, **more}).salience.sensitivity
 
     assert sensitivity(source="camera") == 1.0
     assert sensitivity(type_="thing") == 1.0
@@ -185,23 +182,23 @@ def test_another_sort_of_event_is_not_habituated() -> None:
 
 def test_a_threat_always_passes() -> None:
     """At 0.8 neither relevance nor habituation holds it back, and the gates say so."""
-    life = Life()
-    life.sense("a zombie bites", salience={"threat": 0.95})
-    bitten = life.decide("a zombie bites", salience={"threat": 0.95, "social": 0.0})
-    almost = life.decide("a zombie bites", salience={"threat": 0.799999})
+    scenario = Scenario()
+    scenario.sense("a zombie bites", salience={"threat": 0.95})
+    bitten = scenario.decide("a zombie bites", salience={"threat": 0.95, "social": 0.0})
+    almost = scenario.decide("a zombie bites", salience={"threat": 0.799999})
 
     assert bitten.salience.sensitivity == 0.1
     assert bitten.silence == "llm_unavailable"
     assert gate(bitten, "habituation").note == "a threat always passes"
     assert gate(bitten, "relevance").passed
     assert almost.silence == "below_relevance"
-    assert life.decide("b", salience={"threat": 0.8}).path == "rejected"
+    assert scenario.decide("b", salience={"threat": 0.8}).path == "rejected"
 
 
 def test_informational_events_are_recorded_and_not_answered() -> None:
     """Intent is the first gate, even for a threat."""
-    life = Life(model=factories.MODEL)
-    decided = life.decide("saved", intent="informational", salience={"threat": 1.0})
+    scenario = Scenario(model=factories.MODEL)
+    decided = scenario.decide("saved", intent="informational", salience={"threat": 1.0})
 
     assert (decided.silence, decided.path) == ("informational", "none")
     assert decided.gates == (Gate(name="intent", passed=False, note="informational"),)
@@ -209,9 +206,9 @@ def test_informational_events_are_recorded_and_not_answered() -> None:
 
 def test_a_report_is_informational_unless_it_says_otherwise() -> None:
     """How advice turned out is worth knowing, and no new occasion."""
-    life = Life()
-    report = life.decide("done", in_reply_to="d1", outcome="succeeded")
-    asking = life.decide("and now?", in_reply_to="d1", intent="actionable")
+    scenario = Scenario()
+    report = scenario.decide("done", in_reply_to="d1", outcome="succeeded")
+    asking = scenario.decide("and now?", in_reply_to="d1", intent="actionable")
 
     assert report.silence == "informational"
     assert asking.silence == "llm_unavailable"
@@ -233,28 +230,28 @@ def test_novelty_is_the_distance_to_the_last_events() -> None:
 
 def test_novelty_forgets_after_ten_events() -> None:
     """Only the source's own last ten are compared with."""
-    life = Life()
-    life.sense("the first word")
+    scenario = Scenario()
+    scenario.sense("the first word")
     for index in range(9):
-        life.sense(f"w{index}")
-    other = life.decide("the first word", source="camera")
-    known = life.decide("the first word")
-    life.sense("w10")
+        scenario.sense(f"w{index}")
+    other = scenario.decide("the first word", source="camera")
+    known = scenario.decide("the first word")
+    scenario.sense("w10")
     for index in range(10):
-        life.sense(f"other{index}")
+        scenario.sense(f"other{index}")
 
     assert other.salience.dimensions["novelty"] == 1.0
     assert known.salience.dimensions["novelty"] == 0.0
-    assert life.decide("the first word").salience.dimensions["novelty"] == 1.0
+    assert scenario.decide("the first word").salience.dimensions["novelty"] == 1.0
 
 
 def test_a_burst_is_noted_across_events() -> None:
     """The fifth like event within ten seconds recovers with tau 30."""
-    life = Life()
+    scenario = Scenario()
     for _ in range(4):
-        life.sense("ping", salience={"novelty": 1.0})
-        life.wait(2)
-    turn = life.sense("ping", salience={"novelty": 1.0})
+        scenario.sense("ping", salience={"novelty": 1.0})
+        scenario.wait(2)
+    turn = scenario.sense("ping", salience={"novelty": 1.0})
 
     # The first of them passed 8 s ago, and the burst makes tau 30 s instead of 120.
     assert one(turn, Decided).salience.sensitivity == pytest.approx(
@@ -273,20 +270,20 @@ LEFT_ON = HeuristicSeeded(
 )
 
 
-def kitchen(**settings: Any) -> Life:
+def kitchen(**settings: Any) -> Scenario:
     """A companion that was taught the README's heuristic in the evening."""
-    life = Life(**{"edition": 2, "novelty_half_life": 20.0, **settings})
-    life.control(LEFT_ON)
-    return life
+    scenario = Scenario(**{"edition": 2, "novelty_half_life": 20.0, **settings})
+    scenario.control(LEFT_ON)
+    return scenario
 
 
 def test_the_oven_is_answered_again_the_next_morning() -> None:
     """Half of what made it known is forgotten after 20 tau of its domain, 40 minutes."""
-    life = kitchen()
-    evening = life.decide(OVEN, source="kitchen", type_="oven")
-    minute = life.wait(60).decide(OVEN, source="kitchen", type_="oven")
-    later = life.wait(40 * 60).decide(OVEN, source="kitchen", type_="oven")
-    morning = life.wait(10 * 3600).decide(OVEN, source="kitchen", type_="oven")
+    scenario = kitchen()
+    evening = scenario.decide(OVEN, source="kitchen", type_="oven")
+    minute = scenario.wait(60).decide(OVEN, source="kitchen", type_="oven")
+    later = scenario.wait(40 * 60).decide(OVEN, source="kitchen", type_="oven")
+    morning = scenario.wait(10 * 3600).decide(OVEN, source="kitchen", type_="oven")
 
     assert (evening.text, morning.text) == (LEFT_ON.text, LEFT_ON.text)
     assert (minute.text, minute.silence) == (None, "below_relevance")
@@ -317,9 +314,9 @@ def test_the_highest_cosine_left_is_that_of_all(
 
 def test_without_a_half_life_nothing_is_forgotten() -> None:
     """As it was before there was one: the oven is answered once."""
-    life = kitchen(novelty_half_life=0.0)
-    life.sense(OVEN, source="kitchen", type_="oven")
-    morning = life.wait(10 * 3600).decide(OVEN, source="kitchen", type_="oven")
+    scenario = kitchen(novelty_half_life=0.0)
+    scenario.sense(OVEN, source="kitchen", type_="oven")
+    morning = scenario.wait(10 * 3600).decide(OVEN, source="kitchen", type_="oven")
 
     assert (morning.text, morning.silence) == (None, "below_relevance")
 
@@ -341,7 +338,7 @@ def test_each_memory_fades_by_its_own_age() -> None:
 
 
 def test_what_is_still_to_come_is_no_memory() -> None:
-    """A recording played after a later life meets what it tells as new."""
+    """A recording played after a later scenario meets what it tells as new."""
     memory = SourceMemory(
         recent=(embed("a"),), recent_at=(NOON + timedelta(seconds=1),)
     )
@@ -351,34 +348,35 @@ def test_what_is_still_to_come_is_no_memory() -> None:
 
 def test_a_person_who_asks_twice_is_answered_twice() -> None:
     """Neither relevance nor habituation holds their words back, and the gates say so."""
-    life = Life(edition=2, model=factories.MODEL)
+    scenario = Scenario(edition=2, model=factories.MODEL)
     asked = [
-        life.decide("how is the oven", source="user", type_="message") for _ in range(3)
+        scenario.decide("how is the oven", source="user", type_="message")
+        for _ in range(3)
     ]
 
     assert [each.path for each in asked] == ["llm"] * 3
     assert asked[1].salience.effective == 0.0
     for name in ("relevance", "habituation"):
         assert gate(asked[1], name).note == "a person's words always pass"
-    other = life.decide("how is the oven", source="user", type_="vital")
+    other = scenario.decide("how is the oven", source="user", type_="vital")
     assert other.silence == "below_relevance"
 
 
 def test_in_the_first_edition_a_person_could_be_irrelevant() -> None:
     """As recordings of then have it."""
-    life = Life(edition=1)
-    life.sense("how is the oven", source="user", type_="message")
-    again = life.decide("how is the oven", source="user", type_="message")
+    scenario = Scenario(edition=1)
+    scenario.sense("how is the oven", source="user", type_="message")
+    again = scenario.decide("how is the oven", source="user", type_="message")
 
     assert again.silence == "below_relevance"
 
 
 def test_a_person_who_refers_to_what_was_said_is_answered() -> None:
     """Only a report of an outcome, or words said to be information, are none to answer."""
-    life = Life(edition=2)
+    scenario = Scenario(edition=2)
 
     def silence(**more: Any) -> str | None:
-        given = life.sense("and then?", source="user", type_="message", **more)
+        given = scenario.sense("and then?", source="user", type_="message", **more)
         return one(given, Decided).silence
 
     assert silence(in_reply_to="d1") == "llm_unavailable"
@@ -388,11 +386,11 @@ def test_a_person_who_refers_to_what_was_said_is_answered() -> None:
 
 def test_a_persons_words_are_served_before_events_and_after_threats() -> None:
     """They never give way to what a sensor noticed."""
-    life = Life(edition=2, model=factories.MODEL)
-    life.sense("hello", source="user", type_="message")
-    again = life.sense("hello", source="user", type_="message")
-    event = life.sense("a door opens")
-    threat = life.sense("a zombie bites", salience={"threat": 0.8})
+    scenario = Scenario(edition=2, model=factories.MODEL)
+    scenario.sense("hello", source="user", type_="message")
+    again = scenario.sense("hello", source="user", type_="message")
+    event = scenario.sense("a door opens")
+    threat = scenario.sense("a zombie bites", salience={"threat": 0.8})
 
     event_, person, threat_ = (
         one(turn, ModelAsked).priority for turn in (event, again, threat)

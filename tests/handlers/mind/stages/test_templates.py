@@ -6,7 +6,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Decided
 from schemas.packs.manifest import CompiledPack
 from tests.factories import MODEL, pack
-from tests.life import Life, one
+from tests.scenario import Scenario, one
 
 PARROT = {"system_prompt": "You are a parrot.", "prediction": "separate"}
 HOW = {"prediction_prompt_template": "Of {answer}, {what} comes?"}
@@ -14,9 +14,11 @@ HOW = {"prediction_prompt_template": "Of {answer}, {what} comes?"}
 
 def separately(*packs: CompiledPack, **settings: Any) -> tuple[ModelAsked, ModelAsked]:
     """What is asked of an event, and of the answer to it."""
-    life = Life(*packs, model=MODEL, prediction="separate", edition=2, **settings)
-    asked = life.sense("health low")
-    later = life.answer_model(asked, "Rest.")
+    scenario = Scenario(
+        *packs, model=MODEL, prediction="separate", edition=2, **settings
+    )
+    asked = scenario.sense("health low")
+    later = scenario.answer_model(asked, "Rest.")
     return one(asked, ModelAsked), one(later, ModelAsked)
 
 
@@ -40,8 +42,10 @@ def test_a_pack_may_have_prompts_for_events_of_its_domain() -> None:
         garden,
         strategy={"name": "always_llm", "parameters": {"system_prompt": "A cat."}},
     )
-    life = Life(garden, model=MODEL, edition=2)
-    elsewhere = one(life.sense("health low", source="door", type_="bell"), ModelAsked)
+    scenario = Scenario(garden, model=MODEL, edition=2)
+    elsewhere = one(
+        scenario.sense("health low", source="door", type_="bell"), ModelAsked
+    )
 
     assert asked.system.startswith("You are a parrot.")
     assert later.system.startswith("You are a parrot.")
@@ -55,7 +59,7 @@ def test_every_ask_names_the_templates_it_was_made_of() -> None:
     usual = separately()
     again = separately()
     other = separately(base_prompt="Be brief.")
-    first = Life(model=MODEL)
+    first = Scenario(model=MODEL)
 
     assert [each.template_digest for each in usual] == [
         each.template_digest for each in again
@@ -70,9 +74,9 @@ def test_prompts_of_packs_are_part_of_the_arm() -> None:
     """Of every event's: it covers all ways to ask, never which one it was."""
     arms = []
     for told in ("", "You are a parrot."):
-        life = Life(pack(executive={"system_prompt": told}), model=MODEL)
-        here = one(life.sense("health low"), Decided)
-        there = one(life.sense("a bell", source="door", type_="bell"), Decided)
+        scenario = Scenario(pack(executive={"system_prompt": told}), model=MODEL)
+        here = one(scenario.sense("health low"), Decided)
+        there = one(scenario.sense("a bell", source="door", type_="bell"), Decided)
         assert here.arm == there.arm
         arms.append(here.arm)
 

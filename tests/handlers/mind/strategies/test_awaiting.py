@@ -16,7 +16,7 @@ from schemas.messages.decisions import Completed, Decided
 from schemas.ports.decision_context import DecisionContext, DecisionResult, Question
 from schemas.values.settings import StrategySpec
 from tests.factories import MODEL, candidate, heuristic, pack
-from tests.life import Life, one
+from tests.scenario import Scenario, one
 
 LLM = "llm:m@t@s"
 HOME = "tests.handlers.mind.strategies.test_awaiting"
@@ -135,19 +135,19 @@ def test_its_own_words_are_asked_and_the_answer_is_said() -> None:
     """The arm is its own: another threshold is another arm, another event is not."""
     garden = pack(heuristic("dry", "the plants look dry", "Water them.", 0.3))
 
-    def asked(text: str, **parameters: Any) -> tuple[Life, Turn]:
+    def asked(text: str, **parameters: Any) -> tuple[Scenario, Turn]:
         spec = StrategySpec(name=f"{HOME}:patient", parameters=parameters)
-        life = Life(
+        scenario = Scenario(
             garden, model=MODEL, strategy=spec, edition=2, strategy_modules=(HOME,)
         )
-        return life, life.sense(text, salience={"threat": 0.9})
+        return scenario, scenario.sense(text, salience={"threat": 0.9})
 
     def arm(text: str, **parameters: Any) -> str:
         return one(asked(text, **parameters)[1], Decided).arm
 
-    life, turn = asked("the plants look dry")
+    scenario, turn = asked("the plants look dry")
     ask = one(turn, ModelAsked)
-    end = life.answer_model(turn, "Water them, gently.")
+    end = scenario.answer_model(turn, "Water them, gently.")
 
     assert (ask.system, ask.prompt) == (
         "Be kind.",

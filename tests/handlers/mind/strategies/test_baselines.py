@@ -12,7 +12,7 @@ from schemas.ports.decision_context import DecisionContext
 from schemas.values.exact_math import round6
 from tests import factories
 from tests.factories import candidate, heuristic, pack
-from tests.life import Life
+from tests.scenario import Scenario
 
 LLM = "llm:m@t@s"
 THREAT = {"threat": 0.9}
@@ -81,8 +81,10 @@ def test_baselines_have_nothing_to_set(baseline: type[Any]) -> None:
 def decisions(seed: str) -> list[Decided]:
     """What `random` decides on sixty events."""
     garden = pack(heuristic("low", "health low", "Drink."))
-    life = Life(garden, strategy={"name": "random"}, seed=seed, model=factories.MODEL)
-    return [life.decide("health low", salience=THREAT) for _ in range(60)]
+    scenario = Scenario(
+        garden, strategy={"name": "random"}, seed=seed, model=factories.MODEL
+    )
+    return [scenario.decide("health low", salience=THREAT) for _ in range(60)]
 
 
 def test_random_decides_by_a_keyed_draw() -> None:
@@ -104,4 +106,4 @@ def test_random_decides_by_a_keyed_draw() -> None:
 
 def test_one_arm_needs_no_draw() -> None:
     """A deterministic strategy draws nothing."""
-    assert Life().decide("x").draw is None
+    assert Scenario().decide("x").draw is None

@@ -22,7 +22,7 @@ from schemas.ports.faults import MissingStrategyError
 from schemas.values.settings import StrategySpec
 from schemas.values.subjects import SHARED_AGENT
 from tests.factories import MODEL, candidate, heuristic, mind_started, pack, settings
-from tests.life import Life, applied, one, refused
+from tests.scenario import Scenario, applied, one, refused
 
 MINE = "tests.handlers.mind.strategies.mine"
 NEARBY = "nearby_strategy"
@@ -179,10 +179,10 @@ def test_what_is_not_listed_is_never_imported(
 ) -> None:
     """Neither by a control nor by the start of a mind; the control is refused."""
     written(tmp_path, monkeypatch, "raise AssertionError('it was imported')\n")
-    life = Life(edition=2, strategy_modules=(MINE,))
+    scenario = Scenario(edition=2, strategy_modules=(MINE,))
 
     for name in (f"{NEARBY}:make", "unittest.__main__:x"):
-        turn = life.control(StrategySelected(strategy=name))
+        turn = scenario.control(StrategySelected(strategy=name))
         assert refused(turn) == "unknown_strategy"
         assert "is not in strategies.modules" in (
             one(turn, ControlRefused).detail or ""
@@ -194,23 +194,23 @@ def test_what_is_recorded_decides_which_modules_are_admitted() -> None:
     """Where the module is not listed, the control replays and only deciding does not."""
     plugin.allow(())
     garden = pack(heuristic("dry", "the plants look dry", "Water them."))
-    life = Life(garden, edition=2, strategy_modules=(MINE,))
+    scenario = Scenario(garden, edition=2, strategy_modules=(MINE,))
 
-    turn = life.control(StrategySelected(strategy=f"{MINE}:plain"))
+    turn = scenario.control(StrategySelected(strategy=f"{MINE}:plain"))
 
     assert applied(turn) == f"{MINE}:plain"
     with pytest.raises(MissingStrategyError, match=r"set strategies\.modules"):
-        life.sense("the plants look dry")
+        scenario.sense("the plants look dry")
 
 
 def test_one_that_left_the_list_is_silent() -> None:
     """An agent chose it under the settings of before."""
     garden = pack(heuristic("dry", "the plants look dry", "Water them."))
-    life = Life(garden, edition=2, strategy_modules=(MINE,))
-    life.control(StrategySelected(strategy=f"{MINE}:plain"))
-    life.control(mind_started(edition=2), agent=SHARED_AGENT)
+    scenario = Scenario(garden, edition=2, strategy_modules=(MINE,))
+    scenario.control(StrategySelected(strategy=f"{MINE}:plain"))
+    scenario.control(mind_started(edition=2), agent=SHARED_AGENT)
 
-    decided = life.decide("the plants look dry", salience={"threat": 0.9})
+    decided = scenario.decide("the plants look dry", salience={"threat": 0.9})
 
     assert (decided.silence, decided.strategy) == ("error", f"{MINE}:plain")
     assert "is of no module in strategies.modules" in (decided.gates[-1].note or "")
@@ -225,10 +225,10 @@ def decision(name: str, **parameters: JsonValue) -> Decided:
     """A decision by a strategy of one's own."""
     garden = pack(heuristic("dry", "the plants look dry", "Water them."))
     spec = StrategySpec(name=f"{MINE}:{name}", parameters=parameters)
-    return Life(garden, model=MODEL, strategy=spec).decide("the plants look dry")
+    return Scenario(garden, model=MODEL, strategy=spec).decide("the plants look dry")
 
 
-def test_it_decides_in_a_life() -> None:
+def test_it_decides_in_a_scenario() -> None:
     """The arm it took answers, under its name."""
     decided = decision("make", best=1.0)
 

@@ -11,7 +11,7 @@ from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, 
 from schemas.values.settings import StrategySpec
 from tests import factories
 from tests.factories import candidate
-from tests.life import Life
+from tests.scenario import Scenario
 
 LLM = "llm:m@t@s"
 CLOSE = candidate("close", similarity=0.9, confidence=0.3)
@@ -136,9 +136,11 @@ def test_the_weighted_choice_is_drawn_and_recorded() -> None:
         factories.heuristic("rest", "health is low", "Rest.", 0.8),
         factories.heuristic("eat", "health is very low", "Eat.", 0.8),
     )
-    life = Life(garden, strategy={"name": "urgency"}, edition=2)
+    scenario = Scenario(garden, strategy={"name": "urgency"}, edition=2)
     taken = [
-        life.wait(3600).decide("health is low", urgency=0.5, salience={"novelty": 1.0})
+        scenario.wait(3600).decide(
+            "health is low", urgency=0.5, salience={"novelty": 1.0}
+        )
         for _ in range(30)
     ]
     drawn = [each for each in taken if each.draw is not None]
@@ -153,7 +155,9 @@ def test_a_threat_is_immediate_unless_its_urgency_is_declared() -> None:
     """From the second edition on; before, what nobody declared was not urgent."""
     garden = factories.pack(factories.heuristic("flee", "zombie near", "Flee.", 0.45))
     threat = {"threat": 0.95}
-    new, old = (Life(garden, strategy={"name": "urgency"}, edition=n) for n in (2, 1))
+    new, old = (
+        Scenario(garden, strategy={"name": "urgency"}, edition=n) for n in (2, 1)
+    )
 
     assert new.decide("zombie near", salience=threat).text == "Flee."
     assert (

@@ -12,7 +12,7 @@ from schemas.state.evidence import Belief
 from schemas.values.settings import LearningSettings
 
 
-def lived(ends: list[bool], learning: LearningSettings) -> Belief:
+def belief_after(ends: list[bool], learning: LearningSettings) -> Belief:
     """What is believed after fires that ended so."""
     held = confidence.initial(0.5, learning)
     for place, good in enumerate(ends):
@@ -56,20 +56,20 @@ def test_there_must_be_as_many_before() -> None:
     learning = LearningSettings(drift_fires=10, drift_level=0.99)
     few = [True] * 9 + [False] * 10
 
-    assert drift(lived(few, learning), learning) is None
-    raised = drift(lived([True, *few], learning), learning)
+    assert drift(belief_after(few, learning), learning) is None
+    raised = drift(belief_after([True, *few], learning), learning)
     assert raised is not None
     assert (raised.fires, raised.successes, raised.low) == (10, 0, 0.5)
     assert raised.expected == 0.916667
-    assert drift(lived([True, *few], learning), LearningSettings()) is None
+    assert drift(belief_after([True, *few], learning), LearningSettings()) is None
     off = LearningSettings(drift_fires=0)
-    assert drift(lived([True, *few], off), off) is None
+    assert drift(belief_after([True, *few], off), off) is None
 
 
 def test_getting_better_is_drift_as_well() -> None:
     """What is trusted too little has changed, too."""
     learning = LearningSettings(drift_fires=10, drift_level=0.99)
-    raised = drift(lived([False] * 30 + [True] * 10, learning), learning)
+    raised = drift(belief_after([False] * 30 + [True] * 10, learning), learning)
 
     assert raised is not None
     assert raised.high < 1.0
@@ -78,7 +78,7 @@ def test_getting_better_is_drift_as_well() -> None:
 def test_a_vote_does_not_hide_how_a_fire_went() -> None:
     """Of several signals on one fire the strongest counts, and it counts once."""
     learning = LearningSettings(drift_fires=10, drift_level=0.99)
-    held = lived([True] * 20 + [False] * 10, learning)
+    held = belief_after([True] * 20 + [False] * 10, learning)
     for fire in range(20, 30):
         held = confidence.voted(held, f"f{fire}", "ada", 1.0, 50 + fire, learning)
     # What a model says is about no fire at all.
@@ -120,7 +120,7 @@ def test_a_steady_life_seldom_alarms_and_a_drop_nearly_always() -> None:
     false_alarms = caught = 0
     for seed in range(60):
         random = Random(seed)
-        held, alarms = lived([], learning), []
+        held, alarms = belief_after([], learning), []
         for place in range(190):
             good = random.random() < (0.7 if place < 150 else 0.2)
             held = confidence.observed(held, f"f{place}", good, place, learning)

@@ -3,7 +3,7 @@
 from projections.folds.learning.heuristics import all_heuristics
 from schemas.messages.controls import HeuristicSeeded
 from tests.factories import heuristic, pack
-from tests.life import Life
+from tests.scenario import Scenario
 
 
 def seeded(id_: str, domain: str) -> HeuristicSeeded:
@@ -16,11 +16,11 @@ def seeded(id_: str, domain: str) -> HeuristicSeeded:
 def test_all_heuristics_are_those_of_packs_and_then_what_was_taught() -> None:
     """Each with its origin and words; what was taught stands by domain and id."""
     game = pack(heuristic("creeper", "a creeper is near", "Run."), name="game")
-    life = Life(game)
+    scenario = Scenario(game)
     for message in (seeded("b", "work"), seeded("c", "home"), seeded("a", "work")):
-        life.control(message)
+        scenario.control(message)
 
-    found = list(all_heuristics(life.mind, [game]))
+    found = list(all_heuristics(scenario.mind, [game]))
 
     assert [(each.domain, each.name, each.origin) for each in found] == [
         ("game", "creeper", "skill_pack"),

@@ -15,7 +15,7 @@ from schemas.values.bounded_map import Bounded
 from schemas.values.settings import LearningSettings
 from tests import factories
 from tests.factories import heuristic, pack, pattern
-from tests.life import Life, decision_id, said
+from tests.scenario import Scenario, decision_id, said
 
 THREAT = {"threat": 0.9}
 GARDEN = pack(
@@ -33,57 +33,61 @@ def settled(held: Belief) -> Belief:
     return held
 
 
-def believing(life: Life, held: Belief) -> None:
+def believing(scenario: Scenario, held: Belief) -> None:
     """Let the agent believe this."""
-    me = life.mind
+    me = scenario.mind
     me = replace(me, beliefs=me.beliefs.set(KEY, held))
-    life.state = replace(life.state, agents=life.state.agents.set(life.agent, me))
+    scenario.state = replace(
+        scenario.state, agents=scenario.state.agents.set(scenario.agent, me)
+    )
 
 
 def test_a_settled_vote_can_neither_be_changed_nor_doubled() -> None:
     """The fire keeps the one entry that it had, whatever aspect comes later."""
-    life = Life(GARDEN, threshold=0.3)
-    turn = life.sense("health low", salience=THREAT)
-    life.feedback(turn, "positive")
-    held = settled(life.mind.beliefs[KEY])
-    believing(life, held)
+    scenario = Scenario(GARDEN, threshold=0.3)
+    turn = scenario.sense("health low", salience=THREAT)
+    scenario.feedback(turn, "positive")
+    held = settled(scenario.mind.beliefs[KEY])
+    believing(scenario, held)
     for aspect in ("overall", "timing", "action", "condition", "overall"):
-        life.feedback(turn, "negative", aspect=aspect)
+        scenario.feedback(turn, "negative", aspect=aspect)
 
-    assert life.mind.beliefs[KEY].signals == held.signals
-    assert life.mind.beliefs[KEY].alpha == held.alpha
-    assert life.mind.decisions[decision_id(turn)].entries[0] == "pair"
+    assert scenario.mind.beliefs[KEY].signals == held.signals
+    assert scenario.mind.beliefs[KEY].alpha == held.alpha
+    assert scenario.mind.decisions[decision_id(turn)].entries[0] == "pair"
 
 
 def test_what_silence_counted_for_is_not_doubled_once_it_is_settled() -> None:
     """A report that comes so late is known, and moves nothing."""
-    life = Life(GARDEN, threshold=0.3, learning={"ignored_after": 1})
-    turn = life.sense("health low", salience=THREAT)
-    assert said(life.wait(100).tell(ClockTicked(due_at=life.at)), AdviceIgnored)
-    held = settled(life.mind.beliefs[KEY])
-    believing(life, held)
-    life.sense("hm", in_reply_to=decision_id(turn), outcome="succeeded")
+    scenario = Scenario(GARDEN, threshold=0.3, learning={"ignored_after": 1})
+    turn = scenario.sense("health low", salience=THREAT)
+    assert said(scenario.wait(100).tell(ClockTicked(due_at=scenario.at)), AdviceIgnored)
+    held = settled(scenario.mind.beliefs[KEY])
+    believing(scenario, held)
+    scenario.sense("hm", in_reply_to=decision_id(turn), outcome="succeeded")
 
-    assert life.mind.beliefs[KEY].signals == held.signals
-    assert life.mind.decisions[decision_id(turn)].outcome == "success"
+    assert scenario.mind.beliefs[KEY].signals == held.signals
+    assert scenario.mind.decisions[decision_id(turn)].outcome == "success"
 
 
 def test_a_fire_of_a_forgotten_decision_makes_no_row() -> None:
     """Nobody knows any more whether it was judged."""
-    life = Life(GARDEN, threshold=0.3, learning={"ignored_after": 1})
-    life.sense("health low", salience=THREAT)
+    scenario = Scenario(GARDEN, threshold=0.3, learning={"ignored_after": 1})
+    scenario.sense("health low", salience=THREAT)
     nothing: Bounded[str, Remembered] = Bounded(limits.DECISIONS)
-    me = replace(life.mind, decisions=nothing)
-    life.state = replace(life.state, agents=life.state.agents.set(life.agent, me))
-    turn = life.wait(100).tell(ClockTicked(due_at=life.at))
+    me = replace(scenario.mind, decisions=nothing)
+    scenario.state = replace(
+        scenario.state, agents=scenario.state.agents.set(scenario.agent, me)
+    )
+    turn = scenario.wait(100).tell(ClockTicked(due_at=scenario.at))
 
     assert not said(turn, AdviceIgnored)
 
 
 def test_an_edit_takes_the_fit_along_where_the_condition_stays() -> None:
     """Other words for the same situation are as wrong there as the ones before."""
-    life = Life(threshold=0.3)
-    life.control(
+    scenario = Scenario(threshold=0.3)
+    scenario.control(
         HeuristicSeeded(
             heuristic_id="h",
             name="h",
@@ -94,22 +98,22 @@ def test_an_edit_takes_the_fit_along_where_the_condition_stays() -> None:
         )
     )
     vote = FeedbackGiven(heuristic_id="h", rating="negative", aspect="condition")
-    assert said(life.tell(vote), FeedbackApplied)
-    life.control(HeuristicEdited(heuristic_id="h", text="Sleep.", keep=True))
-    assert len(life.mind.fits) == 2
-    life.control(HeuristicEdited(heuristic_id="h", condition="tired", keep=True))
+    assert said(scenario.tell(vote), FeedbackApplied)
+    scenario.control(HeuristicEdited(heuristic_id="h", text="Sleep.", keep=True))
+    assert len(scenario.mind.fits) == 2
+    scenario.control(HeuristicEdited(heuristic_id="h", condition="tired", keep=True))
 
-    assert len(life.mind.fits) == 2
+    assert len(scenario.mind.fits) == 2
 
 
 def test_undo_that_is_switched_off_forgets_what_was_shown() -> None:
     """Nothing is kept that nobody may ask for."""
     garden = pack(heuristic("low", "health low", "Drink.", confidence=0.5))
-    life = Life(garden, threshold=0.3, learning={"undo_s": 30.0})
-    life.sense("health low", salience=THREAT)
-    assert len(life.mind.shown) == 1
-    state = life.state
-    off = Life(garden, threshold=0.3, state=state)
+    scenario = Scenario(garden, threshold=0.3, learning={"undo_s": 30.0})
+    scenario.sense("health low", salience=THREAT)
+    assert len(scenario.mind.shown) == 1
+    state = scenario.state
+    off = Scenario(garden, threshold=0.3, state=state)
     settings = off.settings.model_copy(update={"learning": LEARNING})
     off.state = replace(state, shared=replace(state.shared, settings=settings))
     off.wait(60).sense("health low", salience=THREAT, id_="again")

@@ -1,4 +1,4 @@
-"""Lives of heuristics: freezing, new trials, constraints, priors and drift, in the mind."""
+"""Scenarios of heuristics: freezing, new trials, constraints, priors and drift, in the mind."""
 
 import pytest
 
@@ -14,8 +14,8 @@ from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack, pack_loaded
-from tests.life import Life, applied, names, one, said
-from tests.replay.lives import recording_of_life
+from tests.replay.scenarios import recording_of_scenario
+from tests.scenario import Scenario, applied, names, one, said
 
 THREAT = {"threat": 0.9}
 RELEASE = HeuristicFrozen(heuristic_id="h", frozen=False)
@@ -37,32 +37,34 @@ def seeded(confidence: float = 0.8, **changes: object) -> HeuristicSeeded:
 
 def test_what_froze_of_itself_is_revived_by_hand() -> None:
     """It begins a new trial from what was declared, and fails again before it freezes."""
-    life = Life(threshold=0.3, learning={"kappa": 0.5, "frozen_below": 0.2})
-    life.control(seeded(0.5))
-    life.wait(3_600).feedback(life.sense("health low", salience=THREAT), "negative")
+    scenario = Scenario(threshold=0.3, learning={"kappa": 0.5, "frozen_below": 0.2})
+    scenario.control(seeded(0.5))
+    scenario.wait(3_600).feedback(
+        scenario.sense("health low", salience=THREAT), "negative"
+    )
 
-    assert life.wait(3_600).decide("health low", salience=THREAT).path == "rejected"
-    turn = life.control(RELEASE)
+    assert scenario.wait(3_600).decide("health low", salience=THREAT).path == "rejected"
+    turn = scenario.control(RELEASE)
     assert names(turn) == ["ControlApplied", "LifecycleChanged"]
     changed = one(turn, LifecycleChanged)
     assert (changed.before, changed.after) == ("frozen", "active")
     assert changed.confidence == 0.5
-    life.wait(3_600)
-    assert life.decide("health low", salience=THREAT).path == "heuristic"
-    again = life.feedback(life.wait(3_600).sense("health low", salience=THREAT))
+    scenario.wait(3_600)
+    assert scenario.decide("health low", salience=THREAT).path == "heuristic"
+    again = scenario.feedback(scenario.wait(3_600).sense("health low", salience=THREAT))
     assert said(again, LifecycleChanged) == []
 
 
 def test_a_release_changes_nothing_of_what_was_only_frozen_by_hand() -> None:
     """What it earned it keeps."""
-    life = Life(threshold=0.3)
-    life.control(seeded())
-    life.feedback(life.sense("health low", salience=THREAT))
-    (before,) = life.mind.beliefs.values()
-    life.control(HeuristicFrozen(heuristic_id="h"))
-    life.control(RELEASE)
+    scenario = Scenario(threshold=0.3)
+    scenario.control(seeded())
+    scenario.feedback(scenario.sense("health low", salience=THREAT))
+    (before,) = scenario.mind.beliefs.values()
+    scenario.control(HeuristicFrozen(heuristic_id="h"))
+    scenario.control(RELEASE)
 
-    assert list(life.mind.beliefs.values()) == [before]
+    assert list(scenario.mind.beliefs.values()) == [before]
     assert before.signals
 
 
@@ -90,10 +92,10 @@ def test_a_pack_says_how_far_a_vote_moves_it(
 ) -> None:
     """One vote against a confidence of 0.8, and what is then believed."""
     bounded = garden(**constraints)
-    life = Life(bounded, threshold=0.3)
+    scenario = Scenario(bounded, threshold=0.3)
     vote = {"heuristic_id": bounded.ids[0], "rating": "negative"}
-    life.tell(FeedbackGiven.model_validate(vote))
-    (candidate, *_) = life.decide("health low", salience=THREAT).candidates
+    scenario.tell(FeedbackGiven.model_validate(vote))
+    (candidate, *_) = scenario.decide("health low", salience=THREAT).candidates
 
     assert candidate.confidence == confidence
 
@@ -101,37 +103,37 @@ def test_a_pack_says_how_far_a_vote_moves_it(
 async def test_bounds_hold_at_once_when_a_pack_is_loaded_anew() -> None:
     """And retuning, which folds the same facts, proves every confidence."""
     free = garden()
-    life = Life(free, threshold=0.3)
+    scenario = Scenario(free, threshold=0.3)
     for _ in range(3):
-        life.wait(3_600)
-        life.feedback(life.sense("health low", salience=THREAT), "negative")
-    low = life.decide("health low", salience=THREAT).candidates[0].confidence
+        scenario.wait(3_600)
+        scenario.feedback(scenario.sense("health low", salience=THREAT), "negative")
+    low = scenario.decide("health low", salience=THREAT).candidates[0].confidence
     held = garden(floor=0.7, feedback_weight=0.5)
-    life.blobs[held.digest] = held
-    life.wait(3_600).control(pack_loaded(held), agent=SHARED_AGENT)
-    kept = life.decide("health low", salience=THREAT).candidates[0].confidence
-    life.feedback(life.wait(3_600).sense("health low", salience=THREAT))
-    life.wait(3_600).control(PriorUpdated(origin="skill_pack", kappa=4.0, mean=0.6))
-    life.decide("health low", salience=THREAT)
+    scenario.blobs[held.digest] = held
+    scenario.wait(3_600).control(pack_loaded(held), agent=SHARED_AGENT)
+    kept = scenario.decide("health low", salience=THREAT).candidates[0].confidence
+    scenario.feedback(scenario.wait(3_600).sense("health low", salience=THREAT))
+    scenario.wait(3_600).control(PriorUpdated(origin="skill_pack", kappa=4.0, mean=0.6))
+    scenario.decide("health low", salience=THREAT)
 
     assert low is not None
     assert low < 0.7 == kept
-    evidence = joined(await gather(recording_of_life(life)))
+    evidence = joined(await gather(recording_of_scenario(scenario)))
     assert [type(fact) for fact in evidence.facts].count(Termed) >= 2
     assert predictions(evidence, {})
     (curve,) = curves(evidence, {}).values()
     assert curve.points[-1].confidence >= 0.7
 
 
-async def test_a_revived_life_is_proven_and_replayed() -> None:
+async def test_a_revived_scenario_is_proven_and_replayed() -> None:
     """A new trial is a fact like any other, under whatever settings it is folded."""
-    life = Life(threshold=0.3, learning={"kappa": 0.5, "frozen_below": 0.2})
-    life.control(seeded(0.5))
-    life.feedback(life.sense("health low", salience=THREAT), "negative")
-    life.wait(3_600).control(RELEASE)
-    life.feedback(life.sense("health low", salience=THREAT))
-    life.wait(3_600).decide("health low", salience=THREAT)
-    recording = recording_of_life(life)
+    scenario = Scenario(threshold=0.3, learning={"kappa": 0.5, "frozen_below": 0.2})
+    scenario.control(seeded(0.5))
+    scenario.feedback(scenario.sense("health low", salience=THREAT), "negative")
+    scenario.wait(3_600).control(RELEASE)
+    scenario.feedback(scenario.sense("health low", salience=THREAT))
+    scenario.wait(3_600).decide("health low", salience=THREAT)
+    recording = recording_of_scenario(scenario)
 
     evidence = joined(await gather(recording))
     assert any(isinstance(fact, Revived) for fact in evidence.facts)
@@ -146,34 +148,36 @@ async def test_a_revived_life_is_proven_and_replayed() -> None:
 
 def test_a_prior_holds_for_what_nothing_was_learnt_of() -> None:
     """By hand, for one origin, and taken back."""
-    life = Life(threshold=0.3)
-    life.control(seeded(0.8))
+    scenario = Scenario(threshold=0.3)
+    scenario.control(seeded(0.8))
 
     prior = PriorUpdated(origin="seeded", kappa=4.0, mean=0.75)
-    assert applied(life.control(prior)) == "seeded: from 0.75, weight 4"
-    first = life.decide("health low", salience=THREAT).candidates[0]
+    assert applied(scenario.control(prior)) == "seeded: from 0.75, weight 4"
+    first = scenario.decide("health low", salience=THREAT).candidates[0]
     assert (first.confidence, first.alpha, first.beta) == (0.75, 3.0, 1.0)
     other = PriorUpdated(origin="learned", kappa=4.0)
-    assert applied(life.control(other)) == "learned: from what is declared, weight 4"
+    assert (
+        applied(scenario.control(other)) == "learned: from what is declared, weight 4"
+    )
     back = PriorUpdated(origin="seeded", is_default=True)
-    assert applied(life.control(back)) == "seeded: as the settings say"
-    assert applied(life.control(back)) == "seeded: as the settings say"
-    held = life.wait(3_600).decide("health low", salience=THREAT).candidates[0]
+    assert applied(scenario.control(back)) == "seeded: as the settings say"
+    assert applied(scenario.control(back)) == "seeded: as the settings say"
+    held = scenario.wait(3_600).decide("health low", salience=THREAT).candidates[0]
     assert held.confidence == 0.75
 
 
 def test_drift_is_raised_once() -> None:
     """When the latest fires leave what was to be expected, and not while they stay so."""
-    life = Life(
+    scenario = Scenario(
         threshold=0.3, learning={"drift_fires": 5, "drift_level": 0.95, "kappa": 2.0}
     )
-    life.control(seeded())
+    scenario.control(seeded())
     raised: list[DriftRaised] = []
     for number in range(18):
-        life.wait(3_600)
-        turn = life.sense("health low", salience=THREAT)
+        scenario.wait(3_600)
+        turn = scenario.sense("health low", salience=THREAT)
         rating = "positive" if number < 12 else "negative"
-        raised += said(life.feedback(turn, rating), DriftRaised)
+        raised += said(scenario.feedback(turn, rating), DriftRaised)
 
     (one_,) = raised
     assert one_.heuristic_id == "h"

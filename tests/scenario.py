@@ -1,6 +1,6 @@
-"""An agent's life in a test: inputs go in, one after the other, and every turn is kept.
+"""An agent's scenario in a test: inputs go in, one after the other, and every turn is kept.
 
-`Life` stands where the broker and the worker would: it numbers and times the records,
+`Scenario` stands where the broker and the worker would: it numbers and times the records,
 embeds texts, and takes each turn. After each it checks what must hold of every turn.
 """
 
@@ -36,7 +36,7 @@ from tests import factories, invariants
 M = TypeVar("M", bound=OutputMessage)
 
 
-class Life:
+class Scenario:
     """A partition with one agent of interest, from its first `MindStarted` on."""
 
     def __init__(
@@ -78,7 +78,7 @@ class Life:
         assert settings is not None
         return settings
 
-    def wait(self, seconds: float) -> "Life":
+    def wait(self, seconds: float) -> "Scenario":
         """Let the broker's time pass."""
         self.at += timedelta(seconds=seconds)
         return self

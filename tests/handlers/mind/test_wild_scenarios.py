@@ -1,6 +1,6 @@
-"""Lives at random: whatever happens in whatever order, the books are kept.
+"""Scenarios at random: whatever happens in whatever order, the books are kept.
 
-`Life` checks every turn by itself; here is what must hold of a whole life.
+`Scenario` checks every turn by itself; here is what must hold of a whole scenario.
 """
 
 from collections import Counter
@@ -41,7 +41,7 @@ from schemas.messages.results import (
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests import factories
 from tests.factories import after, heuristic, pack, pattern
-from tests.life import Life
+from tests.scenario import Scenario
 
 WORDS = (
     "health",
@@ -68,13 +68,13 @@ EXPLORATIONS = (
 
 
 class Wild:
-    """A life that a random number generator leads."""
+    """A scenario that a random number generator leads."""
 
     def __init__(self, seed: int) -> None:
-        """Lead the life of this seed."""
+        """Lead the scenario of this seed."""
         self.random = Random(seed)
         choice = self.random.choice
-        self.life = Life(
+        self.scenario = Scenario(
             self._garden(),
             model=choice([None, factories.MODEL]),
             strategy={"name": choice(STRATEGIES)},
@@ -94,14 +94,14 @@ class Wild:
         )
         self.seconds = 0.0
 
-    def lead(self, steps: int) -> Life:
+    def lead(self, steps: int) -> Scenario:
         """Let so many things happen."""
         happenings = [self._sense] * 5 + [self._judge, self._answer, self._change] * 2
         for _ in range(steps):
-            self.life.wait(self.random.choice([0, 0.5, 5, 40, 100, 2_000]))
-            self.life.agent = self.random.choice(["ana", "ana", "ana", "bo"])
+            self.scenario.wait(self.random.choice([0, 0.5, 5, 40, 100, 2_000]))
+            self.scenario.agent = self.random.choice(["ana", "ana", "ana", "bo"])
             self.random.choice(happenings)()
-        return self.life
+        return self.scenario
 
     def _text(self) -> str:
         return " ".join(self.random.choices(WORDS, k=self.random.randint(1, 4)))
@@ -131,7 +131,7 @@ class Wild:
         )
 
     def _decisions(self) -> list[str]:
-        outputs = [each for turn in self.life.turns for each in turn.outputs]
+        outputs = [each for turn in self.scenario.turns for each in turn.outputs]
         return [each.id for each in outputs if isinstance(each.message, Decided)]
 
     def _sense(self) -> None:
@@ -147,7 +147,7 @@ class Wild:
             "immediate": random.random() < 0.8,
             "intent": random.choice(["actionable", "informational"]),
         }
-        self.life.sense(
+        self.scenario.sense(
             self._text(),
             type_=random.choice(["vital", "other"]),
             id_=random.choice([None, None, f"e{random.randint(0, 9)}"]),
@@ -160,15 +160,15 @@ class Wild:
             vote = FeedbackGiven(
                 heuristic_id="h", rating="scaled", value=random.uniform(-1, 1)
             )
-            self.life.tell(vote)
+            self.scenario.tell(vote)
             return
         target = random.choice([*self._decisions(), "nobody"])
         rating = random.choice(["positive", "negative"])
         aspect = random.choice(["overall", "overall", "action", "condition", "timing"])
-        self.life.feedback(target, rating, actor=random.choice("ab"), aspect=aspect)
+        self.scenario.feedback(target, rating, actor=random.choice("ab"), aspect=aspect)
 
     def _answer(self) -> None:
-        outputs = [each for turn in self.life.turns for each in turn.outputs]
+        outputs = [each for turn in self.scenario.turns for each in turn.outputs]
         asks = [
             each.id
             for each in outputs
@@ -182,9 +182,9 @@ class Wild:
             ModelFailed(ask_id=ask, request_hash="r", reason="declined"),
             Delivered(ask_id=ask, channel="say"),
             DeliveryFailed(ask_id=ask, channel="say", reason="unknown"),
-            ClockTicked(due_at=self.life.at),
+            ClockTicked(due_at=self.scenario.at),
         ]
-        self.life.tell(self.random.choice(results))
+        self.scenario.tell(self.random.choice(results))
 
     def _rule(self) -> str:
         choice, words = self.random.choice, self.random.randint(9, 12)
@@ -233,7 +233,7 @@ class Wild:
             self._proposal(),
             self._proposal(),
         ]
-        self.life.control(choice(controls))
+        self.scenario.control(choice(controls))
 
     def _proposal(self) -> ControlMessage:
         choice = self.random.choice
@@ -258,8 +258,8 @@ class Wild:
 @pytest.mark.parametrize("seed", range(12))
 def test_the_books_are_kept(seed: int) -> None:
     """What is not final ends once or is waited for; a fire has one outcome at most."""
-    life = Wild(seed).lead(40)
-    outputs = [each for turn in life.turns for each in turn.outputs]
+    scenario = Wild(seed).lead(40)
+    outputs = [each for turn in scenario.turns for each in turn.outputs]
     waiting = {
         each.id
         for each in outputs
@@ -275,7 +275,7 @@ def test_the_books_are_kept(seed: int) -> None:
         for each in outputs
         if isinstance(each.message, OutcomeObserved)
     )
-    agents = list(life.state.agents.values())
+    agents = list(scenario.state.agents.values())
     pending = [each for agent in agents for each in agent.pending.values()]
 
     assert set(ends) <= waiting

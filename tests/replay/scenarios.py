@@ -1,4 +1,4 @@
-"""Lives as recordings: a session that was made up, kept as a file would keep it."""
+"""Scenarios as recordings: a session that was made up, kept as a file would keep it."""
 
 from collections.abc import Sequence
 from uuid import UUID
@@ -19,11 +19,11 @@ from streams.session_files.file import SessionFile, SessionHeader, SessionTraile
 from tests.bench.session import AGENT, EPOCH, PARTITION, Session
 from tests.factories import DIMENSION, LIMITS, embed
 from tests.factories import EPOCH as LIFE_EPOCH
-from tests.life import Life
+from tests.scenario import Scenario
 
 
 def everything(events: int = 300) -> Session:
-    """A life in which everything happens that may, told by `tests.bench.session`."""
+    """A scenario in which everything happens that may, told by `tests.bench.session`."""
     session = Session(heuristics=400, seed=3)
     session.run(world.events(events, seed=5))
     spoken = [
@@ -38,7 +38,7 @@ def everything(events: int = 300) -> Session:
 
 
 def file_of(session: Session) -> SessionFile:
-    """The whole life as one session's file."""
+    """The whole scenario as one session's file."""
     return file_of_turns(
         session.turns, (session.pack,), agent=AGENT, partition=PARTITION, epoch=EPOCH
     )
@@ -73,7 +73,7 @@ def file_of_turns(
 
 
 def recording_of(session: Session) -> Recording:
-    """The whole life as a recording."""
+    """The whole scenario as a recording."""
     return of_file(file_of(session), "everything")
 
 
@@ -89,24 +89,24 @@ def records_of(turn: Turn) -> list[Record]:
     return [taken, *outputs]
 
 
-def recording_of_life(life: Life) -> Recording:
-    """A life that a test told, as a recording."""
-    return of_file(file_of_life(life), "life")
+def recording_of_scenario(scenario: Scenario) -> Recording:
+    """A scenario that a test told, as a recording."""
+    return of_file(file_of_scenario(scenario), "scenario")
 
 
-def file_of_life(life: Life) -> SessionFile:
-    """A life that a test told, as one session's file."""
+def file_of_scenario(scenario: Scenario) -> SessionFile:
+    """A scenario that a test told, as one session's file."""
     return file_of_turns(
-        life.turns,
-        tuple(life.blobs.values()),
-        agent=life.agent,
-        partition=life.partition,
+        scenario.turns,
+        tuple(scenario.blobs.values()),
+        agent=scenario.agent,
+        partition=scenario.partition,
         epoch=LIFE_EPOCH,
     )
 
 
 class WordsEmbedder:
-    """The embedder of lives that tests tell."""
+    """The embedder of scenarios that tests tell."""
 
     name = "words"
     exact = True
