@@ -11,6 +11,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -19,7 +20,7 @@ from echoic.tracing.collector import Collector, endpoint, pairs
 from echoic.tracing.destinations import Destination, Spool
 from echoic.tracing.naming import Held
 from echoic.tracing.observe import Answered, Observer, Trace
-from echoic.tracing.sampling import DEFAULT, Sampler, Sampling
+from echoic.tracing.sampling import DEFAULT, Sampler, Sampling, is_silent
 from echoic.tracing.spans import (
     Attributes,
     FollowUp,
@@ -29,6 +30,7 @@ from echoic.tracing.spans import (
 )
 from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
+from schemas.codec.envelope import Output
 from schemas.packs.manifest import CompiledPack
 
 Content = Literal["auto", "on", "off"]
@@ -73,11 +75,15 @@ class Tracer:
         self._resource = resource
         # Appending and popping are atomic, so the two threads need no lock.
         self._queue: deque[Answered] = deque()
+        # Apart, so that these go first where there is no room. No other group needs one.
+        self._silent: deque[Answered] = deque()
         self._wake = threading.Event()
         self._closing = False
         self._sampler = Sampler(sampling)
         self.dropped = 0
         """Answered inputs that did not fit, and spans that were not sent."""
+        self.dropped_silent = 0
+        """Silent decisions that did not fit, or made room for others."""
         self.thinned = 0
         """Silent decisions that were left out by sampling."""
         self._thread = threading.Thread(target=self._run, name="tracing", daemon=True)
@@ -90,17 +96,39 @@ class Tracer:
     ) -> None:
         """Trace turns that are in the log; `packs` are those of the mind, by digest."""
         for turn, times in made:
+            # First of all: most inputs are left out, which is to cost next to nothing.
+            silent = is_silent(turn.outputs)
+            if silent and self._thins_out(turn.outputs[0], times):
+                continue
             held = Held(turn.state, packs)
-            self.answered(Answered(turn.input, turn.outputs, times, held))
+            self._enqueue(Answered(turn.input, turn.outputs, times, held), silent)
 
     def answered(self, seen: Answered) -> None:
         """Trace an input whose group is in the log."""
-        if self._closing or len(self._queue) >= QUEUE_MAX:
-            self.dropped += 1
-        elif not self._sampler.keeps(seen.outputs, seen.times.committed_ns):
-            self.thinned += 1
+        silent = is_silent(seen.outputs)
+        if not (silent and self._thins_out(seen.outputs[0], seen.times)):
+            self._enqueue(seen, silent)
+
+    def _thins_out(self, decision: Output, times: Times) -> bool:
+        """Tell whether a silent decision is left out, and count it."""
+        kept = self._sampler.keeps_silent(decision, times.committed_ns)
+        self.thinned += not kept
+        return not kept
+
+    def _enqueue(self, seen: Answered, silent: bool) -> None:
+        is_full = len(self._queue) + len(self._silent) >= QUEUE_MAX
+        if is_full and not silent and not self._closing:
+            # The thread may have taken the last one meanwhile: then there is room.
+            with suppress(IndexError):
+                self._silent.popleft()
+                self.dropped_silent += 1
+            is_full = len(self._queue) >= QUEUE_MAX
+        if not (is_full or self._closing):
+            (self._silent if silent else self._queue).append(seen)
+        elif silent:
+            self.dropped_silent += 1
         else:
-            self._queue.append(seen)
+            self.dropped += 1
 
     def close(self) -> None:
         """Send what is left and stop, within a second."""
@@ -112,6 +140,7 @@ class Tracer:
             self._destination.abort()
             self._thread.join(CLOSE_S / 2)
         self.dropped += len(self._queue)
+        self.dropped_silent += len(self._silent)
 
     def _run(self) -> None:
         self._destination.prepare()
@@ -124,12 +153,18 @@ class Tracer:
         self._destination.close()
 
     def _drain(self) -> None:
-        while self._queue:
+        while self._queue or self._silent:
             traces: list[Trace] = []
             # A decision has about eight spans, so this many traces make about one batch.
-            while self._queue and len(traces) < BATCH_MAX // 8:
-                traces.extend(self._observer.answered(self._queue.popleft()))
+            while len(traces) < BATCH_MAX // 8 and (seen := self._next()):
+                traces.extend(self._observer.answered(seen))
             self._send(traces)
+
+    def _next(self) -> Answered | None:
+        # The worker may take a silent one away between a look and a pop.
+        with suppress(IndexError):
+            return (self._queue or self._silent).popleft()
+        return None
 
     def _send(self, traces: Iterable[Trace]) -> None:
         spans = [span for trace in traces for span in spans_of(trace)]

@@ -47,13 +47,17 @@ class Sampler:
 
     def keeps(self, outputs: Sequence[Output], now_ns: int) -> bool:
         """Tell whether the trace of a group is wanted, at nanoseconds since 1970."""
-        if self._silent == "all" or not is_silent(outputs):
+        return not is_silent(outputs) or self.keeps_silent(outputs[0], now_ns)
+
+    def keeps_silent(self, decision: Output, now_ns: int) -> bool:
+        """Tell the same of a group that is a single decision to be silent."""
+        if self._silent == "all":
             return True
         if self._silent == "none":
             return False
         if self._silent == "auto" and self._is_slow(now_ns):
             return True
-        return is_drawn(outputs[0], self._ratio)
+        return is_drawn(decision, self._ratio)
 
     def _is_slow(self, now_ns: int) -> bool:
         # In a burst this is asked of each event, and `after` takes ten times as long.

@@ -273,10 +273,10 @@ def _children(steps: Iterable[Step], parent: SpanData, ids: _Ids) -> list[SpanDa
 
 def _child(step: Step, parent: SpanData, ids: _Ids) -> SpanData:
     # One nanosecond at least: of a span without any Jaeger says that its time is negative.
-    start = min(max(step.start_ns, parent.start_ns), parent.end_ns - 1)
-    end = min(max(step.end_ns - GAP_NS, start + 1), parent.end_ns)
+    start = _within(step.start_ns, parent.start_ns, parent.end_ns - 1)
+    end = _within(step.end_ns - GAP_NS, start + 1, parent.end_ns)
     events = [
-        SpanEvent(each.name, min(max(each.at_ns, start), end), each.attributes)
+        SpanEvent(each.name, _within(each.at_ns, start, end), each.attributes)
         for each in step.events
     ]
     return SpanData(
@@ -286,10 +286,17 @@ def _child(step: Step, parent: SpanData, ids: _Ids) -> SpanData:
         name=step.name,
         kind=step.kind,
         start_ns=start,
-        end_ns=max(end, start + 1),
+        end_ns=end if end > start else start + 1,
         attributes=step.attributes,
         events=tuple(events),
         links=step.links,
         error=step.error,
         service=step.service,
     )
+
+
+def _within(at_ns: int, start_ns: int, end_ns: int) -> int:
+    # Spelled out: `min` and `max` take four times as long, and this is asked 30 times.
+    if at_ns < start_ns:
+        at_ns = start_ns
+    return end_ns if at_ns > end_ns else at_ns

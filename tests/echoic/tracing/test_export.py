@@ -335,3 +335,22 @@ def test_grpc_without_its_extra_says_what_to_install(
         endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
 
     assert "echoic[grpc]" in (raised.value.next_step or "")
+
+
+def test_where_there_is_no_room_silence_goes_first(
+    tmp_path: Path, notices: list[str], monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """What was said takes the place of silence; both that were left out are counted."""
+    monkeypatch.setattr(export, "QUEUE_MAX", 4)
+    # The thread is not to empty the queue meanwhile.
+    monkeypatch.setattr(export.Tracer, "_run", lambda _: None)
+    tracer = a_tracer(free_port(), tmp_path, notices, sampling=Sampling("all"))
+    for number in range(3):
+        tracer.answered(samples.sensed((f"s{number}", samples.silent())))
+    for number in range(5):
+        tracer.answered(samples.sensed((f"d{number}", samples.decided())))
+    tracer.answered(samples.sensed(("s4", samples.silent())))
+
+    assert (tracer.dropped, tracer.dropped_silent) == (1, 4)
+    tracer.close()
+    assert (tracer.dropped, tracer.dropped_silent) == (5, 4)
