@@ -30,6 +30,8 @@ from streams.log import scan
 BARE_INPUTS = 20_000
 LATENCY_S = 8.0
 PATIENCE_S = 30.0
+SETTLE_S = 0.6
+"""Three times as long as traces wait for others before they are sent."""
 WARM_UP_S = 1.0
 """So much of an open loop is not counted."""
 
@@ -114,6 +116,8 @@ async def throughput(
         for last in stored:
             await answered(running, last, watch)
         watch()
+        # What a worker does after its answers, such as sending traces, is its cost too.
+        await asyncio.sleep(SETTLE_S)
         spent_s = _cpu_s(workers) - begun_s[0], _cpu_s(broker) - begun_s[1]
         # PSS is read once, at the end: the kernel walks every page for it, which takes time
         # from the workers that are measured.

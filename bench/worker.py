@@ -18,6 +18,9 @@ from tempfile import TemporaryDirectory
 from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.run.process import prepare
+
+# Before the worker is ready, with traces and without: to load it is no cost of an event.
+from echoic.tracing import over_http  # noqa: F401
 from echoic.tracing.export import Tracer, open_tracer
 from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.listening import Listeners, tell_nobody
