@@ -11,8 +11,8 @@ from datetime import UTC, datetime
 from pathlib import Path
 
 from packs import broker
-from packs.survival.sensor.broker import connected
-from packs.survival.sensor.playing import Plan, Played, play
+from packs.listening import connected
+from packs.survival.sensor.playing import SOURCE, Plan, Played, play
 from schemas.values.record import Wire
 
 
@@ -32,11 +32,12 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 async def _to_broker(args: argparse.Namespace) -> Played:
     wait_s = args.lockstep / 1000
-    async with connected(args.agent, args.url, args.credentials) as live:
+    async with connected(SOURCE, args.agent, args.url, args.credentials) as live:
 
         async def hear(ids: Sequence[str]) -> Sequence[bytes]:
             # Nothing published, nothing to wait for: nobody can have been asked.
-            return await live.heard(wait_s if ids else 0.0)
+            said = await live.heard(wait_s if ids else 0.0)
+            return [message.data for message in said]
 
         return await play(_plan(args), live.publish, hear)
 

@@ -5,19 +5,16 @@ and receive; the time of the game is one second a step from a base.
 """
 
 import asyncio
-import hashlib
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
-from uuid import UUID
 
 from packs.survival.sensor import advice, events, player
 from packs.survival.sensor.ends import End
 from packs.survival.sensor.world import Observation, World
+from packs.wires import Run
 from schemas.messages.sensing import Sensed
-from schemas.values.base import rfc3339
 from schemas.values.record import Wire
-from schemas.values.subjects import sensor_subject
 
 SOURCE = "crafter"
 
@@ -76,31 +73,6 @@ async def play(
     return Played(session.told, session.see.life, session.heard, tuple(session.reports))
 
 
-def event_id(plan: Plan, at: datetime, index: int) -> str:
-    """Return a UUIDv7 of the game's time; its other bits hash run, agent and index."""
-    key = f"{plan.run}|{plan.agent}|{SOURCE}|{index}".encode()
-    bits = int.from_bytes(hashlib.blake2b(key, digest_size=10).digest(), "big")
-    # As RFC 9562, 5.7 lays a UUIDv7 out: time, version 7, 12 bits, variant 2, 62 bits.
-    value = (int(at.timestamp() * 1000) & ((1 << 48) - 1)) << 80
-    value |= (
-        0x7 << 76 | (bits >> 62 & 0xFFF) << 64 | 0b10 << 62 | bits & ((1 << 62) - 1)
-    )
-    return str(UUID(int=value))
-
-
-def wire(plan: Plan, event: Sensed, at: datetime, index: int) -> Wire:
-    """Return the event as it is published: the `index`-th of its run."""
-    id_ = event_id(plan, at, index)
-    body = event.model_copy(update={"occurred_at": at})
-    return Wire(
-        subject=sensor_subject(plan.agent, SOURCE, event.type),
-        headers={"ce-specversion": "1.0", "ce-id": id_, "ce-time": rfc3339(at)},
-        body=body.model_dump_json(
-            exclude_defaults=True, exclude={"source", "type"}
-        ).encode(),
-    )
-
-
 class _Session:
     """The state of one session; it exists only while `play` runs."""
 
@@ -108,6 +80,7 @@ class _Session:
         self, plan: Plan, publish: Publish, hear: Hear, on_report: OnReport | None
     ) -> None:
         self.plan = plan
+        self._run = Run(plan.agent, plan.run)
         self.world = World(plan.seed)
         self.see: Observation = self.world.observe()
         self.follower = advice.Follower(str(plan.seed), plan.follow)
@@ -148,7 +121,7 @@ class _Session:
         """Publish what happened now, and return the ids of the events."""
         ids = []
         for event in happened:
-            message = wire(self.plan, event, self._now(), self.told)
+            message = self._run.event(SOURCE, event, self._now(), self.told)
             await self._publish(message)
             ids.append(message.headers["ce-id"])
             self.told += 1

@@ -1,4 +1,4 @@
-"""The sensor's connection: it publishes events and receives what the companion says."""
+"""A simulation's connection: it publishes events and receives what the companion says."""
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
@@ -11,7 +11,7 @@ from nats.aio.msg import Msg
 
 from packs import broker
 
-# With a quarter of a second before each, a game outlasts four seconds without a broker.
+# With a quarter of a second before each, a simulation outlasts four seconds without a broker.
 _RECONNECTS = 16
 _UNHEARD = 1_000
 """How many received messages may wait; then the oldest, and so the stalest, is dropped."""
@@ -23,7 +23,7 @@ class Broker:
     def __init__(self, client: Client) -> None:
         self._client = client
         self.publish = partial(broker.publish, client)
-        self._said: asyncio.Queue[bytes] = asyncio.Queue(_UNHEARD)
+        self._said: asyncio.Queue[Msg] = asyncio.Queue(_UNHEARD)
 
     async def listen(self, agent: str) -> None:
         """Subscribe to what the agent's companion says.
@@ -33,7 +33,7 @@ class Broker:
         await self._client.subscribe(f"out.{agent}.>", cb=self._on_message)
         await self._client.flush()
 
-    async def heard(self, wait_s: float) -> Sequence[bytes]:
+    async def heard(self, wait_s: float) -> Sequence[Msg]:
         """Return what was received since the last call, waiting `wait_s` for the first."""
         said = []
         if wait_s:
@@ -49,19 +49,19 @@ class Broker:
         # The callback must not wait for room: that would hold up every later message.
         if self._said.full():
             self._said.get_nowait()
-        self._said.put_nowait(message.data)
+        self._said.put_nowait(message)
 
 
 @asynccontextmanager
 async def connected(
-    agent: str, url: str | None, credentials: Path | None
+    source: str, agent: str, url: str | None, credentials: Path | None
 ) -> AsyncIterator[Broker]:
     """Connect and subscribe, until the end of the block.
 
     Raises:
         BrokerError: the broker cannot be reached or refuses the credentials.
     """
-    connection = broker.connected("crafter", url, credentials, reconnects=_RECONNECTS)
+    connection = broker.connected(source, url, credentials, reconnects=_RECONNECTS)
     async with connection as client:
         heard = Broker(client)
         await heard.listen(agent)
