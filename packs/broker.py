@@ -7,7 +7,7 @@ A sensor's credentials let it publish below `in.<agent>.<source>`, and subscribe
 import json
 import ssl
 import sys
-from argparse import ArgumentParser
+from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 from pathlib import Path
@@ -116,6 +116,14 @@ def parser(name: str, description: str) -> ArgumentParser:
         help="JSON with user, password, inbox_prefix, url, ca",
     )
     return made
+
+
+def unit(text: str) -> float:
+    """Read an option that is a probability."""
+    value = float(text)
+    if not 0 <= value <= 1:
+        raise ArgumentTypeError(f"{text!r} is no probability: give 0 to 1")
+    return value
 
 
 def status_of(name: str, run: Callable[[], None]) -> int:

@@ -94,7 +94,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=7, help="which world, and which player")
     add("--rate", type=float, default=1.0,
         help="steps a second; 0: no pause, so raise `intake.rate` first")  # fmt: skip
-    add("--follow", type=_unit, default=0.7, help="probability of following advice")
+    add(
+        "--follow",
+        type=broker.unit,
+        default=0.7,
+        help="probability of following advice",
+    )
     add("--lockstep", type=float, default=0.0, metavar="MS",
         help="wait so long for advice after what is published")  # fmt: skip
     add("--base", type=_moment, help="time of the first second (RFC 3339); default now")
@@ -102,13 +107,6 @@ def _parser() -> argparse.ArgumentParser:
     add("--clock", choices=("event", "broker"), default="broker",
         help="by which time advice expires: the game's, or the wall clock")  # fmt: skip
     return parser
-
-
-def _unit(text: str) -> float:
-    value = float(text)
-    if not 0 <= value <= 1:
-        raise argparse.ArgumentTypeError(f"{text!r} is no probability: give 0 to 1")
-    return value
 
 
 def _moment(text: str) -> datetime:
