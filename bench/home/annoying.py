@@ -7,6 +7,7 @@ from bench.home.day import Day, Saying
 from bench.home.needs import Annoyance, Rule, hidden_from, holds
 from packs.home.sensor.situation import Situation
 from schemas.messages.sensing import Sensed
+from schemas.packs import word_patterns
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +28,11 @@ class Told:
     def is_answer(self) -> bool:
         """Whether it answers a person's own words."""
         return any(each.is_persons for each in self.occasions)
+
+    def mentions(self, *patterns: str) -> bool:
+        """Tell whether one of some patterns of whole words occurs in it."""
+        words = word_patterns.event_words(self.saying.text, "", "", {})
+        return any(word_patterns.occurs(each, words) for each in patterns)
 
 
 def annoys(rule: Annoyance, told: Told, day: Day, before: Sequence[Told]) -> bool:

@@ -4,14 +4,13 @@ Pure. The table says what is needed; this module what its words mean.
 """
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Literal
 
 from bench.home.annoying import Told, annoys
 from bench.home.day import Day, Happened, Saying
 from bench.home.needs import Need, Needs, hidden_from, holds
 from packs.home.sensor.situation import RESIDENTS, Situation
-from schemas.packs import word_patterns
 
 Verdict = Literal["met", "late", "missed", "moot"]
 """`moot`: it ended before anybody could be told, or before it was due."""
@@ -93,20 +92,18 @@ def _told(saying: Saying, day: Day, table: Needs) -> Told:
         for name, topic in table.topics.items()
         if any(holds(topic.events, each) for each in occasions)
     ]
-    words = word_patterns.event_words(saying.text, "", "", {})
-    return Told(
+    told = Told(
         saying=saying,
         situation=day.at(saying.at),
         occasions=occasions,
-        topics=tuple(topics)
-        or tuple(
-            name
-            for name, topic in table.topics.items()
-            if any(word_patterns.occurs(each, words) for each in topic.words)
-        ),
+        topics=tuple(topics),
         is_aloud=saying.channel in table.aloud,
         reader=table.personal.get(saying.channel),
     )
+    if topics:
+        return told
+    worded = (n for n, topic in table.topics.items() if told.mentions(*topic.words))
+    return replace(told, topics=tuple(worded))
 
 
 def _met(
@@ -181,7 +178,10 @@ def _meant(need: Need, began: Happened) -> tuple[str, ...]:
 
 def _is_about(need: Need, began: Happened, told: Told) -> bool:
     if need.answers:
-        return began.id in told.saying.answers
+        if began.id in told.saying.answers:
+            return True
+        named = began.event.fields.get(need.mentions or "")
+        return isinstance(named, str) and told.mentions(named)
     return need.topic in told.topics
 
 

@@ -47,6 +47,8 @@ class Need(Part):
     topic: str | None = None
     answers: bool = False
     """Whether only the answer to that very event counts."""
+    mentions: str | None = None
+    """The event's field of whose words what is said may hold instead."""
     at: str | None = None
     """The part of the event's truth that holds the second of the day it begins at."""
     to: str

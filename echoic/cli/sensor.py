@@ -50,6 +50,15 @@ def desk(call: TextCall, context: typer.Context) -> None:
     raise typer.Exit(_run(call, "desk", "desk", context.args, needs="psutil"))
 
 
+@app.command(context_settings=_PASSED_ON)
+def home(call: TextCall, context: typer.Context) -> None:
+    """Live a simulated day in a home, which people share with their companion.
+
+    Examples: `echoic sensor home`, `echoic sensor home --pace 600 --seed 3`.
+    """
+    raise typer.Exit(_run(call, "home", "home", context.args, persons="user"))
+
+
 @app.command()
 def access(call: TextCall, source: str, grant: list[str] | None = None) -> None:
     """Make credentials for a sensor of your own, and print the file that has them.
@@ -98,32 +107,44 @@ def revoke(call: TextCall, source: str) -> None:
 
 
 def _run(
-    call: Call, pack: str, source: str, arguments: list[str], *, needs: str
+    call: Call,
+    pack: str,
+    source: str,
+    arguments: list[str],
+    *,
+    needs: str | None = None,
+    persons: str | None = None,
 ) -> int:
     """Run a pack's sensor until it ends, and return its exit code.
+
+    A sensor whose people speak and vote gets the rights of the source `persons`, too.
 
     Raises:
         EchoicError: the library that it `needs` is not installed.
     """
     folder = bundled.PACKS / pack
-    if find_spec(needs) is None:
+    if needs is not None and find_spec(needs) is None:
         raise EchoicError(f"{needs} is not installed", next_step=bundled.extra(source))
     # Help needs no instance, no credentials and no pack.
     if "--help" in arguments:
         return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
 
-    async def prepare(connection: Connection) -> tuple[str, Path]:
+    async def prepare(connection: Connection) -> tuple[str, list[str]]:
         await _have_pack(connection, folder)
         settings = connection.settings
-        return settings.agent, await _credentials(settings, source)
+        # Files, since arguments are visible to other users of the machine.
+        files = ["--credentials", str(await _credentials(settings, source))]
+        if persons is not None:
+            own = await _credentials(settings, persons, ("feedback",))
+            files += ["--person-credentials", str(own)]
+        return settings.agent, files
 
     name, credentials = on_instance(call, prepare)
     note(
         f"{source} runs for {name}; `echoic watch` shows what comes of it; Ctrl-C ends"
     )
     command = [sys.executable, str(folder / "sensor"), "--agent", name]
-    # A file, since arguments are visible to other users of the machine.
-    command += ["--credentials", str(credentials), *arguments]
+    command += [*credentials, *arguments]
     with subprocess.Popen(command) as sensor:
         while True:
             try:

@@ -112,12 +112,10 @@ def _storm(day: Planner) -> None:
     opened, warned = day.at("15:10", 5), day.at("15:30", 10)
     for number, room in enumerate(AIRED):
         by = events.window(room, "ben", is_open=True)
-        day.add(opened + 10 * number, by)
+        day.add(opened + 10 * number, by, opens=window_concern(room, "storm"))
     day.add(warned, events.warning(40, len(AIRED)))
     for number, room in enumerate(AIRED):
-        at_risk = events.window_at_risk(room, 40)
-        concern = window_concern(room, "storm")
-        day.add(warned + 1 + number, at_risk, opens=concern)
+        day.add(warned + 1 + number, events.window_at_risk(room, 40))
     begins = warned + 2400 + day.between("storm", 0, 300)
     first = f"window {AIRED[0]} storm"
     open_still = events.rain(len(AIRED), 15, anybody_home=True)

@@ -15,6 +15,7 @@ Salience = Mapping[Dimension, float]
 # A dimension without a hint is taken from the manifest, and novelty is computed.
 _PRESSING: Salience = {"threat": 0.9, "actionability": 0.9}
 _USEFUL: Salience = {"goal_relevance": 0.7, "actionability": 0.8}
+_MILD: Salience = {"goal_relevance": 0.6, "actionability": 0.5}
 _TRIVIAL: Salience = {"goal_relevance": 0.2, "actionability": 0.1}
 
 
@@ -76,7 +77,7 @@ def message(person: str, words: str, truth: Fields | None = None) -> Sensed:
 def came(person: str, *, guest: bool) -> Sensed:
     """Somebody comes in."""
     return told("person_arrived", f"{_name(person)} has come in.", person=person,
-        salience={"social": 0.6, "goal_relevance": 0.2}, guest=guest)  # fmt: skip
+        salience={"social": 0.9, "opportunity": 0.6}, guest=guest)  # fmt: skip
 
 
 def goes(person: str, open_windows: int, *, last: bool) -> Sensed:
@@ -143,7 +144,7 @@ def window_at_risk(room: str, minutes: int) -> Sensed:
 def weather(sky: str, celsius: int) -> Sensed:
     """The weather is another."""
     return told("weather_changed", f"Outside it is {sky} now, {celsius} degrees.",
-        salience=_TRIVIAL, about=("weather",), sky=sky, celsius=celsius)  # fmt: skip
+        salience=_MILD, about=("weather",), sky=sky, celsius=celsius)  # fmt: skip
 
 
 def warning(minutes: int, open_windows: int) -> Sensed:
@@ -268,7 +269,7 @@ def due(person: str, title: str, minutes: int, hidden_from: str = "") -> Sensed:
     """An entry of somebody's calendar is near; `hidden_from` are `guests` or a person."""
     hidden: dict[str, Any] = {"hidden_from": hidden_from} if hidden_from else {}
     return told("calendar_due",
-        f"In {minutes} minutes {_name(person)} has an appointment: {title}.",
+        f"Appointment of {_name(person)} in {minutes} minutes: {title}.",
         person=person, salience=_USEFUL, urgency=0.3, ttl_s=60.0 * minutes,
         title=title, minutes=minutes, **hidden)  # fmt: skip
 
