@@ -39,10 +39,11 @@ def test_the_shipped_sessions_verify_under_each_python(minor: str) -> None:
     sessions = report(minor)["sessions"]
 
     shipped = {"evening.echoic", "explored.echoic", "second-edition.echoic"}
+    shipped |= {"day.echoic"}
     assert shipped <= sessions.keys()
     for found in sessions.values():
         assert found["divergence"] is None
-        assert found["identical"] == found["total"] > 400
+        assert found["identical"] == found["total"] > 300
 
 
 @pytest.mark.slow

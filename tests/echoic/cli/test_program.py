@@ -171,6 +171,7 @@ def test_wrong_usage_is_exit_code_2(
         ("replay", "verify"),
         ("pack", "list"),
         ("sensor", "desk"),
+        ("sensor", "home"),
     ],
 )
 def test_without_an_instance_the_next_command_is_named(
