@@ -8,7 +8,7 @@ import json
 import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from pathlib import Path
 from typing import Any
@@ -140,6 +140,13 @@ def status_of(name: str, run: Callable[[], None]) -> int:
         print(f"{name}: stopped", file=sys.stderr)
         return 130
     return 0
+
+
+def counted(outcomes: Sequence[str]) -> str:
+    """Return how often each outcome came, for a summary; empty without any."""
+    return ", ".join(
+        f"{outcomes.count(outcome)} {outcome}" for outcome in sorted(set(outcomes))
+    )
 
 
 def as_line(message: Wire) -> str:

@@ -83,14 +83,8 @@ def _plan(args: argparse.Namespace) -> Plan:
 
 
 def _summary(played: Played) -> str:
-    outcomes = played.outcomes
-    counts = ", ".join(
-        f"{outcomes.count(outcome)} {outcome}" for outcome in sorted(set(outcomes))
-    )
-    return (
-        f"home: {played.events} events and {played.votes} votes; heard {played.heard}"
-        + (f"; {counts}" if counts else "")
-    )
+    told = f"{played.events} events and {played.votes} votes; heard {played.heard}"
+    return "; ".join(filter(None, (f"home: {told}", broker.counted(played.outcomes))))
 
 
 def _parser() -> argparse.ArgumentParser:

@@ -76,9 +76,7 @@ def _wall_clock() -> datetime:
 
 def _summary(played: Played) -> str:
     outcomes = [outcome for _, outcome in played.reports]
-    counts = ", ".join(
-        f"{outcomes.count(outcome)} {outcome}" for outcome in sorted(set(outcomes))
-    )
+    counts = broker.counted(outcomes)
     return (
         f"crafter: {played.events} events in {played.lives} lives; "
         f"heard {played.heard}, followed {len(outcomes)}"
