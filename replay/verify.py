@@ -250,9 +250,12 @@ class Verifying:
         if digests is None or not isinstance(message, MindStarted):
             return
         recorded = message.digests
+        # Only where time zones were used: of before, no version was recorded.
+        known = digests.tzdata if recorded.tzdata else ""
         for what, old, new in (
             ("version", recorded.version, digests.version),
             ("embedder", recorded.embedder, digests.embedder),
+            ("tzdata", recorded.tzdata, known),
         ):
             if old != new:
                 note = f"recorded with {what} {old!r}, replayed with {new!r}"

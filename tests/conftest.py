@@ -15,6 +15,7 @@ if TYPE_CHECKING:
 _GUARD = Path(__file__).parent / "guard"
 _WIPED_PREFIXES = ("ECHOIC_", "EXECUTIVE_", "OTEL_")
 _WIPED = ("NATS_URL", "DATABASE_URL")
+_TALKATIVE = {"ECHOIC_COOLDOWN_S": "0", "ECHOIC_HEURISTIC_COOLDOWN_S": "0"}
 
 
 def pytest_configure() -> None:
@@ -22,6 +23,8 @@ def pytest_configure() -> None:
     for name in list(os.environ):
         if name in _WIPED or name.startswith(_WIPED_PREFIXES):
             del os.environ[name]
+    # What keeps a companion from talking too much would keep tests of all else waiting.
+    os.environ.update(_TALKATIVE)
     _guard_this_process_and_its_children()
 
 

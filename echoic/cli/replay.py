@@ -29,6 +29,7 @@ from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import find_session, start_of
 from replay.verify import Span, Verification
 from replay.verify import verify as verify_span
+from schemas.values import timezones
 from schemas.values.settings import CodeDigests
 from schemas.values.subjects import inputs_of, partition_of
 from streams.session_files.file import read_session
@@ -132,7 +133,9 @@ async def _of_file(settings: Settings, path: Path, progress: Progress) -> Verifi
 
 def _digests(settings: Settings) -> CodeDigests:
     made = embedder(settings["embedder"])
-    return CodeDigests(version=version("echoic"), embedder=made.digest)
+    return CodeDigests(
+        version=version("echoic"), embedder=made.digest, tzdata=timezones.edition()
+    )
 
 
 def _screen(found: Verification) -> Iterator[RenderableType]:

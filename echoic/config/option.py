@@ -5,10 +5,13 @@ a flag or variable, and raises `ValueError` with a description of what is allowe
 """
 
 import os
+import re
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from schemas.values import timezones
+from schemas.values.executive_settings import HOURS
 from schemas.values.subjects import is_agent, is_token
 
 MOST_BIAS = 0.1
@@ -254,6 +257,25 @@ def template(value: object) -> str:
         known = ", ".join(personalities.names())
         raise ValueError(f"one of {known}, or <pack>/<name>")
     return name
+
+
+def timezone(value: object) -> str:
+    """Return the name of a time zone that the `tzdata` wheel has."""
+    name = text(value)
+    if timezones.zone(name) is None:
+        raise ValueError("a time zone such as UTC or Europe/Berlin")
+    return name
+
+
+def quiet_hours(value: object) -> str:
+    """Return hours such as `22:00-07:00`; empty or `off` means none."""
+    hours = text(value)
+    if hours in ("", "off"):
+        return ""
+    start, _, end = hours.partition("-")
+    if not re.fullmatch(HOURS, hours) or start == end:
+        raise ValueError("hours such as 22:00-07:00, or off")
+    return hours
 
 
 def _number(value: object) -> float | None:

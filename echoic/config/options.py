@@ -109,7 +109,8 @@ _ORDER = (
     "learning.formation", "learning.silence", "learning.silence_asks",
     "learning.endorsement", "learning.endorsement_cap", "prediction", "base_prompt",
     "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
-    "channel", "embedder",
+    "channel", "embedder", "timezone", "quiet_hours", "cooldown_s",
+    "heuristic_cooldown_s", "rate_per_hour",
     "learning.calibrate_raters", "learning.undo_s", "learning.ignored_after",
     "learning.preset", "learning.kappa", "learning.kappa_by_origin", "learning.gamma",
     "learning.floor", "learning.ceiling", "learning.feedback_weight",
@@ -126,6 +127,8 @@ _FORMS: Mapping[str, Parser] = {
     "optional_text": forms.optional_text,
     "origin_factors": forms.origin_factors,
     "template": forms.template,
+    "quiet_hours": forms.quiet_hours,
+    "timezone": forms.timezone,
     "token": forms.token,
 }
 _TYPES: Mapping[object, Parser] = {

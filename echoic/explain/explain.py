@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from echoic.client.names import Names, named
+from echoic.explain.gates import PASSES, SILENCE_OF_GATE, VALUE_OF_GATE
 from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.arms import RACE, SILENT
@@ -46,14 +47,6 @@ REASONS: Mapping[str, str] = {
 
 _QUIET = "silence"
 """The gate of learned silence. It is open when silence is kept, unlike all others."""
-
-# The reason that each gate gives for a silence when it closes.
-_SILENCE_OF_GATE = {
-    "intent": "informational",
-    "relevance": "below_relevance",
-    "habituation": "habituated",
-    "confidence": "low_confidence",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +123,9 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
         more = "" if detail in ("", reason) else f" ({detail})"
         return f"Stayed silent: {reason}{more}."
     closed = closed_gate(record.decided.gates)
-    figures = f" ({_figures(closed)})" if closed and closed.value is not None else ""
+    # The note of a gate without numbers tells for how long it is closed, and by whom.
+    is_told = closed is not None and (closed.value is not None or closed.name in PASSES)
+    figures = f" ({_figures(closed)})" if closed and is_told else ""
     return f"Stayed silent: {reason}{figures}."
 
 
@@ -175,8 +170,10 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
         return _unless_quiet(record.decided)
     if closed is None:
         return _nearly_eligible(record.decided, names)
+    passes = PASSES.get(closed.name)
+    also = f" {passes}" if passes else ""
     if closed.value is None or closed.threshold is None:
-        return f"Would have been weighed further if {closed.name} had passed."
+        return f"Would have been weighed further if {closed.name} had passed.{also}"
     if closed.name == "confidence":
         who = _best(record.decided, closed, names)
         return (
@@ -185,11 +182,12 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
         )
     # Both salience gates may be closed; opening one alone would change nothing.
     needed = (
-        f"{_WHAT.get(gate.name, gate.name)} ≥ {gate.threshold:.2f} (was {gate.value:.2f})"
+        f"{VALUE_OF_GATE.get(gate.name, gate.name)} ≥ {gate.threshold:.2f}"
+        f" (was {gate.value:.2f})"
         for gate in record.decided.gates
         if not gate.passed and gate.value is not None and gate.threshold is not None
     )
-    return f"Would have been weighed further if {' and '.join(needed)}."
+    return f"Would have been weighed further if {' and '.join(needed)}.{also}"
 
 
 def _unless_quiet(decided: Decided) -> str:
@@ -201,14 +199,11 @@ def _unless_quiet(decided: Decided) -> str:
     )
 
 
-_WHAT = {"relevance": "salience", "habituation": "salience after habituation"}
-
-
 def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
     decided = record.decided
     closed = closed_gate(gates)
     if closed is not None and closed.name != "confidence":
-        reason = _SILENCE_OF_GATE.get(closed.name, closed.name)
+        reason = SILENCE_OF_GATE.get(closed.name, closed.name)
         return f"would have stayed silent: {reason} ({_figures(closed)})"
     confidence = next((gate for gate in gates if gate.name == "confidence"), None)
     if confidence is None:

@@ -38,6 +38,10 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
     return gates
 
 
+COOLDOWNS = ("cooldown", "heuristic_cooldown")
+"""Gates whose threshold is a setting of their name, in seconds."""
+
+
 def opening(decided: Decided) -> tuple[str, float] | None:
     """Return the name and two-digit value of a number that would open every gate."""
     closed = [gate for gate in decided.gates if not gate.passed]
@@ -47,6 +51,7 @@ def opening(decided: Decided) -> tuple[str, float] | None:
     for name, number in (
         ("relevance", floor(round6(100 * lowest)) / 100),
         ("threshold", floor(round6(100 * lowest)) / 100),
+        *((name, floor(round6(100 * lowest)) / 100) for name in COOLDOWNS),
         ("confidence", ceil(round6(100 * _highest(closed))) / 100),
     ):
         concerned = any(_concerns(gate, name) for gate in closed)

@@ -39,6 +39,7 @@ from handlers.worker.loop import Worker
 from handlers.worker.stray_subjects import reappend
 from schemas.messages.controls import MindStarted
 from schemas.packs.manifest import Pack
+from schemas.values import timezones
 from schemas.values.settings import CodeDigests, MatchLimits
 from schemas.values.subjects import PARTITIONS
 from schemas.values.vectors import Embedder
@@ -258,7 +259,10 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
     )
     mind = mind_settings(settings, limits)
     digests = CodeDigests(
-        version=version("echoic"), embedder=made_by.digest, strategies=_module_digests()
+        version=version("echoic"),
+        embedder=made_by.digest,
+        strategies=_module_digests(),
+        tzdata=timezones.edition(),
     )
     return MindStarted(settings=mind, digests=digests)
 

@@ -24,6 +24,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Stretches of the log that can be replayed: list, export, start.",
     ),
     "strategy": ("strategy", "The ways to decide: list, show."),
+    "quiet": ("quiet", "Quiet for a while: alerts still pass."),
+    "mute": ("quiet", "Nothing is said until taken back."),
     "sleep": ("sleep", "Look back on what was done, and propose what to change."),
     "tune": ("tune", "Search for better settings; propose, apply, revert them."),
     "projection": ("projection", "The read models: list, rebuild, lag, replay."),

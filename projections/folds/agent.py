@@ -351,12 +351,14 @@ def _asked(
         words = context.aids.of(text)
         state = reflection.asked_about(state, message.decision_id, text, words)
         return pending_answers.for_prediction(state, id_, message, message.about)
+    whose = None
     if isinstance(event, Sensed):
         lesson = _lesson(context, event)
+        whose = event if context.settings.executive is not None else None
     if message.rival is not None and isinstance(event, Sensed):
         trigger = _trigger(context, event)
     state = pending_answers.for_answer(
-        state, id_, message, context.input.id, trigger, lesson
+        state, id_, message, context.input.id, trigger, lesson, whose
     )
     return experiments.asked(state, id_)
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from projections.folds import timers
 from schemas.messages.asks import ModelAsked, Words
+from schemas.messages.sensing import Sensed
 from schemas.state.agent import (
     AgentState,
     AskStatus,
@@ -35,8 +36,12 @@ def for_answer(
     event_id: str,
     trigger: Trigger | None,
     lesson: Lesson | None = None,
+    event: Sensed | None = None,
 ) -> AgentState:
-    """Return the state with a pending answer; with a rival, also the race's timer."""
+    """Return the state with a pending answer; with a rival, also the race's timer.
+
+    With `event`, whom that concerns is kept.
+    """
     state = _waiting(
         state,
         Pending(
@@ -57,6 +62,8 @@ def for_answer(
             goals=message.goals,
             asked=message.prompt.partition("\n\n")[0][:ASKED_LIMIT],
             domain=message.domain,
+            person=event.person if event is not None else None,
+            speaker=event.speaker if event is not None else None,
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

@@ -208,6 +208,10 @@ class Pending(Struct, frozen=True, kw_only=True):
     """How its prompt began, to recognise an answer that only repeats it."""
     domain: str | None = None
     """The domain whose pack supplies prompts."""
+    person: str | None = None
+    """Whom the event is about, or who says it, if the executive is on."""
+    speaker: str | None = None
+    """The person whose own words the event is, likewise."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):

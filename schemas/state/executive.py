@@ -5,7 +5,7 @@ there. All of it is bounded by `schemas.state.limits`.
 """
 
 from datetime import datetime
-from typing import Any
+from typing import Any, Literal
 
 from immutables import Map
 from msgspec import Struct, field
@@ -41,6 +41,21 @@ class ActiveContext(Struct, frozen=True, kw_only=True):
     name: str
     by: str
     at: datetime
+
+
+class Restraint(Struct, frozen=True, kw_only=True):
+    """Quiet or mute, as somebody asked for it."""
+
+    id: str
+    """Of the input or note that made it."""
+    person: str
+    """Whom it spares; `EVERYBODY` if nobody was named."""
+    mode: Literal["quiet", "mute"]
+    by: str
+    """Who asked for it."""
+    since: datetime
+    until: datetime | None
+    """None: until taken back."""
 
 
 class Saying(Struct, frozen=True, kw_only=True, gc=False):
@@ -116,6 +131,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     personality: Personality = UNMOVED
     said: tuple[Saying, ...] = ()
     """The latest responses, oldest first."""
+    restraints: tuple[Restraint, ...] = ()
+    """Mutes, the one that began first before others; those that lapsed go by and by."""
 
 
 IDLE = Executive()

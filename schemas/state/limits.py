@@ -58,6 +58,9 @@ PENDING_ANSWERS = 64
 PEOPLE_PRESENT = 32
 """For how many people what they are doing is remembered; the longest unchanged goes first."""
 
+RESTRAINTS = 64
+"""How many mutes are in force at once; the one that began first goes first."""
+
 SAYINGS = 100
 """How many of the latest responses are remembered."""
 

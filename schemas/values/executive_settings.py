@@ -4,9 +4,12 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.values.base import Name, Part, Seconds
+from schemas.values.base import Name, Part, Seconds, added
 from schemas.values.personality import PersonalityTemplate
 from schemas.values.setting import Setting
+
+HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
+"""The form of quiet hours, such as `22:00-07:00`; empty: none."""
 
 # Of a setting's declaration each part has its line, not each argument.
 # fmt: off
@@ -15,7 +18,7 @@ from schemas.values.setting import Setting
 class ExecutiveSettings(Part):
     """How the executive behaves; a log of before it was built has none of it."""
 
-    timezone: Annotated[Name, Setting("timezone")] = "UTC"
+    timezone: Annotated[Name, Setting("timezone", form="timezone")] = "UTC"
     """The time zone of quiet hours and reminders, for example `Europe/Berlin`."""
     template: Annotated[str, Setting("personality.template", form="template")] = (
         Field(default="", max_length=200)
@@ -28,3 +31,20 @@ class ExecutiveSettings(Part):
         Seconds, Setting("mood.half_life_minutes", start=30.0, scale=60.0)
     ] = 1_800.0
     """How long half of a mood lasts."""
+    cooldown_s: Annotated[float, Setting("cooldown_s", start=4.0)] = added(
+        0.0, ge=0.0, le=86_400.0
+    )
+    """How many seconds lie between two responses, at least; alerts and answers to a
+    person's own words pass."""
+    heuristic_cooldown_s: Annotated[
+        float, Setting("heuristic_cooldown_s", start=30.0)
+    ] = added(0.0, ge=0.0, le=86_400.0)
+    """How many seconds lie between two responses by the same heuristic, at least."""
+    rate_per_hour: Annotated[int, Setting("rate_per_hour")] = added(0, ge=0, le=100)
+    """How many responses an hour there are at most, alerts and answers to a person's own
+    words aside; 0: any number."""
+    quiet_hours: Annotated[
+        str, Setting("quiet_hours", form="quiet_hours")
+    ] = Field(default="", pattern=HOURS, exclude_if="".__eq__)
+    """At which hours only alerts and answers to a person's own words are said, in the time
+    zone of the settings, such as `22:00-07:00`; empty: at none."""

@@ -53,6 +53,7 @@ Drop = Literal[
     "error",
     "interrupted",
     "quiet",
+    "cooldown",
 ]
 
 Handling = Literal["duplicate", "late", "second", "unknown", "nothing_due", "recorded"]

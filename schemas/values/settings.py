@@ -230,6 +230,8 @@ class CodeDigests(Part):
     embedder: str
     strategies: dict[str, str] = Field(default_factory=dict, exclude_if={}.__eq__)
     """The sources of the modules that strategies may be of, by their names."""
+    tzdata: str = Field(default="", exclude_if="".__eq__)
+    """The version of the wheel that time zones come from."""
 
 
 SessionClock = Literal["broker", "event"]

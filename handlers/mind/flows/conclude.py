@@ -8,7 +8,7 @@ stands by.
 from datetime import timedelta
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import endorsement
+from handlers.mind.flows import endorsement, restrain
 from handlers.mind.flows.consult import (
     manner_of,
     recorded_digest,
@@ -167,6 +167,10 @@ def _ask_prediction(
 def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     if isinstance(end, Dropped):
         turn.emit(end)
+        return
+    withheld = restrain.too_late(turn, pending, end)
+    if withheld is not None:
+        turn.emit(withheld)
         return
     rival = pending.rival
     if end.path == "heuristic" and rival is not None:

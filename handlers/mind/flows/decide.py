@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import cast
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import decision_messages, silence
+from handlers.mind.flows import decision_messages, restrain, silence
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.stages import executive, matching, outcomes, personality, salience
@@ -64,7 +64,8 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
         return _choose(turn, here)
     # A gated event is a decision, too: silence is recorded with what led to it.
     turn.enter("messages")
-    return [decision_messages.gated(turn, here, strategy_in_force(turn))]
+    gates, why = here.assessment.gates, here.assessment.silence
+    return [decision_messages.gated(turn, here, strategy_in_force(turn), gates, why)]
 
 
 def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | None:
@@ -99,7 +100,10 @@ def _occasion(
         turn.state, turn.settings, turn.appearance, event, turn.aids.vector
     )
     turn.enter("gate")
-    assessment = salience.assess(turn.settings, domain, event, weighed)
+    assessment = salience.assess(
+        turn.settings, domain, event, weighed, restrain.raised(turn, event)
+    )
+    assessment = restrain.gated(turn, event, assessment)
     return Occasion(
         id=turn.input.id,
         at=turn.now,
@@ -182,6 +186,10 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         goals = tuple(each.text for each in relevant)
     consulted = consultation(turn, strategy, goals, here.domain.name)
     context = _context(turn, here, consulted, goals)
+    resting = restrain.waiting(turn, here.event, context.candidates)
+    if resting is not None:
+        gates = (*here.assessment.gates, resting)
+        return [decision_messages.gated(turn, here, strategy, gates, "cooldown")]
     turn.enter("choose")
     choice = executive.choose(_odds(turn, strategy, context), context, turn.draw)
     turn.enter("messages")
@@ -273,5 +281,8 @@ def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, 
         turn.learning,
         turn.settings.limits.match,
         turn.aids.batch,
+    )
+    matched = restrain.cooled(
+        turn, here.event, here.assessment.salience, tuple(matched)
     )
     return (*ranked(matched), *(each for each in matched if not each.eligible))

@@ -16,12 +16,12 @@ from handlers.mind.stages.salience import Assessment
 from projections.folds.events import Domain
 from schemas.messages.arms import SILENT, template_of
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
-from schemas.messages.decisions import Decided, HeuristicFired, RelevantGoal
+from schemas.messages.decisions import Decided, Gate, HeuristicFired, RelevantGoal
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.values.exact_math import round6
-from schemas.values.reasons import ResponseType
+from schemas.values.reasons import ResponseType, Silence
 
 
 class Occasion(Struct, frozen=True):
@@ -64,7 +64,13 @@ class Occasion(Struct, frozen=True):
         return round6(max(self.own_urgency, own))
 
 
-def gated(turn: TurnContext, occasion: Occasion, strategy: Strategy) -> Decided:
+def gated(
+    turn: TurnContext,
+    occasion: Occasion,
+    strategy: Strategy,
+    gates: tuple[Gate, ...],
+    silence: Silence | None,
+) -> Decided:
     """Return the decision to say nothing, for a gate failed before any strategy was
     asked.
     """
@@ -74,9 +80,9 @@ def gated(turn: TurnContext, occasion: Occasion, strategy: Strategy) -> Decided:
         arm=SILENT,
         probability=1.0,
         greedy_arm=SILENT,
-        silence=occasion.assessment.silence,
+        silence=silence,
         final=True,
-        gates=occasion.assessment.gates,
+        gates=gates,
     )
 
 

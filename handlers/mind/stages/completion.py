@@ -135,6 +135,11 @@ def superseded(pending: Pending) -> Dropped:
     return _dropped(pending, "superseded", "too many wait for the model")
 
 
+def withheld(pending: Pending, reason: Drop, detail: str) -> Dropped:
+    """Return the end of a decision whose answer may not be said any more."""
+    return _dropped(pending, reason, detail)
+
+
 def crowded_out(waiting: Iterable[Pending]) -> Pending:
     """Return the least salient decision that waits; of equals the oldest."""
     return min(waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id))

@@ -2,12 +2,13 @@
 
 from collections.abc import Callable, Sequence
 
-from projections.folds.executive import templates
+from projections.folds.executive import restraints, templates
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages import controls
 from schemas.messages.executive import (
     ContextSwitched,
+    Muted,
     OfPerson,
     PersonalitySelected,
     TraitAdjusted,
@@ -17,6 +18,7 @@ from schemas.packs import conditions
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState
+from schemas.values import timezones
 from schemas.values.personality import MOST_BIAS, NO_TEMPLATE
 from schemas.values.reasons import Refusal
 from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
@@ -139,6 +141,8 @@ def _of_person(
             return f"{trait} as it was"
         case TraitAdjusted(trait=trait, by_amount=amount):
             return f"{trait} {amount:+g}"
+        case Muted():
+            return restraints.described(message)
         case _:
             return ""
 
@@ -169,7 +173,9 @@ def _profile_set(message: controls.ProfileSet) -> None:
 
 
 def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:
-    exploration = settings.exploration
+    exploration, executive = settings.exploration, settings.executive
+    if executive is not None and timezones.zone(executive.timezone) is None:
+        raise _RefusedError("invalid", f"no time zone {quoted(executive.timezone)}")
     # A strategy that cannot be made would fail at each event, so it is tried now.
     for challenger in exploration.challengers if exploration else ():
         _strategy_selected(challenger, strategy_problem)

@@ -19,6 +19,7 @@ from schemas.codec.envelope import Input, NotBuilt, Unreadable
 from schemas.messages.controls import Control, GoalsSet, MindStarted
 from schemas.messages.executive import (
     ContextSwitched,
+    Muted,
     PersonalitySelected,
     TraitAdjusted,
 )
@@ -51,6 +52,7 @@ GOAL_LENGTH = 500
 _EXECUTIVE = {each.token for each in get_args(ExecutiveControl)}
 _UNFINISHED = frozenset(_EXECUTIVE) - {
     ContextSwitched.token,
+    Muted.token,
     PersonalitySelected.token,
     TraitAdjusted.token,
 }

@@ -94,20 +94,30 @@ def weigh(
 
 
 def assess(
-    settings: MindSettings, domain: Domain, event: Sensed, salience: Salience
+    settings: MindSettings,
+    domain: Domain,
+    event: Sensed,
+    salience: Salience,
+    raised: float = 0.0,
 ) -> Assessment:
-    """Hold an event's salience against the gates of intent, relevance, habituation."""
+    """Hold an event's salience against the gates of intent, relevance, habituation.
+
+    `raised` is how much more than usual it must matter for now.
+    """
     is_addressed = settings.edition >= 2 and event.is_persons
     intent = _intent_gate(event, is_addressed)
     # What only informs is no occasion; thresholds were never asked, so no other gate.
     if not intent.passed:
         return Assessment(salience, (intent,), "informational", is_addressed)
     # Both sides of a gate in six decimals, so that value and margin agree with `passed`.
-    threshold = round6(_relevance_threshold(settings, domain))
+    usual = _relevance_threshold(settings, domain)
+    threshold = round6(clamp(usual + raised, 0.0, 1.0) if raised else usual)
     is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
     always = _THREAT_NOTE if is_threat else _PERSON_NOTE if is_addressed else None
-    relevance = _gate("relevance", salience.score, threshold, always)
-    habituation = _gate("habituation", salience.effective, threshold, always)
+    note = always or (f"the threshold is moved by {raised:+.2f}" if raised else None)
+    is_open = always is not None
+    relevance = _gate("relevance", salience.score, threshold, note, is_open)
+    habituation = _gate("habituation", salience.effective, threshold, note, is_open)
     # Relevance first: an event that never mattered is not silent by habit.
     silence: Silence | None = None
     if not relevance.passed:
@@ -242,12 +252,14 @@ def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:
     return settings.relevance if own is None else own
 
 
-def _gate(name: str, value: float, threshold: float, always: str | None) -> Gate:
+def _gate(
+    name: str, value: float, threshold: float, note: str | None, is_open: bool
+) -> Gate:
     return Gate(
         name=name,
-        passed=always is not None or value >= threshold,
+        passed=is_open or value >= threshold,
         value=value,
         threshold=threshold,
         margin=round6(value - threshold),
-        note=always,
+        note=note,
     )

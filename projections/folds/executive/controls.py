@@ -2,10 +2,11 @@
 
 from msgspec.structs import replace
 
-from projections.folds.executive import context, personality
+from projections.folds.executive import context, personality, restraints
 from projections.folds.executive.origin import Origin
 from schemas.messages.executive import (
     ContextSwitched,
+    Muted,
     OfPerson,
     PersonalitySelected,
     TraitAdjusted,
@@ -24,5 +25,7 @@ def applied(executive: Executive, control: OfPerson, origin: Origin) -> Executiv
             return replace(executive, personality=own)
         case ContextSwitched():
             return context.switched(executive, control, origin)
+        case Muted():
+            return restraints.muted(executive, control, origin)
         case _:
             return executive

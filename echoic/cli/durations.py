@@ -1,0 +1,22 @@
+"""Spans of time as people write them in commands."""
+
+import re
+
+from echoic.errors import EchoicError
+
+_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+
+
+def seconds(text: str, example: str) -> float:
+    """Return the seconds of a span such as `90`, `90s`, `10m`, `2h` or `1d`.
+
+    Raises:
+        EchoicError: it is none; `example` is shown as a command that works.
+    """
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhd]?)", text)
+    span_s = float(found[1]) * _UNITS[found[2]] if found else 0.0
+    if not 0.0 < span_s <= 1e9:
+        raise EchoicError(
+            f"{text!r} is no span of time: give 90s, 10m, 2h or 1d", next_step=example
+        )
+    return span_s

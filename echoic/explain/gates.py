@@ -1,0 +1,36 @@
+"""What each gate is called, which silence it makes, and what passes it all the same."""
+
+from collections.abc import Mapping
+
+# The reason that each gate gives for a silence when it closes, if it is not its name.
+SILENCE_OF_GATE: Mapping[str, str] = {
+    "intent": "informational",
+    "relevance": "below_relevance",
+    "habituation": "habituated",
+    "confidence": "low_confidence",
+    "heuristic_cooldown": "cooldown",
+}
+
+VALUE_OF_GATE: Mapping[str, str] = {
+    "relevance": "salience",
+    "habituation": "salience after habituation",
+    "cooldown": "seconds since the last response",
+    "heuristic_cooldown": "seconds since that heuristic answered",
+    "rate": "responses left in the hour",
+}
+"""What a gate's value is, in words."""
+
+_WORDS_PASS = "Alerts and answers to a person's own words pass."
+
+PASSES: Mapping[str, str] = {
+    "muted": "Nothing passes until it ends: `echoic mute off`.",
+    "quiet": (
+        "Alerts pass, and answers to the words of whoever asked for it, until it ends:"
+        " `echoic quiet off`."
+    ),
+    "quiet_hours": _WORDS_PASS,
+    "cooldown": _WORDS_PASS,
+    "heuristic_cooldown": _WORDS_PASS,
+    "rate": _WORDS_PASS,
+}
+"""What passes a gate that is closed to other things."""

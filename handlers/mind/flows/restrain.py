@@ -1,0 +1,121 @@
+"""Restraining: what matters is not said all the same, for somebody asked for peace, or
+because too much was said already.
+
+Nothing of it is in force without the executive.
+"""
+
+from collections.abc import Iterable
+
+from msgspec.structs import replace
+
+from handlers.mind.context import TurnContext
+from handlers.mind.stages import completion, limits
+from handlers.mind.stages.limits import Heard
+from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
+from schemas.messages.decisions import Completed, Dropped, Gate, Salience
+from schemas.messages.sensing import Sensed
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.state.agent import Pending
+from schemas.values.reasons import Silence
+
+COOLDOWN = "cooldown"
+"""Why a heuristic is not eligible that answered a moment ago."""
+
+
+def raised(turn: TurnContext, event: Sensed) -> float:
+    """Return how much more than usual an event must matter for now."""
+    held = turn.state.executive
+    # Before anything is made: nearly always nothing was asked for.
+    if not held.restraints:
+        return 0.0
+    return limits.raised(held, _heard(turn, event, is_threat=False))
+
+
+def gated(turn: TurnContext, event: Sensed, own: Assessment) -> Assessment:
+    """Return the assessment of an event with the gates of limits in their places."""
+    settings = turn.settings.executive
+    if settings is None or own.silence == "informational":
+        return own
+    here = _heard(turn, event, is_threat=own.is_threat)
+    held = turn.state.executive
+    first = tuple(limits.before_salience(held, settings, here))
+    last = tuple(limits.after_salience(held, settings, here))
+    if not first and not last:
+        return own
+    intent, *others = own.gates
+    gates = (intent, *first, *others, *last)
+    silence = _closed(first) or own.silence or _closed(last)
+    return replace(own, gates=gates, silence=silence)
+
+
+def cooled(
+    turn: TurnContext,
+    event: Sensed,
+    salience: Salience,
+    candidates: tuple[HeuristicCandidate, ...],
+) -> tuple[HeuristicCandidate, ...]:
+    """Return the candidates, those not eligible that answered too recently."""
+    if turn.settings.executive is None or not turn.state.executive.said:
+        return candidates
+    recent = _cooling(turn, event, is_threat=_is_threat(salience))
+    return tuple(
+        replace(each, eligible=False, reason=COOLDOWN)
+        if each.eligible and each.heuristic_id in recent
+        else each
+        for each in candidates
+    )
+
+
+def waiting(
+    turn: TurnContext, event: Sensed, candidates: Iterable[HeuristicCandidate]
+) -> Gate | None:
+    """Return the closed gate of the only heuristics that fit, if all answered just now."""
+    settings = turn.settings.executive
+    known = tuple(candidates)
+    resting = [each.heuristic_id for each in known if each.reason == COOLDOWN]
+    if settings is None or not resting or any(each.eligible for each in known):
+        return None
+    recent = _cooling(turn, event, is_threat=False)
+    return limits.heuristic_gate(recent[resting[0]], settings)
+
+
+def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | None:
+    """Return the end of a decision whose answer may not be said any more."""
+    settings = turn.settings.executive
+    if settings is None:
+        return None
+    is_threat = end.response_type == "alert"
+    here = Heard(turn.now, pending.person, pending.speaker, is_threat)
+    reason = limits.too_late(turn.state.executive, settings, here)
+    return completion.withheld(pending, *reason) if reason is not None else None
+
+
+def _cooling(turn: TurnContext, event: Sensed, *, is_threat: bool) -> dict[str, float]:
+    settings = turn.settings.executive
+    if settings is None:
+        return {}
+    here = _heard(turn, event, is_threat=is_threat)
+    return dict(limits.cooling(turn.state.executive, settings, here))
+
+
+def _heard(turn: TurnContext, event: Sensed, *, is_threat: bool) -> Heard:
+    return Heard(turn.now, event.person, event.speaker, is_threat)
+
+
+def _is_threat(salience: Salience) -> bool:
+    return salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+
+
+def _closed(gates: Iterable[Gate]) -> Silence | None:
+    """Return the reason of the first gate that is closed: it has the gate's name."""
+    names = (each.name for each in gates if not each.passed)
+    return next((_SILENCES[name] for name in names), None)
+
+
+_SILENCES: dict[str, Silence] = {
+    "muted": "muted",
+    "quiet": "quiet",
+    "quiet_hours": "quiet_hours",
+    "cooldown": "cooldown",
+    "rate": "rate",
+}

@@ -1,0 +1,205 @@
+"""Limits: is the companion to hold its tongue for now, whatever the event says?
+
+Muted and quiet as somebody asked for them, quiet hours, a cooldown between responses and
+between two of one heuristic, and a number of responses an hour. Alerts pass all but a mute.
+A person's own words pass quiet hours, cooldown and rate, and a quiet which that person
+asked for, or of which nobody knows who did. Each limit that is in force is a gate on
+record.
+"""
+
+from collections.abc import Iterator, Mapping
+from datetime import datetime, timedelta
+from typing import Literal
+
+from msgspec import Struct
+
+from projections.folds.executive.restraints import AFTER_QUIET_S
+from schemas.messages.decisions import Gate
+from schemas.messages.sensing import PERSON, SOMEBODY
+from schemas.state.executive import EVERYBODY, Executive, Restraint, Saying
+from schemas.values import timezones
+from schemas.values.exact_math import round6
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.reasons import Drop
+
+RAISED_AFTER_QUIET = 0.3
+"""How much more an event must matter in the minutes after a quiet that lapsed."""
+
+_HOUR = timedelta(hours=1)
+_THREAT_PASSES = "a threat always passes"
+_WORDS_PASS = "a person's words always pass"
+
+
+class Heard(Struct, frozen=True):
+    """What limits see of an event."""
+
+    now: datetime
+    person: str | None
+    """Whom an answer is for; None: everybody."""
+    speaker: str | None
+    """Whose own words the event is; None: nobody's."""
+    is_threat: bool
+
+    @property
+    def excuse(self) -> str | None:
+        """Why it passes whatever only keeps things from being too much."""
+        if self.is_threat:
+            return _THREAT_PASSES
+        return _WORDS_PASS if self.speaker is not None else None
+
+
+def before_salience(
+    executive: Executive, settings: ExecutiveSettings, here: Heard
+) -> Iterator[Gate]:
+    """Yield the gates that come before what the event is worth."""
+    yield from _restrained(executive, "mute", here)
+    yield from _restrained(executive, "quiet", here)
+    if settings.quiet_hours:
+        local_time = timezones.local(here.now, settings.timezone)
+        if timezones.is_within(settings.quiet_hours, local_time):
+            excuse = here.excuse
+            why = (
+                f"{settings.quiet_hours} {settings.timezone}, it is {local_time:%H:%M}"
+            )
+            is_open = excuse is not None
+            yield Gate(name="quiet_hours", passed=is_open, note=excuse or why)
+
+
+def after_salience(
+    executive: Executive, settings: ExecutiveSettings, here: Heard
+) -> Iterator[Gate]:
+    """Yield the gates that come after what the event is worth."""
+    waited_s = _waited_s(executive, here.now)
+    if settings.cooldown_s and waited_s is not None:
+        yield _gate("cooldown", waited_s, settings.cooldown_s, here.excuse)
+    most = settings.rate_per_hour
+    if most:
+        said = len(list(_said_since(executive, here.now - _HOUR, here.now)))
+        why = f"{said} of {most} responses in the last hour"
+        yield _gate("rate", float(most - said), 1.0, here.excuse or why)
+
+
+def cooling(
+    executive: Executive, settings: ExecutiveSettings, here: Heard
+) -> Mapping[str, float]:
+    """Return the heuristics that answered too recently, with the seconds since then."""
+    span_s = settings.heuristic_cooldown_s
+    if not span_s or here.excuse is not None:
+        return {}
+    since = here.now - timedelta(seconds=span_s)
+    return {
+        each.heuristic_id: (here.now - each.at).total_seconds()
+        for each in _said_since(executive, since, here.now)
+        if each.heuristic_id is not None
+    }
+
+
+def heuristic_gate(waited_s: float, settings: ExecutiveSettings) -> Gate:
+    """Return the closed gate of a heuristic that answered so many seconds ago."""
+    return _gate("heuristic_cooldown", waited_s, settings.heuristic_cooldown_s, None)
+
+
+def raised(executive: Executive, here: Heard) -> float:
+    """Return how much more than usual an event must matter now."""
+    is_after = any(
+        each.mode == "quiet" and _is_after(each, here.now) and _concerns(each, here)
+        for each in executive.restraints
+    )
+    return RAISED_AFTER_QUIET if is_after else 0.0
+
+
+def too_late(
+    executive: Executive, settings: ExecutiveSettings, here: Heard
+) -> tuple[Drop, str] | None:
+    """Return why an answer that took its time is not said any more, with the detail."""
+    for name, mode in _DROPS.items():
+        for gate in _restrained(executive, mode, here):
+            if not gate.passed:
+                return name, gate.note or ""
+    waited_s = _waited_s(executive, here.now)
+    if waited_s is None or here.excuse is not None or waited_s >= settings.cooldown_s:
+        return None
+    return "cooldown", f"{waited_s:g} s after another response"
+
+
+_DROPS: Mapping[Drop, Literal["mute", "quiet"]] = {"muted": "mute", "quiet": "quiet"}
+_GATES: Mapping[str, str] = {mode: name for name, mode in _DROPS.items()}
+
+
+def _restrained(
+    executive: Executive, mode: Literal["mute", "quiet"], here: Heard
+) -> Iterator[Gate]:
+    """Yield the gate of such a restraint, if one is in force for the event's person."""
+    held = [
+        each
+        for each in executive.restraints
+        if each.mode == mode and _is_in_force(each, here.now) and _concerns(each, here)
+    ]
+    if held:
+        # The one that lets nothing through, if there is one, decides.
+        each = next((one for one in held if _excuse(one, here) is None), held[0])
+        excuse = _excuse(each, here)
+        note = excuse or _described(each, here.now)
+        yield Gate(name=_GATES[mode], passed=excuse is not None, note=note)
+
+
+def _is_in_force(restraint: Restraint, now: datetime) -> bool:
+    return restraint.until is None or now < restraint.until
+
+
+def _is_after(restraint: Restraint, now: datetime) -> bool:
+    if restraint.until is None:
+        return False
+    return 0.0 <= (now - restraint.until).total_seconds() < AFTER_QUIET_S
+
+
+def _concerns(restraint: Restraint, here: Heard) -> bool:
+    # What is said to everybody would disturb the one who is to be spared as well.
+    return here.person is None or restraint.person in (EVERYBODY, here.person)
+
+
+def _excuse(restraint: Restraint, here: Heard) -> str | None:
+    if restraint.mode == "mute":
+        return None
+    if here.is_threat:
+        return _THREAT_PASSES
+    is_whose = here.speaker in (SOMEBODY, restraint.by) or restraint.by == PERSON
+    return _WORDS_PASS if here.speaker is not None and is_whose else None
+
+
+def _described(restraint: Restraint, now: datetime) -> str:
+    by = f"asked for by {restraint.by}"
+    if restraint.until is None:
+        return f"{by}, until taken back"
+    return f"{by}, for {_left(restraint.until - now)} more"
+
+
+def _left(span: timedelta) -> str:
+    seconds = int(span.total_seconds())
+    return f"{seconds // 60} min {seconds % 60} s" if seconds >= 60 else f"{seconds} s"
+
+
+def _waited_s(executive: Executive, now: datetime) -> float | None:
+    """Return the seconds since the last response; None if none is known."""
+    past = [each.at for each in executive.said[-1:] if each.at <= now]
+    return (now - past[0]).total_seconds() if past else None
+
+
+def _said_since(
+    executive: Executive, since: datetime, now: datetime
+) -> Iterator[Saying]:
+    """Yield the responses of a span of time, oldest first."""
+    return (each for each in executive.said if since < each.at <= now)
+
+
+def _gate(name: str, value: float, threshold: float, note: str | None) -> Gate:
+    value = round6(value)
+    always = note in (_THREAT_PASSES, _WORDS_PASS)
+    return Gate(
+        name=name,
+        passed=always or value >= threshold,
+        value=value,
+        threshold=threshold,
+        margin=round6(value - threshold),
+        note=note,
+    )

@@ -1,0 +1,60 @@
+"""Limits explained: who asked for quiet, what passes, and what a shorter cooldown makes."""
+
+from msgspec import structs
+
+from echoic.explain.explain import explain
+from echoic.explain.what_if import opening
+from replay.recording.decisions import DecisionRecord, DecisionRecords
+from schemas.messages.decisions import Decided, Gate
+from schemas.values.reasons import Silence
+from tests.echoic.samples import NAMES, gate, group, habituated, sensed
+
+
+def record(message: Decided) -> DecisionRecord:
+    """The record of one decision."""
+    taken = sensed()
+    (made,) = DecisionRecords().take(taken, group(taken, [message]))
+    return made
+
+
+def told(*gates: Gate, silence: Silence) -> Decided:
+    """A decision that a limit kept silent."""
+    own = habituated()
+    return structs.replace(own, gates=(own.gates[0], *gates), silence=silence)
+
+
+def test_quiet_names_who_asked_for_it_and_what_passes() -> None:
+    """A gate without numbers tells by its note."""
+    kept = Gate(name="quiet", passed=False, note="asked for by ana, for 9 min 0 s more")
+
+    explanation = explain(record(told(kept, silence="quiet")), NAMES)
+
+    assert explanation.verdict == (
+        "Stayed silent: quiet was asked for (asked for by ana, for 9 min 0 s more)."
+    )
+    assert explanation.counterfactual == (
+        "Would have been weighed further if quiet had passed. Alerts pass, and answers to"
+        " the words of whoever asked for it, until it ends: `echoic quiet off`."
+    )
+
+
+def test_a_cooldown_can_be_supposed_shorter() -> None:
+    """Its setting is the threshold; the nearest one that opens it is offered."""
+    decision = told(gate("cooldown", 1.25, 4.0), silence="cooldown")
+
+    explanation = explain(record(decision), NAMES)
+    supposed = explain(record(decision), NAMES, {"cooldown": 1.0})
+    still = explain(record(decision), NAMES, {"cooldown": 2.0})
+
+    assert explanation.verdict == (
+        "Stayed silent: it spoke too recently (cooldown 1.25 < 4.00)."
+    )
+    assert explanation.counterfactual == (
+        "Would have been weighed further if seconds since the last response ≥ 4.00"
+        " (was 1.25). Alerts and answers to a person's own words pass."
+    )
+    assert supposed.supposed == (
+        "would have been weighed further; a replay tells what comes of it"
+    )
+    assert still.supposed == "would have stayed silent: cooldown (cooldown 1.25 < 2.00)"
+    assert opening(decision) == ("cooldown", 1.25)
