@@ -109,9 +109,11 @@ def read_output(record: Record) -> Output:
             message=_output_message(record, place),
         )
     except (ValueError, KeyError, _RefusedError) as error:
+        why = quoted(error)
+        if isinstance(error, _RefusedError):
+            why = error.unreadable.detail
         raise UnreadableOutputError(
-            f"output {record.sequence} on {quoted(record.subject)} cannot be read:"
-            f" {quoted(error)}"
+            f"output {record.sequence} on {quoted(record.subject)} cannot be read: {why}"
         ) from error
 
 

@@ -9,9 +9,16 @@ from typing import Any
 import pytest
 
 from projections.postgres.server import binaries, embedded_postgres
+from schemas.messages.sensing import Sensed
+from schemas.values.record import Wire
+from schemas.values.subjects import outputs_of, parse, partition_of
+from streams.broker.server import embedded_server
+from streams.groups import groups
+from streams.log import GroupWrite, append_input
 from tests.echoic.cli.acting import eventually, read_models
 from tests.echoic.cli.conftest import ROOT, Program
 from tests.echoic.cli.test_instances import running
+from tests.servers import opened
 
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(600)]
 
@@ -81,3 +88,43 @@ def test_an_older_data_folder_is_taken_over(echoic: Program, archive: Path) -> N
     assert rebuilt.code == proved.code == after.code == 0, rebuilt.err + proved.out
     assert again.json["response_text"] == told["said"], again.out
     assert (sound.code, later.code) == (0, 0), sound.out + later.out
+
+
+async def written_by_a_newer_program(program: Program, agent: str) -> int:
+    """Answer one more event with a message whose version is yet to come; return where."""
+    partition = partition_of(agent)
+    async with embedded_server(program.data / "nats") as server, opened(server) as log:
+        whole = [each async for each in groups(log.reader, partition)]
+        last = next(each for each in reversed(whole) if len(each.outputs) == 1)
+        event = Sensed(source="user", type="message", text="Hello from tomorrow.")
+        cause = await append_input(
+            log.writer, log.reader.epoch, event,
+            agent=agent, partition=partition, id_="of-tomorrow", source="/tests",
+        )  # fmt: skip
+        ((output,),) = [last.outputs]
+        newer = {
+            **output.headers, "ce-id": "decided-tomorrow", "ce-schemaversion": "99",
+            "ce-causeid": "of-tomorrow", "ce-causeseq": str(cause),
+        }  # fmt: skip
+        fence = await log.reader.last_sequence(outputs_of(partition))
+        message = Wire(output.subject, newer, output.body)
+        assert parse(message.subject).direction == "out"
+        write = GroupWrite(partition, fence, (message,))
+        return (await log.writer.commit([write]))[partition]
+
+
+def test_a_log_of_a_later_version_is_refused_whole(echoic: Program) -> None:
+    """Who goes back is told at which message, and nothing is written behind it."""
+    with running(echoic):
+        assert echoic.here("pub", "Hello.", "--wait", "--agent", "ada").code == 0
+    sequence = asyncio.run(written_by_a_newer_program(echoic, "ada"))
+    before = echoic.here("log", "verify", "--json")
+
+    refused = echoic("up", "--detach")
+    after = echoic.here("log", "verify", "--json")
+
+    assert refused.code == 2, refused.out
+    assert f"output {sequence} " in refused.err
+    assert "cannot be read: 'decided' has version 99" in refused.err
+    assert "upgrade it" in refused.err
+    assert after.json == before.json
