@@ -17,13 +17,18 @@ OURS = {value for value in vars(conventions).values() if isinstance(value, str)}
 
 @pytest.mark.parametrize("link", PAGES["linkPatterns"], ids=lambda link: link["key"])
 def test_a_link_searches_for_its_attribute(link: dict[str, str]) -> None:
-    """It is placed on an attribute of ours, and finds spans of ours with the same value."""
-    query = parse_qs(urlsplit(link["url"].replace("#", "")).query)
+    """It is placed on an attribute of ours, and finds spans of ours with the same value.
 
-    assert link["key"] in OURS
+    That of a heuristic stands on its name, which a decision without one has not: its id is
+    `none` there, and a link would lead to all others without one.
+    """
+    query = parse_qs(urlsplit(link["url"].replace("#", "")).query)
+    searched = link["key"].replace("heuristic.name", "heuristic.id")
+
+    assert {link["key"], searched} <= OURS
     assert query["service"] == [conventions.ENGINE]
-    assert json.loads(query["tags"][0]) == {link["key"]: f"{{{link['key']}}}"}
-    assert set(re.findall(r"#\{(.+?)\}", link["url"])) == {link["key"]}
+    assert json.loads(query["tags"][0]) == {searched: f"{{{searched}}}"}
+    assert set(re.findall(r"#\{(.+?)\}", link["url"])) == {searched}
 
 
 def test_what_is_shown_first_exists() -> None:
