@@ -2,7 +2,8 @@
 
 A FILE is a recorded session; without one the shipped recording and three days that nobody
 looked at while the pack was written. `--record FILE --seeds N` plays a day into a file.
-`--write` puts the table into `docs/evaluation.md`.
+`--before` plays without the executive, as the recording was made. `--write` puts the tables
+into `docs/evaluation.md`: of the recording and the seeds, before and now.
 """
 
 import argparse
@@ -12,10 +13,12 @@ from pathlib import Path
 from bench.home import needs, report
 from bench.home.day import of_session
 from bench.home.judging import Judgement, judge
-from bench.home.playing import PACK, played
-from streams.session_files.file import read_session, write_session
+from bench.home.playing import PACK, played, settings_of
+from streams.session_files.file import SessionFile, read_session, write_session
 
 RECORDING = PACK / "recording" / "day.echoic"
+SHIPPED = 4
+"""The seed of the recording."""
 UNSEEN = (101, 102, 103)
 """Seeds that no change was tried on: only the table of the page is made of them."""
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
@@ -26,21 +29,26 @@ def main() -> None:
     args = _arguments()
     if args.record:
         args.record.parent.mkdir(parents=True, exist_ok=True)
-        write_session(args.record, played(args.seeds[0]))
+        write_session(args.record, _played(args.seeds[0], args.before))
         args.files, args.seeds = [args.record], []
     elif not (args.files or args.seeds):
-        args.files, args.seeds = [RECORDING], list(UNSEEN)
-    table = needs.load(PACK / "needs.yaml")
-    days: dict[str, Judgement] = {}
-    for file in args.files:
-        days[file.stem] = judge(of_session(read_session(file)), table)
-    for seed in args.seeds:
-        days[f"seed {seed}"] = judge(of_session(played(seed)), table)
-    for name, found in days.items():
+        args.files, args.seeds = [RECORDING], [SHIPPED, *UNSEEN]
+    days = {file.stem: _judged(read_session(file)) for file in args.files}
+    now = {f"seed {n}": _judged(_played(n, args.before)) for n in args.seeds}
+    for name, found in (days | now).items():
         print(report.details(name, found))
-    print(report.table(days), end="")
+    print(report.table(days | now), end="")
     if args.write:
-        report.write(PAGE, days)
+        earlier = {f"seed {n}": _judged(_played(n, True)) for n in UNSEEN}
+        report.write(PAGE, {"before": days | earlier, "now": now})
+
+
+def _played(seed: int, before: bool) -> SessionFile:
+    return played(seed, settings_of(seed, executive=not before))
+
+
+def _judged(session: SessionFile) -> Judgement:
+    return judge(of_session(session), needs.load(PACK / "needs.yaml"))
 
 
 def _arguments() -> argparse.Namespace:
@@ -48,6 +56,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("files", nargs="*", type=Path)
     parser.add_argument("--seeds", type=_numbers, default=[])
     parser.add_argument("--record", type=Path)
+    parser.add_argument("--before", action="store_true")
     parser.add_argument("--write", action="store_true")
     args = parser.parse_args()
     if args.record and len(args.seeds) != 1:

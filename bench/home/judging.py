@@ -10,7 +10,7 @@ from typing import Literal
 from bench.home.annoying import Told, annoys
 from bench.home.day import Day, Happened, Saying
 from bench.home.needs import Need, Needs, hidden_from, holds
-from packs.home.sensor.situation import RESIDENTS, Situation
+from packs.home.sensor.situation import RESIDENTS, Person, Situation
 
 Verdict = Literal["met", "late", "missed", "moot"]
 """`moot`: it ended before anybody could be told, or before it was due."""
@@ -90,7 +90,7 @@ def _told(saying: Saying, day: Day, table: Needs) -> Told:
     topics = [
         name
         for name, topic in table.topics.items()
-        if any(holds(topic.events, each) for each in occasions)
+        if topic.events and any(holds(topic.events, each) for each in occasions)
     ]
     told = Told(
         saying=saying,
@@ -152,7 +152,7 @@ def _open(
 
 
 def _is_open(need: Need, began: Happened, name: str, now: Situation, at: float) -> bool:
-    person = now.people[name]
+    person = now.people.get(name, Person())
     match need.reach:
         case "anywhere":
             return True
@@ -192,6 +192,5 @@ def _reaches(need: Need, began: Happened, told: Told) -> bool:
         return told.reader in meant
     people = told.situation.people
     is_loud = told.is_aloud and need.reach == "home"
-    return any(
-        people[name].is_home if is_loud else people[name].is_awake for name in meant
-    )
+    hearers = [people.get(name, Person()) for name in meant]
+    return any(each.is_home if is_loud else each.is_awake for each in hearers)

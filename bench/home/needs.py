@@ -31,7 +31,7 @@ Rule = Literal[
 class Topic(Part):
     """What something may be about."""
 
-    events: str
+    events: str | None = None
     """A condition on an event."""
     words: tuple[str, ...] = ()
     """Patterns of whole words in what is said."""

@@ -28,15 +28,21 @@ MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 """Fixed, so that the same seed records the same times."""
 
 
-def settings_of(seed: int) -> MindSettings:
-    """Return the settings as they are shipped, without a model and without a rate limit."""
+def settings_of(seed: int, *, executive: bool = True) -> MindSettings:
+    """Return the settings as they are shipped, without a model and without a rate limit.
+
+    Without the executive the mind speaks as it did before there was one.
+    """
     made = mind_settings(defaults(), match_limits()).model_dump()
-    return MindSettings.model_validate({**made, "seed": f"home-{seed}", "intake": None})
+    changes: dict[str, object] = {"seed": f"home-{seed}", "intake": None}
+    if not executive:
+        changes["executive"] = None
+    return MindSettings.model_validate({**made, **changes})
 
 
-def played(seed: int, settings: MindSettings | None = None) -> SessionFile:
+def played(seed: int, settings: MindSettings) -> SessionFile:
     """Play the day of a seed from midnight to midnight."""
-    listening = _Listening(seed, settings or settings_of(seed))
+    listening = _Listening(seed, settings)
     asyncio.run(listening.play())
     return listening.mind.recorded()
 

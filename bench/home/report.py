@@ -6,8 +6,6 @@ from pathlib import Path
 
 from bench.home.judging import Judged, Judgement, Met
 
-BEGIN, END = "<!-- home begins -->\n", "<!-- home ends -->\n"
-
 
 def details(name: str, found: Judgement) -> str:
     """Return each need and each thing said of one day, in order of time."""
@@ -50,12 +48,15 @@ def faults(days: Mapping[str, Judgement]) -> str:
     return "\n".join(lines) + "\n"
 
 
-def write(page: Path, days: Mapping[str, Judgement]) -> None:
-    """Put the tables between the marks of a page."""
-    before, _, rest = page.read_text(encoding="utf-8").partition(BEGIN)
-    _, _, after = rest.partition(END)
-    tables = f"{table(days)}\n{faults(days)}"
-    page.write_text(before + BEGIN + tables + END + after, encoding="utf-8")
+def write(page: Path, tables: Mapping[str, Mapping[str, Judgement]]) -> None:
+    """Put tables between the marks of a page that bear their names."""
+    text = page.read_text(encoding="utf-8")
+    for name, days in tables.items():
+        begin, end = (f"<!-- home {name} {which} -->\n" for which in ("begins", "ends"))
+        before, _, rest = text.partition(begin)
+        _, _, after = rest.partition(end)
+        text = f"{before}{begin}{table(days)}\n{faults(days)}{end}{after}"
+    page.write_text(text, encoding="utf-8")
 
 
 _BAD = ("late", "missed")

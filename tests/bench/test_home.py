@@ -7,7 +7,7 @@ import pytest
 from bench.home import needs, report
 from bench.home.day import Day, Happened, Saying, of_session
 from bench.home.judging import Judgement, judge
-from bench.home.playing import PACK, played
+from bench.home.playing import PACK, played, settings_of
 from packs.home.sensor import events
 from schemas.messages.sensing import Sensed
 from streams.session_files.file import read_session, write_session
@@ -353,8 +353,8 @@ def test_an_empty_day_has_no_needs() -> None:
 def test_the_same_seed_is_the_same_session(tmp_path: Path) -> None:
     """A day with advice, decisions and votes is the same file each time."""
     first, second = tmp_path / "1", tmp_path / "2"
-    write_session(first, played(3))
-    write_session(second, played(3))
+    write_session(first, played(3, settings_of(3)))
+    write_session(second, played(3, settings_of(3)))
 
     assert first.read_bytes() == second.read_bytes()
 

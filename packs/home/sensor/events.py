@@ -36,6 +36,7 @@ def told(
         type=type_,
         text=text,
         fields={**of, **fields},
+        person=person,
         entities=(*of.values(), *about),
         salience=dict(salience or {}),
         urgency=urgency,

@@ -84,7 +84,8 @@ class Situation:
 
     def _with(self, event: Sensed, **changes: object) -> "Situation":
         name = str(event.fields["person"])
-        changed = replace(self.people[name], **changes)  # type: ignore[arg-type]  # as the events have them
+        before = self.people.get(name, Person())
+        changed = replace(before, **changes)  # type: ignore[arg-type]  # as the events have them
         return replace(self, people={**self.people, name: changed})
 
     def _asked(self, event: Sensed, at: float) -> "Situation":
