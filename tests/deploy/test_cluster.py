@@ -1,9 +1,12 @@
 """Echoic on a cluster of three, made of exactly the files in `deploy/`."""
 
 import asyncio
+import os
 import shutil
 import signal
 import ssl
+import subprocess
+import sys
 from pathlib import Path
 
 import nats
@@ -64,7 +67,7 @@ async def test_a_node_that_lacks_a_variable_does_not_start(tmp_path: Path) -> No
 async def test_a_node_is_lost_and_comes_back(tmp_path: Path) -> None:
     """What was sent meanwhile is answered, projected, and kept by all three; the log is
     sound. Worker and projector run apart, over a database that is nobody's own."""
-    sensors = [("ada", GAME)]
+    sensors = [("ada", GAME), ("ada", "desk")]
     async with (
         embedded_postgres(tmp_path / "elsewhere", durable=False) as database,
         cluster(tmp_path, sensors) as made,
@@ -79,6 +82,10 @@ async def test_a_node_is_lost_and_comes_back(tmp_path: Path) -> None:
             companion(live, "ada") as ada,
         ):
             assert (await replicas(live)) == {3}
+            assert await asyncio.to_thread(desk, made, "ada") == 0
+            assert await live.log.last_sequence(
+                f"ev.{ada.partition}.in.ada.sensor.desk.>"
+            )
             await ada.senses("Player health is low", fields={"health": 1})
             leader = await leader_of(live, "LOG")
             (lost,) = (node for node in made.nodes if node.name == leader)
@@ -150,6 +157,18 @@ async def lets_in(access: Credentials, context: ssl.SSLContext) -> bool:
         return False
     await client.close()
     return True
+
+
+def desk(made: Cluster, agent: str) -> int:
+    """Run the sensor of the machine once, by TLS as any other; return its exit code."""
+    own = {"ECHOIC_DATA": str(made.data), "ECHOIC_AGENT": agent}
+    ran = subprocess.run(
+        [sys.executable, "-m", "echoic", "sensor", "desk", "--count", "1"],
+        env={**os.environ, **made.variables, **own},
+        timeout=60,
+        check=False,
+    )
+    return ran.returncode
 
 
 async def published(ada: Companion, number: int) -> str:
