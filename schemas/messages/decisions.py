@@ -128,6 +128,8 @@ class Voice(StructPart, frozen=True, kw_only=True):
 
     template: Name | None = None
     """None: no template, the usual traits."""
+    digest: Name | None = None
+    """Of what a model is told of it; None: nothing, as nobody chose a personality."""
     traits: dict[Trait, Unit]
     """The effective ones: template, contexts, overrides, mood and rapport together."""
     contexts: tuple[ContextInForce, ...] | None = None

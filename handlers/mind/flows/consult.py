@@ -11,6 +11,7 @@ from typing import Literal, Protocol
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import prompts, withholding
 from handlers.mind.stages.prompts import Prompt, PromptManner, request_hash
+from handlers.mind.stages.voice import Tone
 from handlers.mind.strategies import registry
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
 from handlers.mind.strategies.plugin import Own
@@ -95,18 +96,20 @@ def consultation(
     strategy: Strategy,
     goals: tuple[str, ...] | None = None,
     domain: str | None = None,
+    tone: Tone | None = None,
 ) -> Consultation | None:
     """Return how this strategy asks the settings' model; None if there is no model.
 
     `goals` are those that count for the event, and `domain` is the event's. The arm covers
-    all goals that may count, never which do, as with candidates (ADR 0009).
+    all goals that may count, never which do, as with candidates (ADR 0009). `tone` is what
+    the model is told of its character; the arm covers that, too.
     """
     model = turn.settings.model
     if model is None:
         return None
     always = tuple(turn.goals)
     usual = _usual(
-        model, turn.settings, strategy, always, turn.possible_goals, *turn.packs
+        model, turn.settings, strategy, always, turn.possible_goals, tone, *turn.packs
     )
     here = wording(turn.settings, turn.packs, strategy, domain)
     # None: the usual prompt serves, and the record needs to name no goals.
@@ -115,7 +118,8 @@ def consultation(
         return usual
     these = always if others is None else others
     form = usual.manner.prediction
-    system = prompts.system_prompt(here.settings, turn.packs, these, form)
+    told = _told(here.settings, tone)
+    system = prompts.system_prompt(told, turn.packs, these, form)
     by = domain if here.is_packs else None
     return replace(usual, system=system, goals=others, domain=by)
 
@@ -129,17 +133,29 @@ def _usual(
     strategy: Strategy,
     goals: tuple[str, ...],
     possible_goals: Sequence[str],
+    tone: Tone | None,
     *packs: CompiledPack,
 ) -> Consultation:
     """Return how the strategy asks about any event."""
     manner = manner_of(settings, strategy)
     usual = wording(settings, packs, strategy)
-    system = prompts.system_prompt(usual.settings, packs, goals, manner.prediction)
-    told = possible(packs, strategy)
+    told = _told(usual.settings, tone)
+    system = prompts.system_prompt(told, packs, goals, manner.prediction)
+    texts = possible(packs, strategy)
     # Who writes its prompts itself is known by its code and settings, not by ours.
     words = strategy.words if isinstance(strategy, Own) else None
-    arm = prompts.arm(model, words or system, manner, (*possible_goals, *told))
+    if tone is not None and words is None:
+        texts = (*texts, f"voice/{tone.digest}")
+    arm = prompts.arm(model, words or system, manner, (*possible_goals, *texts))
     return Consultation(model, system, arm, manner, strategy)
+
+
+def _told(settings: MindSettings, tone: Tone | None) -> MindSettings:
+    """Return the settings with a tone added to what the model is told of its character."""
+    if tone is None:
+        return settings
+    personality = f"{settings.personality}\n\n{tone.text}".strip()
+    return settings.model_copy(update={"personality": personality})
 
 
 def strategy_in_force(turn: TurnContext) -> Strategy:

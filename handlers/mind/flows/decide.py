@@ -9,17 +9,15 @@ from datetime import timedelta
 from typing import cast
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import decision_messages, restrain, silence
+from handlers.mind.flows import character, decision_messages, restrain, silence
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
-from handlers.mind.stages import executive, matching, outcomes, personality, salience
-from handlers.mind.stages.personality import Moment, Traits
+from handlers.mind.stages import executive, matching, outcomes, salience
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
 from projections.folds import experiments
 from projections.folds.events import Domain
 from schemas.codec.catalogue import OutputMessage
-from schemas.messages.decisions import Salience
 from schemas.messages.experiments import Assignment, Variant
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
@@ -99,6 +97,7 @@ def _occasion(
     weighed = salience.weigh(
         turn.state, turn.settings, turn.appearance, event, turn.aids.vector
     )
+    traits = character.traits_of(turn, event, weighed.dimensions)
     turn.enter("gate")
     assessment = salience.assess(
         turn.settings, domain, event, weighed, restrain.raised(turn, event)
@@ -118,23 +117,8 @@ def _occasion(
         own_urgency=salience.urgency(
             event.urgency, assessment.salience.dimensions, turn.settings.edition
         ),
-        traits=_traits(turn, event, weighed),
-    )
-
-
-def _traits(turn: TurnContext, event: Sensed, weighed: Salience) -> Traits | None:
-    """Return the traits in force for an event; None without the executive."""
-    settings = turn.settings.executive
-    if settings is None:
-        return None
-    moment = Moment(
-        id=turn.input.id,
-        dimensions=weighed.dimensions,
-        sentiment=event.sentiment,
-        person=event.person,
-    )
-    return personality.traits_in_force(
-        turn.state, settings, turn.packs, turn.now, moment, wanted=turn.variant.template
+        traits=traits,
+        tone=character.tone_of(traits),
     )
 
 
@@ -184,7 +168,7 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         goals = turn.goals_of(here.domain.name)
     else:
         goals = tuple(each.text for each in relevant)
-    consulted = consultation(turn, strategy, goals, here.domain.name)
+    consulted = consultation(turn, strategy, goals, here.domain.name, here.tone)
     context = _context(turn, here, consulted, goals)
     resting = restrain.waiting(turn, here.event, context.candidates)
     if resting is not None:

@@ -13,10 +13,17 @@ from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.salience import Assessment
+from handlers.mind.stages.voice import Tone
 from projections.folds.events import Domain
 from schemas.messages.arms import SILENT, template_of
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
-from schemas.messages.decisions import Decided, Gate, HeuristicFired, RelevantGoal
+from schemas.messages.decisions import (
+    Decided,
+    Gate,
+    HeuristicFired,
+    RelevantGoal,
+    Voice,
+)
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
@@ -47,6 +54,8 @@ class Occasion(Struct, frozen=True):
     """How soon an answer is worth having, by the event alone."""
     traits: Traits | None = None
     """The personality in force; None without the executive."""
+    tone: Tone | None = None
+    """What a model is told of it; None if nobody chose one."""
 
     @property
     def priority(self) -> float:
@@ -242,8 +251,15 @@ def _common(
         # The hash over all inputs and outputs before: a replay compares it decision by
         # decision.
         "chain": state.chain,
-        "voice": occasion.traits.record if occasion.traits is not None else None,
+        "voice": _voice(occasion),
     }
+
+
+def _voice(occasion: Occasion) -> Voice | None:
+    if occasion.traits is None:
+        return None
+    tone = occasion.tone
+    return occasion.traits.record(tone.digest if tone is not None else None)
 
 
 def _recorded_vector(turn: TurnContext) -> str | None:

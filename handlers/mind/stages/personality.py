@@ -65,6 +65,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     """The personality in force: effective traits, and what made them."""
 
     template: PersonalityTemplate | None = None
+    name: str | None = None
+    """The template's, as it was selected."""
     values: Mapping[Trait, float] = USUAL_TRAITS
     contexts: tuple[ContextInForce, ...] = ()
     mood: Mood | None = None
@@ -75,14 +77,17 @@ class Traits(Struct, frozen=True, kw_only=True):
     def __getitem__(self, trait: Trait) -> float:
         return self.values[trait]
 
-    @property
-    def record(self) -> Voice | None:
-        """What a decision records of it; None if nothing is other than usual."""
+    def record(self, digest: str | None = None) -> Voice | None:
+        """Return what a decision records of it; None if nothing is other than usual.
+
+        `digest` is that of the words which a model is told of it.
+        """
         if self == USUAL:
             return None
         mood = self.mood
         return Voice(
-            template=self.template.name if self.template is not None else None,
+            template=self.name,
+            digest=digest,
             traits=dict(self.values),
             contexts=self.contexts or None,
             valence=mood.valence if mood is not None else None,
@@ -109,7 +114,8 @@ def traits_in_force(
     `wanted` is the template of an experiment's variant, which goes before others.
     """
     own = state.executive.personality
-    template = templates.in_force(state, settings, packs, wanted)
+    name = templates.selected(state, settings, wanted)
+    template = templates.named(settings, packs, name)
     overrides = tuple(_overrides(own, moment.person, now))
     contexts = tuple(_contexts(state, packs, now, moment))
     mood = fold.mood_at(own.mood, now, settings.mood_half_life_s)
@@ -127,6 +133,7 @@ def traits_in_force(
     ]
     return Traits(
         template=template,
+        name=name if template is not None else None,
         values=effective(template, moves),
         contexts=tuple(context for context, _ in contexts),
         mood=mood,

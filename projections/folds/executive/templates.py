@@ -19,15 +19,18 @@ def in_force(
     packs: Sequence[CompiledPack],
     wanted: str | None = None,
 ) -> PersonalityTemplate | None:
-    """Return the template: the one `wanted`, else the one selected, else the settings'.
+    """Return the template in force; None if none is selected, or it is known no more."""
+    return named(settings, packs, selected(state, settings, wanted))
 
-    None if that is none, or is known no more.
-    """
-    name = wanted
-    if name is None:
-        selected = state.executive.personality.template
-        name = settings.template if selected is None else selected
-    return named(settings, packs, name)
+
+def selected(
+    state: AgentState, settings: ExecutiveSettings, wanted: str | None = None
+) -> str:
+    """Return the name of the template: the one `wanted`, else selected, else set."""
+    if wanted is not None:
+        return wanted
+    own = state.executive.personality.template
+    return settings.template if own is None else own
 
 
 def named(

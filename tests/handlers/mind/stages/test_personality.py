@@ -122,7 +122,7 @@ def test_a_pack_brings_templates_and_contexts() -> None:
     applied(scenario.control(ContextSwitched(context="harvest", by="ann")))
     found = voice(scenario)
 
-    assert found.template == "gnome"
+    assert found.template == name
     assert found.traits["humor"] == 0.7
     assert found.contexts is not None
     assert [(each.name, each.cause) for each in found.contexts] == [("harvest", "ann")]

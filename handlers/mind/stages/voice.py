@@ -1,0 +1,135 @@
+"""Voice: how the companion's character shows in words, by bands and never finer.
+
+What shapes a model's words is part of its arm. Read as numbers, traits would make each
+decision an arm of its own; read in five bands, a few arms gather what can be learnt.
+"""
+
+from collections.abc import Mapping
+from functools import lru_cache
+from types import MappingProxyType
+
+from msgspec import Struct
+
+from schemas.values import ids
+from schemas.values.exact_math import round6
+from schemas.values.personality import PersonalityTemplate, Trait
+
+EDGES = (0.2, 0.4, 0.6, 0.8)
+"""Where bands begin, the first at 0; a value on an edge lies in the upper one."""
+
+Sentences = tuple[str, str, str, str, str]
+"""What a model is told in each band; empty: nothing."""
+
+OF_TRAITS: Mapping[Trait, Sentences] = MappingProxyType(
+    {
+        "humor": (
+            "Make no jokes.",
+            "Joke rarely.",
+            "",
+            "A light joke is welcome where it fits.",
+            "Joke freely, as long as what matters is said.",
+        ),
+        "sarcasm": (
+            "Never be sarcastic.",
+            "Avoid irony.",
+            "",
+            "A little irony is fine.",
+            "Be sarcastic, though never cruel.",
+        ),
+        "formality": (
+            "Speak as to a close friend, with slang if you like.",
+            "Speak casually.",
+            "",
+            "Speak politely and in full sentences.",
+            "Speak formally: no contractions, no slang.",
+        ),
+        "enthusiasm": (
+            "Stay calm: no exclamation marks.",
+            "Stay sober.",
+            "",
+            "Be lively.",
+            "Be excited: exclamation marks are welcome.",
+        ),
+        "helpfulness": (
+            "Only remark on it; give no advice.",
+            "Advise only where it is needed.",
+            "",
+            "Suggest what could be done.",
+            "Always name the next useful step, and what it takes.",
+        ),
+        "verbosity": (
+            "Use eight words at most.",
+            "Use one short sentence.",
+            "",
+            "Use two or three sentences.",
+            "Explain in detail, in up to five sentences.",
+        ),
+    }
+)
+"""The traits that words read; how often it speaks is no matter of words."""
+
+OF_MOOD: Sentences = (
+    "Things went badly lately: be considerate.",
+    "Things did not go well lately: do not gloat.",
+    "",
+    "",
+    "Things go well lately: you may show that you are glad.",
+)
+"""By (valence + 1) / 2."""
+
+OF_RAPPORT: Sentences = (
+    "",
+    "",
+    "",
+    "You know this person: you may use their name, and refer to what you went through.",
+    "You are old friends: use their name, and refer to what you went through together.",
+)
+
+LENGTHS: tuple[tuple[int, int], ...] = ((3, 8), (5, 15), (10, 30), (20, 50), (30, 90))
+"""The fewest and the most words that suit each band of verbosity."""
+
+
+class Tone(Struct, frozen=True):
+    """What a model is told of its character."""
+
+    text: str
+    digest: str
+    """Of the template and the bands that were read: part of the arm."""
+
+
+def band(value: float) -> int:
+    """Return the band of a value from 0 to 1: 0 lowest to 4 highest."""
+    known = round6(value)
+    return sum(known >= edge for edge in EDGES)
+
+
+def tone(
+    template: PersonalityTemplate | None,
+    traits: Mapping[Trait, float],
+    valence: float = 0.0,
+    rapport: float = 0.5,
+) -> Tone:
+    """Return what a model is told of a character, by traits, mood and rapport."""
+    name, character = (template.name, template.character) if template else ("", "")
+    bands = tuple(band(traits[trait]) for trait in OF_TRAITS)
+    return _tone(name, character, bands, band((valence + 1.0) / 2.0), band(rapport))
+
+
+def shortest_and_longest(traits: Mapping[Trait, float]) -> tuple[int, int]:
+    """Return the fewest and the most words that suit a verbosity."""
+    return LENGTHS[band(traits["verbosity"])]
+
+
+# Kept, so that equal tones are one object: what prompts are made of is known by identity.
+@lru_cache(maxsize=256)
+def _tone(
+    name: str, character: str, bands: tuple[int, ...], mood: int, rapport: int
+) -> Tone:
+    told = [
+        sentences[at] for sentences, at in zip(OF_TRAITS.values(), bands, strict=True)
+    ]
+    told += [OF_MOOD[mood], OF_RAPPORT[rapport]]
+    sentences = " ".join(each for each in told if each)
+    text = "\n".join(each for each in (character.strip(), sentences) if each)
+    # Bands that say the same are one voice: only what is told is part of the digest.
+    return Tone(text, ids.digest(name.encode(), text.encode()))
