@@ -68,6 +68,11 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
             changes["strategy_modules"] = (*shared.settings.strategy_modules, module)
         if wanted.personality is not None:
             changes["personality"] = wanted.personality
+        executive = shared.settings.executive
+        if wanted.template is not None and executive is not None:
+            named = {"template": wanted.template}
+            changes["executive"] = executive.model_copy(update=named)
+            own = _unselected(own)
         settings = shared.settings.model_copy(update=changes)
         shared = replace_state(shared, settings=settings)
     if strategy is not None:
@@ -75,6 +80,13 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
         own = replace_state(own, strategy=strategy, experiment=None)
     agents = state.agents.set(agent, own)
     return replace_state(state, shared=shared, agents=agents)
+
+
+def _unselected(own: AgentState) -> AgentState:
+    """Return the agent's state without a personality that somebody selected."""
+    personality = replace_state(own.executive.personality, template=None)
+    executive = replace_state(own.executive, personality=personality)
+    return replace_state(own, executive=executive)
 
 
 def is_of_experiment(message: Message) -> bool:

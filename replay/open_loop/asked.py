@@ -219,23 +219,25 @@ class Asking:
         experiment = record.decided.experiment
         variant = experiment.variant if experiment else None
         ready = self._ready.get(variant) or self._prepare(in_force, variant)
-        own = context_of(record, ready.in_force, ready.llm_arm, self._recalling)
+        arm, asks = ready.asked(record)
+        own = context_of(record, ready.in_force, arm, self._recalling)
         if ready.recalls:
             for each in own.candidates:
                 known(each.recent, each.arm)
         # A strategy may ask the model in its own way, which is another arm of the context.
         odds = []
-        for asked in ready.asked:
+        for asked in asks:
             is_same = asked.llm_arm == own.llm_arm
             context = own if is_same else structs.replace(own, llm_arm=asked.llm_arm)
+            if asked.template is not None:
+                domain = record.decided.domain
+                biases = ready.in_force.biases_of(domain, asked.template)
+                context = structs.replace(context, personality_biases=biases)
             odds.append(asked.strategy.decide(context))
         return own, tuple(odds)
 
     def _prepare(self, in_force: InForce, variant: VariantName | None) -> "_Ready":
-        in_force = in_force.under(variant)
-        asked = tuple(map(in_force.asked, self._strategies))
-        recalls = any(getattr(each.strategy, "rank", "") == "full" for each in asked)
-        ready = _Ready(in_force, in_force.asked(self._own).llm_arm, asked, recalls)
+        ready = _Ready(in_force.under(variant), (self._own, *self._strategies))
         self._ready[variant] = ready
         return ready
 
@@ -277,13 +279,28 @@ class Reader:
             yield self._held.pop(first.record.id)
 
 
-@dataclass(frozen=True, slots=True)
 class _Ready:
     """The strategies, ready to be asked under what is in force."""
 
-    in_force: InForce
-    llm_arm: str | None
-    """The model arm that contexts hold."""
-    asked: tuple[Asked, ...]
-    recalls: bool
-    """Whether one of them weighs when a heuristic last fired and succeeded."""
+    def __init__(self, in_force: InForce, contenders: tuple[Contender, ...]) -> None:
+        """Take the contender whose way of asking the model contexts hold, then the others."""
+        self.in_force = in_force
+        self._contenders = contenders
+        # By what each would tell a model of its character: one entry without one.
+        self._known: dict[tuple[str | None, ...], tuple[Asked, ...]] = {}
+
+    def asked(self, record: DecisionRecord) -> tuple[str | None, tuple[Asked, ...]]:
+        """Return the model arm that a decision's context holds, and those to be asked."""
+        tones = [self.in_force.tone(record, each) for each in self._contenders]
+        key = tuple(each.digest if each is not None else None for each in tones)
+        if key not in self._known:
+            made = zip(self._contenders, tones, strict=True)
+            self._known[key] = tuple(self.in_force.asked(*each) for each in made)
+        own, *others = self._known[key]
+        return own.llm_arm, tuple(others)
+
+    @property
+    def recalls(self) -> bool:
+        """Whether one of them weighs when a heuristic last fired and succeeded."""
+        known = next(iter(self._known.values()), ())
+        return any(getattr(each.strategy, "rank", "") == "full" for each in known[1:])

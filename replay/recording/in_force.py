@@ -9,19 +9,24 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 
+from handlers.mind.flows import character
 from handlers.mind.flows.consult import consultation
+from handlers.mind.stages import personality, voice
+from handlers.mind.stages.voice import Tone
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import experiments, goals_and_biases
+from projections.folds.executive import templates
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning.heuristics import all_heuristics, of_pack
 from projections.folds.partition import shared_after
+from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.messages.arms import Action, heuristic_arm
 from schemas.messages.experiments import Variant, VariantName
 from schemas.messages.learning import HeuristicFormed, ProposalMade
-from schemas.messages.notes import ControlApplied
+from schemas.messages.notes import ControlApplied, ControlInferred
 from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
 from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids
@@ -39,7 +44,7 @@ from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
 from streams.log import ReadableLog, scan
 
-CHANGES = (ControlApplied, ProposalMade, HeuristicFormed)
+CHANGES = (ControlApplied, ControlInferred, ProposalMade, HeuristicFormed)
 """The outputs that change what is in force."""
 
 CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
@@ -69,6 +74,8 @@ class Asked:
 
     strategy: Strategy
     llm_arm: str | None
+    template: str | None = None
+    """The personality template that it has in place of the recorded one."""
 
 
 @dataclass(frozen=True, eq=False)
@@ -115,14 +122,19 @@ class InForce:
         """Return the goals that may count for a domain's events."""
         return goals_and_biases.goals_of_domain(self.agent, self.settings, domain)
 
-    def biases_of(self, domain: str | None = None) -> dict[str, float]:
-        """Return the personality's adjustments for a domain's events, or for any other."""
+    def biases_of(
+        self, domain: str | None = None, template: str | None = None
+    ) -> dict[str, float]:
+        """Return the personality's adjustments for a domain's events, or for any other.
+
+        `template` is a contender's, in place of the one in force.
+        """
         return goals_and_biases.biases(
             self.settings,
             self.agent,
             self.packs,
             domain,
-            template=self.variant.template,
+            template=template or self.variant.template,
         )
 
     @property
@@ -137,20 +149,41 @@ class InForce:
             return self
         return replace(self, variant=self.agent.experiment.named(name))
 
-    def asked(self, contender: Contender) -> Asked:
-        """Return a contender as it would decide here.
+    def tone(self, record: DecisionRecord, contender: Contender) -> Tone | None:
+        """Return what a contender would have told a model of its character at a decision."""
+        executive, was = self.settings.executive, record.decided.voice
+        if executive is None:
+            return None
+        wanted = variant_of(contender).template
+        if wanted is not None:
+            person = record.event.person if record.event is not None else None
+            found = personality.words_under(
+                wanted, self.agent, executive, self.packs, was, person, record.at
+            )
+            return character.tone_of(found)
+        if was is None or was.digest is None:
+            return None
+        template = templates.named(executive, self.packs, was.template or "")
+        valence, rapport = was.valence or 0.0, was.rapport
+        return voice.tone(
+            template, was.traits, valence, 0.5 if rapport is None else rapport
+        )
+
+    def asked(self, contender: Contender, tone: Tone | None = None) -> Asked:
+        """Return a contender as it would decide here, with a character told in this tone.
 
         Raises:
             UnknownStrategyError: there is no such strategy.
         """
         wanted, here = variant_of(contender), self
-        if wanted.personality is not None:
-            other = self.variant.model_copy(update={"personality": wanted.personality})
-            here = replace(self, variant=other)
+        told = wanted.model_dump(include={"personality", "template"}, exclude_none=True)
+        if told:
+            here = replace(self, variant=self.variant.model_copy(update=told))
         spec = wanted.strategy or here.strategy
         strategy = registry.create_decision_strategy(spec, here.settings)
-        consulted = consultation(here, strategy)
-        return Asked(strategy, consulted.arm if consulted else None)
+        consulted = consultation(here, strategy, tone=tone)
+        arm = consulted.arm if consulted else None
+        return Asked(strategy, arm, wanted.template)
 
     def words(self, arm: str) -> Words | None:
         """Return what the heuristic of an arm says; None if no such content is in force."""

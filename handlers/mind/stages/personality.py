@@ -8,7 +8,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from projections.folds.executive import personality as fold
 from projections.folds.executive import templates
@@ -21,13 +21,7 @@ from schemas.state.executive import EVERYBODY, Mood, Personality, Sign
 from schemas.state.limits import FAILURES
 from schemas.values.exact_math import clamp, round6, total
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.personality import (
-    DETECTED,
-    TRAITS,
-    USUAL_TRAITS,
-    PersonalityTemplate,
-    Trait,
-)
+from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
 
 THREAT_HOLDS = timedelta(seconds=10)
 OPPORTUNITY_HOLDS = timedelta(seconds=30)
@@ -116,29 +110,64 @@ def traits_in_force(
     own = state.executive.personality
     name = templates.selected(state, settings, wanted)
     template = templates.named(settings, packs, name)
-    overrides = tuple(_overrides(own, moment.person, now))
-    contexts = tuple(_contexts(state, packs, now, moment))
-    mood = fold.mood_at(own.mood, now, settings.mood_half_life_s)
-    rapport = rapport_of(state, moment.person, now)
-    tired = _tired(state, now)
-    is_still = mood is None and not tired and rapport == rapport_fold.NEUTRAL
-    if template is None and not overrides and not contexts and is_still:
-        return USUAL
-    moves: list[Mapping[Trait, float]] = [
-        *(modifiers for _, modifiers in contexts),
-        *overrides,
-        _of_mood(mood),
-        {"proactive": tired},
-        {"formality": -RAPPORT_SHARE * (rapport - rapport_fold.NEUTRAL)},
-    ]
-    return Traits(
+    found = Traits(
         template=template,
         name=name if template is not None else None,
-        values=effective(template, moves),
-        contexts=tuple(context for context, _ in contexts),
-        mood=mood,
-        rapport=rapport,
-        is_chosen=template is not None or bool(overrides),
+        contexts=tuple(_contexts(state, now, moment)),
+        mood=fold.mood_at(own.mood, now, settings.mood_half_life_s),
+        rapport=rapport_of(state, moment.person, now),
+    )
+    overrides = tuple(_overrides(own, moment.person, now))
+    tired = _tired(state, now)
+    if found == USUAL and not overrides and not tired:
+        return USUAL
+    return _moved(found, packs, overrides, tired)
+
+
+def words_under(
+    wanted: str,
+    state: AgentState,
+    settings: ExecutiveSettings,
+    packs: Sequence[CompiledPack],
+    recorded: Voice | None,
+    person: str | None,
+    at: datetime,
+) -> Traits:
+    """Return the traits that words would have read at a recorded decision, by a template.
+
+    `state` holds the overrides of then. How long the session was is not recorded, and
+    moves only what words do not read.
+    """
+    was = recorded or Voice(traits={})
+    valence, rapport = was.valence or 0.0, was.rapport
+    found = Traits(
+        template=templates.named(settings, packs, wanted),
+        contexts=was.contexts or (),
+        mood=Mood(valence=valence, arousal=was.arousal or 0.0, at=at),
+        rapport=rapport_fold.NEUTRAL if rapport is None else rapport,
+    )
+    overrides = tuple(_overrides(state.executive.personality, person, at))
+    return _moved(found, packs, overrides, 0.0)
+
+
+def _moved(
+    found: Traits,
+    packs: Sequence[CompiledPack],
+    overrides: Sequence[Mapping[Trait, float]],
+    tired: float,
+) -> Traits:
+    """Return the traits with all that moves them."""
+    moves: list[Mapping[Trait, float]] = [
+        *(templates.modifiers(packs, each.name) for each in found.contexts),
+        *overrides,
+        _of_mood(found.mood.valence if found.mood is not None else 0.0),
+        {"proactive": tired},
+        {"formality": RAPPORT_SHARE * (rapport_fold.NEUTRAL - found.rapport)},
+    ]
+    return structs.replace(
+        found,
+        values=effective(found.template, moves),
+        is_chosen=found.template is not None or bool(overrides),
     )
 
 
@@ -193,15 +222,12 @@ def _lasts(until: datetime | None, now: datetime) -> bool:
 
 
 def _contexts(
-    state: AgentState, packs: Sequence[CompiledPack], now: datetime, moment: Moment
-) -> Iterator[tuple[ContextInForce, Mapping[Trait, float]]]:
-    """Yield each context that holds, and what it adds: the active one, then the detected."""
+    state: AgentState, now: datetime, moment: Moment
+) -> Iterator[ContextInForce]:
+    """Yield each context that holds: the active one, then those that events show."""
     active, own = state.executive.context, state.executive.personality
     if active is not None:
-        known = templates.contexts(packs).get(active.name)
-        modifiers = known.modifiers if known is not None else {}
-        context = ContextInForce(name=active.name, by="switched", cause=active.by)
-        yield context, modifiers
+        yield ContextInForce(name=active.name, by="switched", cause=active.by)
     weighed = moment.dimensions
     threat = _latest(
         weighed.get("threat", 0.0), fold.THREAT_FROM, own.threat, now, moment
@@ -224,9 +250,8 @@ def _contexts(
 
 def _detected(
     name: str, by: Literal["threat", "opportunity", "failures", "sentiment"], sign: Sign
-) -> tuple[ContextInForce, Mapping[Trait, float]]:
-    context = ContextInForce(name=name, by=by, value=sign.value, cause=sign.cause)
-    return context, DETECTED[name]
+) -> ContextInForce:
+    return ContextInForce(name=name, by=by, value=sign.value, cause=sign.cause)
 
 
 def _latest(
@@ -238,9 +263,7 @@ def _latest(
     return Sign(at=now, value=value, cause=moment.id)
 
 
-def _struggle(
-    own: Personality, now: datetime, moment: Moment
-) -> tuple[ContextInForce, Mapping[Trait, float]] | None:
+def _struggle(own: Personality, now: datetime, moment: Moment) -> ContextInForce | None:
     name = "user_struggling"
     failed = [each for each in own.failures if _is_within(each, STRUGGLE_HOLDS, now)]
     if len(failed) >= FAILURES:
@@ -261,12 +284,10 @@ def _is_within(sign: Sign, holds: timedelta, now: datetime) -> bool:
     return sign.at <= now <= sign.at + holds
 
 
-def _of_mood(mood: Mood | None) -> Mapping[Trait, float]:
-    if mood is None:
-        return {}
-    if mood.valence > 0.0:
-        return {"enthusiasm": MOOD_SHARE * mood.valence}
-    return {"sarcasm": MOOD_SHARE * mood.valence}
+def _of_mood(valence: float) -> Mapping[Trait, float]:
+    if valence > 0.0:
+        return {"enthusiasm": MOOD_SHARE * valence}
+    return {"sarcasm": MOOD_SHARE * valence}
 
 
 def _tired(state: AgentState, now: datetime) -> float:

@@ -1,15 +1,17 @@
 """Which personality template is in force, and which templates and contexts are known."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import (
     CONTEXTS,
+    DETECTED,
     NO_TEMPLATE,
     ContextDeclared,
     PersonalityTemplate,
+    Trait,
 )
 
 
@@ -62,3 +64,12 @@ def contexts(packs: Sequence[CompiledPack]) -> dict[str, ContextDeclared]:
     """Return the contexts that can be switched to, by name; a pack's go before ours."""
     declared = {each.name: each for pack in packs for each in pack.pack.contexts}
     return {**CONTEXTS, **declared}
+
+
+def modifiers(packs: Sequence[CompiledPack], context: str) -> Mapping[Trait, float]:
+    """Return what a context adds to each trait; nothing if it is known no more."""
+    found = DETECTED.get(context)
+    if found is not None:
+        return found
+    declared = contexts(packs).get(context)
+    return declared.modifiers if declared is not None else {}

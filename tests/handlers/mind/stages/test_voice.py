@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from echoic.packs.personalities import shipped
 from handlers.mind.stages import voice
 from schemas.messages.asks import ModelAsked
 from schemas.messages.controls import ExperimentStarted
@@ -15,7 +16,7 @@ from schemas.values.personality import TRAITS, USUAL_TRAITS
 from schemas.values.settings import StrategySpec
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.handlers.mind.stages.test_personality import living, shipped
+from tests.handlers.mind.stages.test_personality import living
 from tests.life import Life, one
 
 GARDEN = pack(heuristic("dusk", "dusk falls", "Go home.", confidence=0.3))
