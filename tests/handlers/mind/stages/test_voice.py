@@ -17,12 +17,12 @@ from schemas.values.settings import StrategySpec
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.handlers.mind.stages.test_personality import living
-from tests.life import Life, one
+from tests.scenario import Scenario, one
 
 GARDEN = pack(heuristic("dusk", "dusk falls", "Go home.", confidence=0.3))
 
 
-def asking(template: str = "", **settings: Any) -> Life:
+def asking(template: str = "", **settings: Any) -> Scenario:
     """A life in which a model is asked about everything."""
     return living(
         GARDEN,
@@ -33,7 +33,7 @@ def asking(template: str = "", **settings: Any) -> Life:
     )
 
 
-def asked(life: Life, **fields: Any) -> ModelAsked:
+def asked(life: Scenario, **fields: Any) -> ModelAsked:
     """What a model is asked about an event."""
     return one(life.sense("a storm is near", **fields), ModelAsked)
 
@@ -58,7 +58,7 @@ def test_a_band_begins_at_its_edge(value: float, expected: int) -> None:
 
 def test_nobody_chose_anything_so_no_prompt_changes() -> None:
     """With the executive and without it, through threat and praise alike."""
-    old = Life(
+    old = Scenario(
         GARDEN,
         edition=2,
         relevance=0.0,
@@ -184,7 +184,7 @@ def test_traits_never_replace_a_strategy_skip_a_check_or_ignore_feedback() -> No
         template="loud",
     )
     plain, strong = (
-        Life(GARDEN, edition=2, relevance=0.0, executive=each)
+        Scenario(GARDEN, edition=2, relevance=0.0, executive=each)
         for each in (ExecutiveSettings(), executive)
     )
     for life in (plain, strong):
