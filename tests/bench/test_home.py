@@ -64,7 +64,7 @@ def asks(name: str, asked: str, **more: str | int) -> Sensed:
 
 DOOR = (100.0, events.door_left_open(3))
 WASH = (100.0, events.washing_finished())
-FREE = (500.0, events.state("ben", "is free", busy=False, activity=""))
+FREE = (500.0, events.state("ben", "is free", busy=False, activity="none"))
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,9 @@ def _work(day: Planner) -> None:
     bell = day.at("10:08", 8)
     day.add(bell, events.doorbell())
     day.add(bell + 120, events.noted("courier_left", "The courier has gone."))
-    day.add(ends, events.state("ben", "is out of the call", busy=False, activity=""))
+    day.add(
+        ends, events.state("ben", "is out of the call", busy=False, activity="none")
+    )
     day.add(ends + 3, events.pause("ben", "call_ended"))
     day.add(day.at("11:20", 20), events.weather("cloudy", 14))
 

@@ -9,6 +9,7 @@ from echoic.embedders import embedder
 from echoic.packs.load import load
 from packs.home.sensor import daytime, evening, morning
 from packs.home.sensor.plan import Concern, Planner
+from schemas.messages.executive import BreakSignalled, OfPerson, UserStateChanged
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions, word_patterns
 from schemas.packs.manifest import Heuristic
@@ -125,3 +126,16 @@ def concerns() -> list[Concern]:
             part.plan(day)
         found += [each.opens for each in day.entries if each.opens]
     return found
+
+
+def test_what_people_do_is_told_in_the_fields_of_the_control() -> None:
+    """A state or a break of somebody can be read as the control that says the same."""
+    kinds: dict[str, type[OfPerson]] = {
+        "user_state": UserStateChanged,
+        "break": BreakSignalled,
+    }
+    told = [each for each in EVENTS if each.type in kinds]
+    read = [kinds[each.type].model_validate(each.fields) for each in told]
+
+    assert told
+    assert [each.person for each in read] == [each.person for each in told]
