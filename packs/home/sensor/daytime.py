@@ -68,7 +68,8 @@ def _lunch_out(day: Planner) -> None:
     ring = events.due("ben", "collect the ring for Ada", 15, hidden_from="ada")
     day.add(day.at("12:02", 3), ring)
     leaves, back = day.at("12:15", 8), day.at("13:05", 8)
-    study, here = window_concern("study", "lunch"), "window study lunch"
+    # He has his coat on, and sees to it before he goes.
+    study, here = window_concern("study", "lunch", (20, 60)), "window study lunch"
     goes = events.goes("ben", 1, last=True)
     day.add(leaves - 75, goes, opens=study)
     day.add(leaves, events.door("ben", is_open=True))

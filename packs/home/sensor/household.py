@@ -6,6 +6,7 @@ by a keyed draw; what is then put right is reported as the outcome of that advic
 
 import heapq
 import json
+from collections import Counter
 from dataclasses import dataclass
 
 from packs.home.sensor import daytime, evening, events, morning
@@ -16,6 +17,9 @@ from schemas.messages.sensing import Sensed
 
 ALOUD = "say"
 """The channel of the loudspeaker, which everybody in the house hears."""
+
+PERSONAL = {"phone-ada": "ada", "phone-ben": "ben"}
+"""The channels that one person reads, by name; any other is read by who is at home."""
 
 REMEMBERED = 1_000
 """How many decisions are remembered: delivery is at-least-once, so each may come again."""
@@ -78,6 +82,7 @@ class Household:
         self._open: dict[str, Concern] = {}
         self._done: set[str] = set()
         self._doing: set[str] = set()
+        self._told: Counter[str] = Counter()
         self._heard: dict[str, None] = {}
         self.now = 0
         """Seconds since midnight."""
@@ -128,9 +133,11 @@ class Household:
             return
         person = self._who_acts(said, left[0])
         if person is None:
-            self._report(said, "failed", "nobody was there to hear it")
+            self._report(said, "failed", "nobody who heard it was there")
             return
-        key = f"follow {left[0].name} {len(self._heard)}"
+        # By how often it was told, so that whatever else is said changes nothing.
+        self._told[left[0].name] += 1
+        key = f"follow {left[0].name} {self._told[left[0].name]}"
         if self._day.chance(key) >= self._follow:
             return
         at = self.now
@@ -154,12 +161,13 @@ class Household:
         self._push(self.now + _UP_S, Entry(self.now + _UP_S, asleep))
 
     def _who_acts(self, said: Said, concern: Concern) -> str | None:
-        """Return who hears it and can do something; None if nobody does."""
-        people = self.situation.people
+        """Return who learns of it and can do something; None if nobody does."""
         for name in ("ben", "ada"):
-            person = people[name]
+            person = self.situation.people[name]
             woken = concern.wakes and person.is_home and said.channel == ALOUD
-            if (person.is_awake and person.activity != "call") or woken:
+            is_reader = PERSONAL.get(said.channel, name) == name
+            can_act = person.is_awake and person.activity != "call"
+            if is_reader and (can_act or woken):
                 return name
         return None
 
@@ -174,7 +182,7 @@ class Household:
             self._vote(self.now + 10, said, "negative", 0.7 if wakes else 0.4)
 
     def _vote(self, at: int, said: Said, rating: str, odds: float) -> None:
-        if self._day.chance(f"vote {rating} {len(self._heard)}") >= odds:
+        if self._day.chance(f"vote {rating} {said.decision_id}") >= odds:
             return
         vote = FeedbackGiven(
             decision_id=said.decision_id,

@@ -88,10 +88,12 @@ def _ada_leaves(day: Planner) -> None:
     day.add(leaves + 15, events.door("ada", is_open=False))
 
 
-def window_concern(room: str, when: str) -> Concern:
+def window_concern(
+    room: str, when: str, takes_s: tuple[int, int] = (30, 120)
+) -> Concern:
     """Return an open window that somebody can close."""
     right = partial(_closed, room)
-    return Concern(f"window {room} {when}", "close window", right, (30, 120))
+    return Concern(f"window {room} {when}", "close window", right, takes_s)
 
 
 def _closed(room: str, by: str) -> Sensed:
