@@ -97,7 +97,8 @@ def _check_answer(turn: Turn) -> None:
     ]
     match turn.input.message:
         case Unreadable():
-            assert said == {"Quarantined": 1}
+            # A control that these settings do not know is refused unread.
+            assert said in ({"Quarantined": 1}, {"ControlRefused": 1})
         case Sensed():
             assert _total(said, "Decided", "Quarantined", "Handled") == 1
             assert handled in ([], ["duplicate"])

@@ -13,6 +13,7 @@ from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.arms import RACE, SILENT
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
+from schemas.values.reasons import Timing
 
 REASONS: Mapping[str, str] = {
     "below_relevance": "it did not matter enough",
@@ -44,6 +45,12 @@ REASONS: Mapping[str, str] = {
     "cancelled": "it was cancelled",
     "interrupted": "it was interrupted before it began",
 }
+
+_WAITS: Mapping[Timing, str] = {
+    "queued": "a break of the person, who is busy",
+    "deferred": "a moment in which nobody speaks",
+}
+"""What a heuristic's answer waits for; a decision that asks a model is `queued` as well."""
 
 _QUIET = "silence"
 """The gate of learned silence. It is open when silence is kept, unlike all others."""
@@ -105,6 +112,9 @@ def verdict(record: DecisionRecord, names: Names) -> str:
 
 def _came_of(record: DecisionRecord, names: Names) -> str:
     if not record.is_final:
+        if record.decided.path == "heuristic":
+            who = named(record.decided.matched_heuristic_id, names)
+            return f"Will speak by {who}: it waits for {_WAITS[record.decided.timing]}."
         waits = "Waits for the model's answer"
         if not _is_race(record.decided):
             return f"{waits}."

@@ -17,6 +17,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "learning",
         "What learning did, and credit that breaks a rule: report.",
     ),
+    "activity": ("activity", "What people are doing: list, set, break."),
     "goals": ("goals", "What the companion is to help with: list, set."),
     "bias": ("bias", "Small adjustments of thresholds: list, set."),
     "session": (

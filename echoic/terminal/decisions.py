@@ -143,7 +143,8 @@ def _answer(record: DecisionRecord, names: Names) -> Text:
     badge = _BADGES.get(record.path, "- ")
     if record.said is not None:
         return text((badge, "green"), f" {_speaker(record, names)} “{record.said}”")
-    silence = f"silent: {record.silence}" if record.is_final else "asks the model …"
+    waits = "waits …" if record.decided.path == "heuristic" else "asks the model …"
+    silence = f"silent: {record.silence}" if record.is_final else waits
     return text(f"{badge} ", (silence, "dim"))
 
 

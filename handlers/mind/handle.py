@@ -17,9 +17,11 @@ from handlers.mind.flows import (
     consult,
     decide,
     form,
+    noticing,
     propose,
     reflect,
     silence,
+    waiting,
 )
 from handlers.mind.stages import completion, controls, feedback, intake, outcomes
 from handlers.mind.strategies import registry
@@ -36,15 +38,17 @@ from schemas.messages.controls import (
     ProposalSubmitted,
     SleepRequested,
 )
+from schemas.messages.executive import BreakSignalled
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
-from schemas.messages.notes import Handled, Quarantined, TimerFailed
+from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
 from schemas.messages.results import ClockTicked, ModelAnswered, ModelFailed, Result
 from schemas.messages.sensing import Sensed
 from schemas.ports import faults
 from schemas.ports.aids import Aids
 from schemas.ports.probe import Probe, unprobed
 from schemas.state.agent import STRANGER, AgentState, PartitionState, Timer
+from schemas.state.executive import EVERYBODY
 from schemas.values.settings import UNSTARTED
 
 TIMERS_AT_ONCE = 200
@@ -188,6 +192,8 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
         reflect.idle(turn)
     elif timer.purpose == "reflection":
         reflect.give_up(turn)
+    elif timer.purpose == "held":
+        waiting.run(turn, timer.id)
     else:
         pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)
@@ -211,9 +217,7 @@ def _answer(turn: TurnContext, ran: int) -> None:
     """Dispatch the input to the flow or stage that answers its kind."""
     match turn.input.message:
         case Sensed() as event:
-            for message in decide.decide(turn, event):
-                turn.emit(message)
-            conclude.make_room(turn)
+            _decide(turn, event)
         case FeedbackGiven() as given:
             _learn(turn, given)
         case ClockTicked():
@@ -232,6 +236,16 @@ def _answer(turn: TurnContext, ran: int) -> None:
             reflect.requested(turn, control)
         case control:
             _control(turn, control)
+
+
+def _decide(turn: TurnContext, event: Sensed) -> None:
+    at_break_of = noticing.noticed(turn, event)
+    for message in decide.decide(turn, event):
+        turn.emit(message)
+    conclude.make_room(turn)
+    if turn.state.executive.waiting:
+        waiting.make_room(turn)
+        waiting.release(turn, at_break_of=at_break_of)
 
 
 def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
@@ -283,3 +297,8 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
             turn.watch(id_, content_hash, answer)
             return
     turn.emit(answer)
+    if turn.state.executive.waiting and isinstance(answer, ControlApplied):
+        at_break_of = None
+        if isinstance(control, BreakSignalled):
+            at_break_of = control.person or EVERYBODY
+        waiting.release(turn, at_break_of=at_break_of)

@@ -15,6 +15,7 @@ from schemas.messages.controls import (
     MindStarted,
     PackLoaded,
 )
+from schemas.messages.executive import UserStateChanged
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
 
@@ -47,6 +48,8 @@ def needs_of(input_: Input) -> Needs:
         # 0009).
         case MindStarted(settings=settings) if settings.goals_choose:
             return Needs(further=settings.goals)
+        case UserStateChanged(focus=str(focus)) if focus:
+            return Needs(further=(focus,))
         case PackLoaded(digest=digest):
             return Needs(pack_digest=digest)
         case _:

@@ -22,7 +22,7 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.executive import personality, sayings
+from projections.folds.executive import personality, sayings, waiting
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
@@ -35,7 +35,7 @@ from schemas.messages.controls import (
     ProposalApplied,
     ProposalReverted,
 )
-from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
+from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import (
     AdviceIgnored,
@@ -52,7 +52,7 @@ from schemas.messages.notes import ControlApplied, ControlInferred, Handled, Tim
 from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
-from schemas.state.agent import AgentState, Expectation, Trigger
+from schemas.state.agent import AgentState
 from schemas.state.lessons import Lesson
 from schemas.values.settings import UNSTARTED, MindSettings
 from schemas.values.vectors import Vector
@@ -101,7 +101,7 @@ def _said(
         case Completed():
             return _completed(state, context, message)
         case Dropped():
-            return fires.dropped(state, message)
+            return fires.dropped(waiting.without(state, message.decision_id), message)
         case ModelAsked():
             return _asked(state, context, id_, message)
         case DeliveryAsked():
@@ -242,6 +242,8 @@ def _slept(
             return reflection.ended(state, message, context.now)
         case TimerFailed():
             return timers.failed(state, message)
+        case Held():
+            return waiting.taken(state, context, message)
         case ControlInferred():
             return _inferred(state, context, id_, message)
         case _:
@@ -276,6 +278,7 @@ def _decided(
     )
     if context.settings.executive is not None:
         said = sayings.of_decided(id_, message, event, now, vector or b"")
+        state = sayings.heard(state, event, now)
         state = state if said is None else sayings.remembered(state, said)
     how = context.settings.sleep
     if not how.events:
@@ -301,6 +304,7 @@ def _completed(
         state = sayings.remembered(
             state, sayings.of_completed(message, pending, context.now)
         )
+    state = waiting.without(state, message.decision_id)
     return fires.completed(state, message)
 
 
@@ -314,7 +318,11 @@ def _fired(
         return _once_more(state, context, message)
     event = context.input.message
     if isinstance(event, Sensed) and message.event_id == context.input.id:
-        trigger = _trigger(context, event)
+        trigger = fires.trigger(context, event)
+    elif (late := waiting.find(state, message.decision_id)) is not None:
+        trigger = waiting.trigger(late, context.now) or fires.nothing_awaited(
+            context.now
+        )
     else:
         # The rival of a race fires later than its event: its windows begin now.
         trigger = pending_answers.trigger(state, message.decision_id, context.now)
@@ -356,7 +364,7 @@ def _asked(
         lesson = _lesson(context, event)
         whose = event if context.settings.executive is not None else None
     if message.rival is not None and isinstance(event, Sensed):
-        trigger = _trigger(context, event)
+        trigger = fires.trigger(context, event)
     state = pending_answers.for_answer(
         state, id_, message, context.input.id, trigger, lesson, whose
     )
@@ -373,18 +381,6 @@ def _lesson(context: FoldContext, event: Sensed) -> Lesson | None:
 def _vector(context: FoldContext) -> Vector:
     """Return the event's vector; empty in the first edition, which kept none."""
     return (context.aids.vector or b"") if context.settings.edition >= 2 else b""
-
-
-def _trigger(context: FoldContext, event: Sensed) -> Trigger:
-    """Return what a fire on this event waits for: its pack's outcome patterns."""
-    domain = context.appearance.domain
-    armed: tuple[Expectation, ...] = ()
-    if domain.pack:
-        edition = context.settings.edition
-        armed = fires.armed(domain.pack, event, context.now, edition)
-    return Trigger(
-        at=context.now, domain=domain.name, entities=event.entities, expectations=armed
-    )
 
 
 def _recorded(state: AgentState, message: object) -> AgentState:

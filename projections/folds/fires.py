@@ -6,6 +6,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from projections.folds import pending_answers, timers
+from projections.folds.fold_context import FoldContext
 from projections.folds.learning import confidence
 from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
@@ -90,6 +91,21 @@ def armed(
             due=now + timedelta(seconds=known[index].timeout_sec),
         )
         for index in word_patterns.occurring(pack.triggers, said)
+    )
+
+
+def trigger(context: FoldContext, event: Sensed) -> Trigger:
+    """Return what a fire on this event waits for: its pack's outcome patterns."""
+    domain = context.appearance.domain
+    expected: tuple[Expectation, ...] = ()
+    if domain.pack:
+        edition = context.settings.edition
+        expected = armed(domain.pack, event, context.now, edition)
+    return Trigger(
+        at=context.now,
+        domain=domain.name,
+        entities=event.entities,
+        expectations=expected,
     )
 
 

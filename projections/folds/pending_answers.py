@@ -64,6 +64,7 @@ def for_answer(
             domain=message.domain,
             person=event.person if event is not None else None,
             speaker=event.speaker if event is not None else None,
+            entities=event.entities if event is not None else (),
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

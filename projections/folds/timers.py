@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from schemas.messages.notes import TimerFailed
 from schemas.state.agent import AgentState, Habit, Timer
+from schemas.state.executive import Executive
 from schemas.values.base import Part
 from schemas.values.bounded_map import Bounded
 
@@ -56,10 +57,18 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
         timers=without(state.timers, id_),
         fires=tuple(fire for fire in state.fires if fire.fire_id != id_),
         pending=state.pending.delete(id_) if id_ in state.pending else state.pending,
+        executive=_without(state.executive, id_),
         forming=state.forming.delete(id_) if id_ in state.forming else state.forming,
         asks=asks,
         sleeping=None if message.purpose == "reflection" else state.sleeping,
     )
+
+
+def _without(executive: Executive, id_: str) -> Executive:
+    kept = tuple(each for each in executive.waiting if each.decision_id != id_)
+    if len(kept) == len(executive.waiting):
+        return executive
+    return replace(executive, waiting=kept)
 
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:

@@ -72,7 +72,9 @@ InputMessage: TypeAlias = (
     | results.ClockTicked
     | ResultMessage
 )
-DecisionMessage: TypeAlias = decisions.Decided | decisions.Completed | decisions.Dropped
+DecisionMessage: TypeAlias = (
+    decisions.Decided | decisions.Completed | decisions.Dropped | decisions.Held
+)
 AskMessage: TypeAlias = asks.ModelAsked | asks.DeliveryAsked
 OutcomeMessage: TypeAlias = (
     learning.OutcomeObserved | learning.OutcomeExpired | learning.AdviceIgnored

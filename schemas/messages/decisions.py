@@ -98,6 +98,24 @@ class Excluded(StructPart, frozen=True, kw_only=True):
     """The probability that would have gone to other arms than the strategy's."""
 
 
+class Relevance(StructPart, frozen=True, kw_only=True):
+    """What was added to salience to decide whether an event is worth an answer now.
+
+    0.2 if it is about a goal, up to 0.1 for what the person is about, up to 0.1 for its
+    novelty, and -0.3 if such an event was answered lately.
+    """
+
+    goal: float
+    focus: float
+    novelty: float
+    already_said: float
+    raises: float
+    """What was added to the threshold meanwhile, for example by "talk less"."""
+    score: Unit
+    """The effective salience with all of it, from 0 to 1."""
+    threshold: Unit
+
+
 class RelevantGoal(StructPart, frozen=True, kw_only=True):
     """A goal that was chosen because the event is about it."""
 
@@ -202,11 +220,47 @@ class Decided(Decision, frozen=True, kw_only=True):
     """The personality, if anything moves it from the usual one."""
     chain: str
     """The agent's chain hash up to its previous group, that included."""
+    person: str | None = None
+    """Who spoke, or whom the event is about."""
+    relevance: Relevance | None = None
 
     @property
     def is_tried(self) -> bool:
         """Whether exploration chose another arm than the strategy prefers."""
         return self.exploration != "none" and self.arm != self.greedy_arm
+
+
+class HeldAnswer(StructPart, frozen=True, kw_only=True):
+    """An answer that waits, as it will be said."""
+
+    path: Literal["llm", "heuristic"]
+    text: str
+    response_type: ResponseType
+    action: Action | None = None
+    model: str = written("")
+    predicted_success: Unit
+    prediction_confidence: Unit
+    matched_heuristic_id: str | None = None
+    winner: Arm | None = None
+    agrees_with: tuple[Name, ...] | None = None
+    agreement: tuple[float, ...] | None = None
+    channel: Name
+    urgency: Unit
+    priority: float
+    expires_at: Moment
+    event_id: Name
+    domain: str = written("")
+    """The domain whose answers it may be said together with."""
+    person: str | None = None
+    entities: tuple[Name, ...] = written(())
+
+
+class HeldHeuristic(StructPart, frozen=True, kw_only=True):
+    """The heuristic of an answer that waits: its fire begins when the words are said."""
+
+    content_hash: Name
+    similarity: float
+    confidence: Unit
 
 
 class Completed(Decision, frozen=True, kw_only=True):
@@ -235,6 +289,22 @@ class Completed(Decision, frozen=True, kw_only=True):
     earn nothing by it."""
     agreement: tuple[float, ...] | None = None
     """The cosine of the answer with each; not recorded in the first edition."""
+
+
+class Held(Decision, frozen=True, kw_only=True):
+    """An answer is ready and waits for its time; a `Completed` or `Dropped` follows."""
+
+    token: ClassVar[str] = "held"
+
+    decision_id: Name
+    ask_id: Name
+    """The ask that the model answered; the decision itself if a heuristic answers."""
+    timing: Timing
+    due_at: Moment
+    """When it is said at the latest if it is `deferred`; otherwise when it is given up."""
+    answer: HeldAnswer
+    heuristic: HeldHeuristic | None = None
+    """The heuristic that answers."""
 
 
 class Dropped(Decision, frozen=True, kw_only=True):

@@ -19,6 +19,7 @@ from schemas.messages.sensing import Dimension
 from schemas.packs import conditions, word_patterns
 from schemas.packs.conditions import When
 from schemas.packs.constraints import Constraints, within
+from schemas.packs.event_types import EventType as EventType
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.values import vectors
 from schemas.values.base import Name, Part, Seconds, Unit, first_fault
@@ -89,23 +90,6 @@ class PackSalience(Part):
         default_factory=dict
     )
     """How much each dimension counts; 1 where nothing is said."""
-
-
-class EventType(Part):
-    """A type of event that belongs to this domain."""
-
-    type: Token
-    source: Token | None = None
-    """The only sensor it is declared for; else any."""
-    description: str = ""
-    salience: dict[Dimension, Unit] = Field(default_factory=dict)
-    """What such an event means where its sensor gives no hint."""
-    ttl_s: Seconds | None = None
-    """After so many seconds an answer to it is stale; else the pack's."""
-    tau_s: Seconds | None = None
-    """How fast its novelty recovers, in seconds; else the setting's."""
-    channel: Token | None = None
-    """Where answers to it go; else the settings' channel."""
 
 
 class SessionOutcome(Part):

@@ -22,6 +22,8 @@ from schemas.state.lessons import Forming, Lesson, Reinforced
 from schemas.state.proposals import Proposal
 from schemas.state.taught import Shelf as Shelf
 from schemas.state.taught import Taught as Taught
+from schemas.state.triggers import Expectation as Expectation
+from schemas.state.triggers import Trigger as Trigger
 from schemas.values.bounded_map import EMPTY, Bounded
 from schemas.values.reasons import Outcome, ResponseType
 from schemas.values.settings import (
@@ -132,14 +134,6 @@ class Remembered(Struct, frozen=True, kw_only=True, gc=False):
     """The heuristic that a vote on the model's words counts for."""
 
 
-class Expectation(Struct, frozen=True, kw_only=True):
-    """A pack's outcome pattern, armed for a fire."""
-
-    pattern: str
-    is_success: bool
-    due: datetime
-
-
 class OpenFire(Struct, frozen=True, kw_only=True):
     """A shown fire whose outcome is still awaited."""
 
@@ -162,16 +156,6 @@ class ShownFire(Struct, frozen=True, kw_only=True):
     at: datetime
     domain: str
     entities: tuple[str, ...]
-
-
-class Trigger(Struct, frozen=True, kw_only=True):
-    """What a fire needs of its event, for a fire that comes later than the event."""
-
-    at: datetime
-    domain: str
-    entities: tuple[str, ...]
-    expectations: tuple[Expectation, ...]
-    """The outcome patterns it would have armed, had it fired at once."""
 
 
 AskStatus: TypeAlias = Literal["open", "answered", "late"]
@@ -212,6 +196,7 @@ class Pending(Struct, frozen=True, kw_only=True):
     """Whom the event is about, or who says it, if the executive is on."""
     speaker: str | None = None
     """The person whose own words the event is, likewise."""
+    entities: tuple[str, ...] = ()
 
 
 class Rapport(Struct, frozen=True, kw_only=True):
@@ -233,7 +218,14 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
     id: str
     """The fire or the ask it is about."""
     purpose: Literal[
-        "outcome", "model", "race", "prediction", "formation", "reflection", "sleep"
+        "outcome",
+        "model",
+        "race",
+        "prediction",
+        "formation",
+        "reflection",
+        "sleep",
+        "held",
     ]
 
 

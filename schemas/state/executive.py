@@ -10,9 +10,11 @@ from typing import Any, Literal
 from immutables import Map
 from msgspec import Struct, field
 
+from schemas.messages.decisions import HeldAnswer, HeldHeuristic
 from schemas.state import limits
+from schemas.state.triggers import Trigger
 from schemas.values.bounded_map import Bounded
-from schemas.values.reasons import ResponseType
+from schemas.values.reasons import ResponseType, Timing
 from schemas.values.vectors import Vector
 
 EVERYBODY = ""
@@ -122,6 +124,21 @@ UNMOVED = Personality()
 """That of an agent whose traits nothing moves."""
 
 
+class Waiting(Struct, frozen=True, kw_only=True):
+    """An answer that is ready and waits for its time."""
+
+    decision_id: str
+    ask_id: str
+    timing: Timing
+    due: datetime
+    answer: HeldAnswer
+    heuristic: HeldHeuristic | None
+    vector: Vector
+    """Of the event."""
+    trigger: Trigger | None
+    """What the heuristic's fire waits for, once it is said."""
+
+
 class Executive(Struct, frozen=True, kw_only=True):
     """The executive's part of an agent's state."""
 
@@ -133,6 +150,10 @@ class Executive(Struct, frozen=True, kw_only=True):
     """The latest responses, oldest first."""
     restraints: tuple[Restraint, ...] = ()
     """Mutes, the one that began first before others; those that lapsed go by and by."""
+    waiting: tuple[Waiting, ...] = ()
+    """Answers that wait for their time, the first held first."""
+    heard_at: datetime | None = None
+    """When a person last said something."""
 
 
 IDLE = Executive()

@@ -48,3 +48,9 @@ class ExecutiveSettings(Part):
     ] = Field(default="", pattern=HOURS, exclude_if="".__eq__)
     """At which hours only alerts and answers to a person's own words are said, in the time
     zone of the settings, such as `22:00-07:00`; empty: at none."""
+    timing: Annotated[bool, Setting("timing", start="on")] = False
+    """Whether answers that are not urgent wait while the person is busy, and small talk
+    for a lull; else all are said at once."""
+    relevance: Annotated[bool, Setting("relevance.weighs", start="on")] = False
+    """Whether goals, what the person is about, novelty and what was said already move how
+    much an event matters."""

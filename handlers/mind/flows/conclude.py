@@ -8,7 +8,7 @@ stands by.
 from datetime import timedelta
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import endorsement, restrain
+from handlers.mind.flows import endorsement, restrain, waiting
 from handlers.mind.flows.consult import (
     manner_of,
     recorded_digest,
@@ -167,6 +167,8 @@ def _ask_prediction(
 def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     if isinstance(end, Dropped):
         turn.emit(end)
+        return
+    if waiting.hold_late(turn, pending, end):
         return
     withheld = restrain.too_late(turn, pending, end)
     if withheld is not None:

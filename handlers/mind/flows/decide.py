@@ -9,15 +9,17 @@ from datetime import timedelta
 from typing import cast
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import character, decision_messages, restrain, silence
+from handlers.mind.flows import character, decision_messages, restrain, silence, waiting
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
-from handlers.mind.stages import executive, matching, outcomes, salience
+from handlers.mind.stages import executive, matching, outcomes, relevance, salience
+from handlers.mind.stages.timing import Answer
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
 from projections.folds import experiments
 from projections.folds.events import Domain
 from schemas.codec.catalogue import OutputMessage
+from schemas.messages.decisions import Relevance, Salience
 from schemas.messages.experiments import Assignment, Variant
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
@@ -27,6 +29,7 @@ from schemas.ports.decision_context import (
     Odds,
     Strategy,
 )
+from schemas.values.reasons import Timing
 
 # A day: an event that far off has a wrong clock, or waited too long to tell.
 _IMPLAUSIBLE_S = 24 * 3600.0
@@ -99,9 +102,9 @@ def _occasion(
     )
     traits = character.traits_of(turn, event, weighed.dimensions)
     turn.enter("gate")
-    assessment = salience.assess(
-        turn.settings, domain, event, weighed, restrain.raised(turn, event)
-    )
+    raised = restrain.raised(turn, event)
+    further = _relevance(turn, event, domain, weighed, raised)
+    assessment = salience.assess(turn.settings, domain, event, weighed, raised, further)
     assessment = restrain.gated(turn, event, assessment)
     return Occasion(
         id=turn.input.id,
@@ -114,11 +117,31 @@ def _occasion(
         channel=(declared.channel if declared else None) or turn.settings.channel,
         flags=_flags(turn, event),
         assignment=assignment,
+        relevance=further,
         own_urgency=salience.urgency(
             event.urgency, assessment.salience.dimensions, turn.settings.edition
         ),
         traits=traits,
         tone=character.tone_of(traits),
+    )
+
+
+def _relevance(
+    turn: TurnContext, event: Sensed, domain: Domain, weighed: Salience, raised: float
+) -> Relevance | None:
+    """Weigh what speaks for an answer besides salience; None if nothing else counts."""
+    settings = turn.settings.executive
+    if settings is None or not settings.relevance:
+        return None
+    known, vector = turn.state.executive, turn.aids.vector
+    alike = turn.settings.limits.match
+    return relevance.weigh(
+        weighed,
+        is_about_goal=bool(turn.relevant_goals(domain.name)),
+        focus=relevance.focus(known, event.person, vector),
+        was_said=relevance.was_said(known.said, domain.name, vector, alike, turn.now),
+        threshold=salience.relevance_threshold(turn.settings, domain),
+        raises=raised,
     )
 
 
@@ -183,9 +206,14 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     prompt = None
     if consulted and choice.asks_model:
         prompt = consulted.prompt(turn, context, choice.odds.question)
+    when: Timing = "immediate" if prompt is None else "queued"
+    if choice.heuristic is not None:
+        when = waiting.timing_of(turn, _answer(here, choice.heuristic))
     decided = decision_messages.decided(
-        turn, here, strategy, choice, result, prompt, relevant
+        turn, here, strategy, choice, result, prompt, relevant, timing=when
     )
+    if choice.heuristic is not None and when != "immediate":
+        return [decided, waiting.hold(turn, here, decision_id, choice.heuristic, when)]
     if choice.heuristic is not None:
         return [
             decided,
@@ -208,6 +236,19 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         turn, here, consulted, prompt, decision_id, best_id, race
     )
     return [decided, *suggested, ask]
+
+
+def _answer(here: Occasion, heuristic: HeuristicCandidate) -> Answer:
+    """Return what timing must know of a heuristic's answer."""
+    # An alert's own type counts, and an event that threatens makes an alert of any.
+    kind = "alert" if here.assessment.is_threat else heuristic.response_type
+    return Answer(
+        kind,
+        here.urgency(heuristic),
+        here.assessment.salience.effective,
+        here.event.person,
+        here.assessment.is_addressed,
+    )
 
 
 def _odds(turn: TurnContext, strategy: Strategy, context: DecisionContext) -> Odds:

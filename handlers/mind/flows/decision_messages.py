@@ -21,6 +21,7 @@ from schemas.messages.decisions import (
     Decided,
     Gate,
     HeuristicFired,
+    Relevance,
     RelevantGoal,
     Voice,
 )
@@ -28,7 +29,7 @@ from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.values.exact_math import round6
-from schemas.values.reasons import ResponseType, Silence
+from schemas.values.reasons import ResponseType, Silence, Timing
 
 
 class Occasion(Struct, frozen=True):
@@ -50,6 +51,8 @@ class Occasion(Struct, frozen=True):
     """Names of oddities in the input, for people to look at."""
     assignment: Assignment | None
     """Which variant of a running experiment is in force."""
+    relevance: Relevance | None
+    """What was added to salience, if anything was."""
     own_urgency: float
     """How soon an answer is worth having, by the event alone."""
     traits: Traits | None = None
@@ -103,8 +106,10 @@ def decided(
     result: DecisionResult,
     prompt: Prompt | None,
     goals: tuple[RelevantGoal, ...] | None,
+    *,
+    timing: Timing,
 ) -> Decided:
-    """Return the decision by a strategy; with a prompt it is not final."""
+    """Return the decision by a strategy; only if it is immediate it is final."""
     heuristic = choice.heuristic
     return Decided(
         **_common(turn, occasion, strategy),
@@ -113,12 +118,12 @@ def decided(
         probability=choice.probability,
         greedy_arm=choice.odds.greedy,
         silence=choice.odds.silence if choice.arm == SILENT else None,
-        final=prompt is None,
+        final=timing == "immediate",
         text=result.response_text or None,
         response_type=heuristic.response_type if heuristic else None,
         action=heuristic.action if heuristic else None,
         urgency=occasion.urgency(heuristic),
-        timing="immediate" if prompt is None else "queued",
+        timing=timing,
         expires_at=occasion.expires_at if choice.arm != SILENT else None,
         matched_heuristic_id=result.matched_heuristic_id,
         predicted_success=result.predicted_success,
@@ -252,6 +257,8 @@ def _common(
         # decision.
         "chain": state.chain,
         "voice": _voice(occasion),
+        "person": event.person if turn.settings.executive else None,
+        "relevance": occasion.relevance,
     }
 
 

@@ -12,11 +12,11 @@ from handlers.mind.context import TurnContext
 from handlers.mind.stages import completion, limits
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
-from schemas.messages.decisions import Completed, Dropped, Gate, Salience
+from schemas.messages.decisions import Completed, Dropped, Gate, HeldAnswer, Salience
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state.agent import Pending
-from schemas.values.reasons import Silence
+from schemas.values.reasons import Drop, Silence
 
 COOLDOWN = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
@@ -88,6 +88,12 @@ def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | N
     here = Heard(turn.now, pending.person, pending.speaker, is_threat)
     reason = limits.too_late(turn.state.executive, settings, here)
     return completion.withheld(pending, *reason) if reason is not None else None
+
+
+def stopped(turn: TurnContext, held: HeldAnswer) -> tuple[Drop, str] | None:
+    """Return why an answer that waited may not be said now, with the detail."""
+    here = Heard(turn.now, held.person, None, held.response_type == "alert")
+    return limits.stopped(turn.state.executive, here)
 
 
 def _cooling(turn: TurnContext, event: Sensed, *, is_threat: bool) -> dict[str, float]:

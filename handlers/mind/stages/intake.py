@@ -18,10 +18,12 @@ from schemas.codec.catalogue import (
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
 from schemas.messages.controls import Control, GoalsSet, MindStarted
 from schemas.messages.executive import (
+    BreakSignalled,
     ContextSwitched,
     Muted,
     PersonalitySelected,
     TraitAdjusted,
+    UserStateChanged,
 )
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused
@@ -51,10 +53,12 @@ GOAL_LENGTH = 500
 
 _EXECUTIVE = {each.token for each in get_args(ExecutiveControl)}
 _UNFINISHED = frozenset(_EXECUTIVE) - {
+    BreakSignalled.token,
     ContextSwitched.token,
     Muted.token,
     PersonalitySelected.token,
     TraitAdjusted.token,
+    UserStateChanged.token,
 }
 """Those that have no fold yet."""
 

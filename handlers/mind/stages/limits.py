@@ -112,14 +112,22 @@ def too_late(
     executive: Executive, settings: ExecutiveSettings, here: Heard
 ) -> tuple[Drop, str] | None:
     """Return why an answer that took its time is not said any more, with the detail."""
-    for name, mode in _DROPS.items():
-        for gate in _restrained(executive, mode, here):
-            if not gate.passed:
-                return name, gate.note or ""
+    stopped_by = stopped(executive, here)
+    if stopped_by is not None:
+        return stopped_by
     waited_s = _waited_s(executive, here.now)
     if waited_s is None or here.excuse is not None or waited_s >= settings.cooldown_s:
         return None
     return "cooldown", f"{waited_s:g} s after another response"
+
+
+def stopped(executive: Executive, here: Heard) -> tuple[Drop, str] | None:
+    """Return the mute or the quiet that an answer may not pass, with the detail."""
+    for name, mode in _DROPS.items():
+        for gate in _restrained(executive, mode, here):
+            if not gate.passed:
+                return name, gate.note or ""
+    return None
 
 
 _DROPS: Mapping[Drop, Literal["mute", "quiet"]] = {"muted": "mute", "quiet": "quiet"}

@@ -16,7 +16,7 @@ from typing import get_args
 from msgspec import Struct
 
 from projections.folds.events import BURST_COUNT, Appearance, Domain
-from schemas.messages.decisions import Gate, Salience
+from schemas.messages.decisions import Gate, Relevance, Salience
 from schemas.messages.sensing import Dimension, Intent, Sensed
 from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values import vectors
@@ -99,10 +99,12 @@ def assess(
     event: Sensed,
     salience: Salience,
     raised: float = 0.0,
+    weighed: Relevance | None = None,
 ) -> Assessment:
     """Hold an event's salience against the gates of intent, relevance, habituation.
 
-    `raised` is how much more than usual it must matter for now.
+    `raised` is how much more than usual it must matter for now; `weighed` is what was added
+    to salience, if more than that is weighed.
     """
     is_addressed = settings.edition >= 2 and event.is_persons
     intent = _intent_gate(event, is_addressed)
@@ -110,14 +112,19 @@ def assess(
     if not intent.passed:
         return Assessment(salience, (intent,), "informational", is_addressed)
     # Both sides of a gate in six decimals, so that value and margin agree with `passed`.
-    usual = _relevance_threshold(settings, domain)
+    usual = relevance_threshold(settings, domain)
     threshold = round6(clamp(usual + raised, 0.0, 1.0) if raised else usual)
+    score, effective = salience.score, salience.effective
+    if weighed is not None:
+        threshold = weighed.threshold
+        added = weighed.goal + weighed.focus + weighed.novelty + weighed.already_said
+        score, effective = round6(clamp(score + added, 0.0, 1.0)), weighed.score
     is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
     always = _THREAT_NOTE if is_threat else _PERSON_NOTE if is_addressed else None
     note = always or (f"the threshold is moved by {raised:+.2f}" if raised else None)
     is_open = always is not None
-    relevance = _gate("relevance", salience.score, threshold, note, is_open)
-    habituation = _gate("habituation", salience.effective, threshold, note, is_open)
+    relevance = _gate("relevance", score, threshold, note, is_open)
+    habituation = _gate("habituation", effective, threshold, note, is_open)
     # Relevance first: an event that never mattered is not silent by habit.
     silence: Silence | None = None
     if not relevance.passed:
@@ -247,7 +254,8 @@ def _intent_gate(event: Sensed, is_addressed: bool) -> Gate:
     return _INTENT_GATES[intent]
 
 
-def _relevance_threshold(settings: MindSettings, domain: Domain) -> float:
+def relevance_threshold(settings: MindSettings, domain: Domain) -> float:
+    """Return the salience that an event must have: the pack's, else the settings'."""
     own = domain.pack.pack.salience.threshold if domain.pack else None
     return settings.relevance if own is None else own
 

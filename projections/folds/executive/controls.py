@@ -2,7 +2,7 @@
 
 from msgspec.structs import replace
 
-from projections.folds.executive import context, personality, restraints
+from projections.folds.executive import context, people, personality, restraints
 from projections.folds.executive.origin import Origin
 from schemas.messages.executive import (
     ContextSwitched,
@@ -10,6 +10,7 @@ from schemas.messages.executive import (
     OfPerson,
     PersonalitySelected,
     TraitAdjusted,
+    UserStateChanged,
 )
 from schemas.state.executive import Executive
 
@@ -27,5 +28,7 @@ def applied(executive: Executive, control: OfPerson, origin: Origin) -> Executiv
             return context.switched(executive, control, origin)
         case Muted():
             return restraints.muted(executive, control, origin)
+        case UserStateChanged():
+            return people.changed(executive, control, origin)
         case _:
             return executive

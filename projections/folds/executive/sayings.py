@@ -16,7 +16,7 @@ def of_decided(
     decision_id: str, message: Decided, event: Sensed, at: datetime, vector: Vector
 ) -> Saying | None:
     """Return what a decision said at once; None if it did not."""
-    if message.text is None or message.response_type is None:
+    if not message.final or message.text is None or message.response_type is None:
         return None
     return Saying(
         decision_id=decision_id,
@@ -47,3 +47,10 @@ def remembered(state: AgentState, saying: Saying) -> AgentState:
     """Return the state with one more response in memory."""
     said = (*state.executive.said, saying)[-limits.SAYINGS :]
     return replace(state, executive=replace(state.executive, said=said))
+
+
+def heard(state: AgentState, event: Sensed, at: datetime) -> AgentState:
+    """Return the state that knows when a person last said something."""
+    if not event.is_persons:
+        return state
+    return replace(state, executive=replace(state.executive, heard_at=at))

@@ -229,7 +229,7 @@ def test_a_recursion_is_named_alike_however_deep_it_began(
         decide.decide(group, event)
 
     monkeypatch.setattr(
-        decide, "_occasion", lambda group, event, _: again(group, event)
+        decide, "_occasion", lambda group, event, *_: again(group, event)
     )
     scenario = Scenario()
     scenario.may_fail = True

@@ -28,6 +28,7 @@ from schemas.messages.controls import (
     StrategySelected,
 )
 from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.executive import BreakSignalled, UserStateChanged
 from schemas.messages.experiments import Variant
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import OutcomeExpired, OutcomeObserved
@@ -38,6 +39,7 @@ from schemas.messages.results import (
     ModelAnswered,
     ModelFailed,
 )
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests import factories
 from tests.factories import after, heuristic, pack, pattern
@@ -65,6 +67,12 @@ EXPLORATIONS = (
     ExplorationSettings(scheme="uniform", rate=0.3),
     ExplorationSettings(scheme="challenger", rate=0.5, challengers=CHALLENGERS),
 )
+EXECUTIVES = (
+    None,
+    ExecutiveSettings(),
+    ExecutiveSettings(timing=True),
+    ExecutiveSettings(timing=True, relevance=True),
+)
 
 
 class Wild:
@@ -81,6 +89,8 @@ class Wild:
             exploration=choice(EXPLORATIONS),
             relevance=choice([0.0, 0.5]),
             present=choice(["neutral", "hint", "none"]),
+            edition=choice([1, 2]),
+            executive=choice(EXECUTIVES),
             prediction=choice(["same", "separate", "off"]),
             withhold=choice([0.0, 0.5]),
             formation=choice([True, False]),
@@ -145,6 +155,8 @@ class Wild:
             "fields": {"health": random.choice([1, 3, "x"]), "a": {"b": 1}},
             "entities": [random.choice("yz")],
             "immediate": random.random() < 0.8,
+            "person": random.choice(["ada", "lee"]),
+            "urgency": random.random(),
             "intent": random.choice(["actionable", "informational"]),
         }
         self.scenario.sense(
@@ -230,6 +242,12 @@ class Wild:
                 by=choice(["session", "person"]),
             ),
             ExperimentStopped(),
+            UserStateChanged(
+                person=choice([None, "ada"]),
+                busy=choice([None, True, False]),
+                focus=choice([None, "", self._text()]),
+            ),
+            BreakSignalled(person=choice([None, "ada", "lee"])),
             self._proposal(),
             self._proposal(),
         ]
@@ -280,12 +298,17 @@ def test_the_books_are_kept(seed: int) -> None:
 
     assert set(ends) <= waiting
     assert set(ends.values()) <= {1}
-    assert waiting - set(ends) == {each.decision_id for each in pending}
+    awaited = {each.decision_id for each in pending}
+    ready = {e.decision_id for agent in agents for e in agent.executive.waiting}
+    assert waiting - set(ends) == awaited | ready
     assert set(outcomes.values()) <= {1}
     for agent in agents:
         open_fires = [each.fire_id for each in agent.fires]
         timed = sorted({each.id for each in agent.timers})
-        assert timed == sorted([*open_fires, *agent.pending])
+        # One that the model has answered waits by the timer of its decision.
+        held = {each.decision_id: each.ask_id for each in agent.executive.waiting}
+        asked = set(agent.pending) - set(held.values())
+        assert timed == sorted([*open_fires, *asked, *held])
         expired = {
             each.message.fire_id
             for each in outputs

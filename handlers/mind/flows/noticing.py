@@ -1,0 +1,43 @@
+"""Noticing what people do: events that a pack declares to tell it change what is known."""
+
+from collections.abc import Mapping
+
+from pydantic import ValidationError
+
+from handlers.mind.context import TurnContext
+from handlers.mind.flows.infer import infer
+from schemas.messages.executive import BreakSignalled, ContextSwitched, UserStateChanged
+from schemas.messages.sensing import Sensed
+from schemas.packs.event_types import Meaning
+from schemas.state.executive import EVERYBODY
+
+_Told = type[UserStateChanged] | type[BreakSignalled] | type[ContextSwitched]
+_CONTROLS: Mapping[Meaning, _Told] = {
+    "user_state": UserStateChanged,
+    "break": BreakSignalled,
+    "context": ContextSwitched,
+}
+
+
+def noticed(turn: TurnContext, event: Sensed) -> str | None:
+    """Infer what the event tells of a person; return whose break it is, if it is one.
+
+    Fields that do not fit are left alone: the event is decided on all the same.
+    """
+    declared = turn.appearance.domain.event_type
+    if declared is None or declared.means is None or turn.settings.executive is None:
+        return None
+    kind = _CONTROLS[declared.means]
+    told = {
+        name: event.fields[name] for name in kind.model_fields if name in event.fields
+    }
+    if event.person is not None:
+        told["person"] = event.person
+    try:
+        control = kind.model_validate(told | {"by": event.source})
+    except ValidationError:
+        return None
+    infer(turn, control, "rule")
+    if isinstance(control, BreakSignalled):
+        return control.person or EVERYBODY
+    return None

@@ -1,0 +1,334 @@
+"""Answers that wait: hold one that is ready, and say or drop it when its time has come.
+
+What waits for one break and is about one thing is said as one answer: the lead's, which is
+the most relevant, of equals the earliest. The others end as batched into it.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from handlers.mind.context import TurnContext
+from handlers.mind.flows import restrain
+from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.stages import timing
+from handlers.mind.stages.timing import Answer
+from projections.folds.executive import people, waiting
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.decisions import (
+    Completed,
+    Dropped,
+    Held,
+    HeldAnswer,
+    HeldHeuristic,
+    HeuristicFired,
+)
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.state import limits
+from schemas.state.agent import Pending
+from schemas.state.executive import Waiting
+from schemas.values import vectors
+from schemas.values.reasons import Drop, Timing
+
+TOGETHER = 3
+"""How many of the answers that are said as one keep their words."""
+
+_SOONEST_S = 0.001
+_LATEST_S = 1e9
+
+
+def is_on(turn: TurnContext) -> bool:
+    """Tell whether answers may wait at all."""
+    executive = turn.settings.executive
+    return executive is not None and executive.timing
+
+
+def due(turn: TurnContext, when: Timing, expires_at: datetime) -> datetime:
+    """Return until when an answer of this timing is held at the latest."""
+    if when != "deferred":
+        return expires_at
+    return min(timing.lull(turn.state.executive, turn.now), expires_at)
+
+
+def timing_of(turn: TurnContext, answer: Answer) -> Timing:
+    """Return when an answer that is ready is to be said."""
+    if not is_on(turn):
+        return "immediate"
+    return timing.timing(turn.state.executive, answer, turn.now)
+
+
+def held_answer(pending: Pending, end: Completed) -> HeldAnswer:
+    """Return the answer of a decision that waited for its model, as it will be said."""
+    rival = pending.rival if end.path == "heuristic" else None
+    return HeldAnswer(
+        path="heuristic" if rival else "llm",
+        text=end.text,
+        response_type=end.response_type,
+        action=end.action,
+        model=end.model,
+        predicted_success=end.predicted_success,
+        prediction_confidence=end.prediction_confidence,
+        matched_heuristic_id=end.matched_heuristic_id,
+        winner=end.winner,
+        agrees_with=end.agrees_with,
+        agreement=end.agreement,
+        channel=pending.channel,
+        urgency=rival.urgency if rival else pending.urgency,
+        priority=pending.priority,
+        expires_at=pending.expires_at,
+        event_id=pending.event_id,
+        domain=pending.lesson.domain if pending.lesson else pending.domain or "",
+        person=pending.person,
+        entities=pending.entities,
+    )
+
+
+def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
+    """Hold a late answer whose time has not come; return whether it is held."""
+    answer = Answer(
+        end.response_type,
+        pending.urgency,
+        pending.priority,
+        pending.person,
+        pending.speaker is not None,
+    )
+    when = timing_of(turn, answer)
+    if when == "immediate":
+        return False
+    rival = pending.rival if end.path == "heuristic" else None
+    turn.emit(
+        Held(
+            decision_id=pending.decision_id,
+            ask_id=pending.ask_id,
+            timing=when,
+            due_at=due(turn, when, pending.expires_at),
+            answer=held_answer(pending, end),
+            heuristic=HeldHeuristic(
+                content_hash=rival.content_hash,
+                similarity=rival.similarity,
+                confidence=rival.confidence,
+            )
+            if rival
+            else None,
+        )
+    )
+    return True
+
+
+def hold(
+    turn: TurnContext,
+    here: Occasion,
+    decision_id: str,
+    heuristic: HeuristicCandidate,
+    when: Timing,
+) -> Held:
+    """Return that a heuristic's answer to the event at hand waits for its time."""
+    return Held(
+        decision_id=decision_id,
+        ask_id=decision_id,
+        timing=when,
+        due_at=due(turn, when, here.expires_at),
+        answer=HeldAnswer(
+            path="heuristic",
+            text=heuristic.suggested_action,
+            response_type=heuristic.response_type,
+            action=heuristic.action,
+            predicted_success=heuristic.confidence,
+            prediction_confidence=heuristic.confidence,
+            matched_heuristic_id=heuristic.heuristic_id,
+            channel=here.channel,
+            urgency=here.urgency(heuristic),
+            priority=here.priority,
+            expires_at=here.expires_at,
+            event_id=here.id,
+            domain=here.domain.name,
+            person=here.event.person,
+            entities=here.event.entities,
+        ),
+        heuristic=HeldHeuristic(
+            content_hash=heuristic.content_hash,
+            similarity=heuristic.similarity,
+            confidence=heuristic.confidence,
+        ),
+    )
+
+
+def make_room(turn: TurnContext) -> None:
+    """Drop the least urgent answers that wait, while too many do."""
+    while len(turn.state.executive.waiting) > limits.WAITING_ANSWERS:
+        least = min(
+            turn.state.executive.waiting,
+            key=lambda each: (each.answer.priority, each.due, each.decision_id),
+        )
+        _drop(turn, least, "superseded", "too many answers wait")
+
+
+def release(turn: TurnContext, *, at_break_of: str | None = None) -> None:
+    """Say what waits for people who are not busy any more.
+
+    At a break of a person (`EVERYBODY` for all) what waits for that person is said, even if
+    it was deferred.
+    """
+    executive = turn.state.executive
+    free = [
+        each
+        for each in executive.waiting
+        if _is_break_for(each, at_break_of)
+        or (
+            each.timing == "queued"
+            and not people.is_busy(executive, each.answer.person)
+        )
+    ]
+    _say(turn, free)
+
+
+def run(turn: TurnContext, decision_id: str) -> None:
+    """End the wait of an answer whose timer is due."""
+    held = waiting.find(turn.state, decision_id)
+    if held is None:
+        return
+    expires_at = held.answer.expires_at
+    if held.timing != "deferred" or turn.now >= expires_at:
+        _drop(turn, held, "stale", f"stale since {expires_at}")
+        return
+    answer = held.answer
+    asked = Answer(answer.response_type, answer.urgency, 0.0, answer.person, False)
+    when = timing.timing(turn.state.executive, asked, turn.now)
+    if when == "immediate":
+        _say(turn, [held])
+    else:
+        turn.emit(
+            Held(
+                decision_id=decision_id,
+                ask_id=held.ask_id,
+                timing=when,
+                due_at=due(turn, when, expires_at),
+                answer=answer,
+                heuristic=held.heuristic,
+            )
+        )
+
+
+def _is_break_for(each: Waiting, person: str | None) -> bool:
+    if person is None:
+        return False
+    return person in ("", each.answer.person) or each.answer.person is None
+
+
+def _say(turn: TurnContext, ready: Sequence[Waiting]) -> None:
+    """Say answers, those about one thing as one; drop the stale ones."""
+    fresh: list[Waiting] = []
+    for each in ready:
+        stopped = restrain.stopped(turn, each.answer)
+        if turn.now > each.answer.expires_at:
+            _drop(turn, each, "stale", f"stale since {each.answer.expires_at}")
+        elif stopped is not None:
+            _drop(turn, each, *stopped)
+        else:
+            fresh.append(each)
+    for group in _groups(turn, fresh):
+        _say_as_one(turn, group)
+
+
+def _groups(turn: TurnContext, ready: Sequence[Waiting]) -> list[list[Waiting]]:
+    """Return the answers by what they are about, the lead of each group first."""
+    # A stable sort: of equals the one that was held first leads.
+    left = sorted(ready, key=lambda each: -each.answer.priority)
+    limit = turn.settings.limits.match
+    groups: list[list[Waiting]] = []
+    for each in left:
+        found = next((group for group in groups if _alike(group[0], each, limit)), None)
+        if found is None:
+            groups.append([each])
+        else:
+            found.append(each)
+    return groups
+
+
+def _alike(lead: Waiting, other: Waiting, limit: float) -> bool:
+    """Tell whether two answers are about one thing, for the same ears."""
+    one, two = lead.answer, other.answer
+    if (one.domain, one.person, one.channel) != (two.domain, two.person, two.channel):
+        return False
+    if any(each in two.entities for each in one.entities):
+        return True
+    if not lead.vector or not other.vector:
+        return False
+    return vectors.cosine(lead.vector, other.vector) >= limit
+
+
+def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
+    lead, others = group[0], group[1:]
+    for each in group:
+        if each.heuristic is not None:
+            turn.emit(_fired(each, each.heuristic))
+    turn.emit(_completed(lead, others))
+    turn.emit(_delivery(turn, lead, _together(group)))
+    for each in others:
+        _drop(turn, each, "batched", f"batched into {lead.decision_id}")
+
+
+def _together(group: Sequence[Waiting]) -> str:
+    """Return the words of several answers as one text, each different one once."""
+    texts = list(dict.fromkeys(each.answer.text for each in group))
+    return " ".join(texts[:TOGETHER])
+
+
+def _completed(lead: Waiting, others: Sequence[Waiting]) -> Completed:
+    answer = lead.answer
+    return Completed(
+        decision_id=lead.decision_id,
+        ask_id=lead.ask_id,
+        path=answer.path,
+        text=_together((lead, *others)),
+        response_type=answer.response_type,
+        action=answer.action,
+        model=answer.model,
+        predicted_success=answer.predicted_success,
+        prediction_confidence=answer.prediction_confidence,
+        matched_heuristic_id=answer.matched_heuristic_id,
+        also_answers=tuple(each.decision_id for each in others),
+        winner=answer.winner,
+        agrees_with=answer.agrees_with,
+        agreement=answer.agreement,
+    )
+
+
+def _fired(held: Waiting, heuristic: HeldHeuristic) -> HeuristicFired:
+    return HeuristicFired(
+        decision_id=held.decision_id,
+        event_id=held.answer.event_id,
+        heuristic_id=held.answer.matched_heuristic_id or "",
+        content_hash=heuristic.content_hash,
+        mode="shown",
+        similarity=heuristic.similarity,
+        confidence=heuristic.confidence,
+    )
+
+
+def _delivery(turn: TurnContext, held: Waiting, text: str) -> DeliveryAsked:
+    answer: HeldAnswer = held.answer
+    left: timedelta = answer.expires_at - turn.now
+    return DeliveryAsked(
+        decision_id=held.decision_id,
+        event_id=answer.event_id,
+        channel=answer.channel,
+        text=text,
+        response_type=answer.response_type,
+        urgency=answer.urgency,
+        path=answer.path,
+        action=answer.action,
+        priority=answer.priority,
+        expires_at=answer.expires_at,
+        ttl_s=min(max(left.total_seconds(), _SOONEST_S), _LATEST_S),
+    )
+
+
+def _drop(turn: TurnContext, held: Waiting, reason: Drop, detail: str) -> None:
+    turn.emit(
+        Dropped(
+            decision_id=held.decision_id,
+            ask_id=held.ask_id if held.answer.path == "llm" else None,
+            reason=reason,
+            detail=detail,
+        )
+    )

@@ -1,0 +1,81 @@
+"""Relevance: what speaks for and against an answer besides salience.
+
+score = clamp(S_eff + 0.2 goal match + 0.1 focus alignment + 0.1 novelty - 0.3 said already),
+and the threshold is that of the pack or the settings, plus what raises it for a while. A
+like event that was answered within five minutes was said already.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+from projections.folds.executive import people
+from schemas.messages.decisions import Relevance, Salience
+from schemas.state.executive import Executive, Saying
+from schemas.values import vectors
+from schemas.values.exact_math import clamp, round6
+from schemas.values.vectors import Vector
+
+GOAL_MATCH = 0.2
+FOCUS_ALIGNMENT = 0.1
+NOVELTY = 0.1
+SAID_ALREADY = 0.3
+SAID_WITHIN = timedelta(minutes=5)
+LEAST, MOST = 0.05, 0.95
+"""Between which any threshold stays, whatever is added to it."""
+
+
+def weigh(
+    salience: Salience,
+    *,
+    is_about_goal: bool,
+    focus: float,
+    was_said: bool,
+    threshold: float,
+    raises: float,
+) -> Relevance:
+    """Weigh an event; `focus` is how near it is to what the person is about, 0 to 1."""
+    goal = GOAL_MATCH if is_about_goal else 0.0
+    aligned = round6(FOCUS_ALIGNMENT * focus)
+    novelty = round6(NOVELTY * salience.dimensions.get("novelty", 0.0))
+    said = SAID_ALREADY if was_said else 0.0
+    added = goal + aligned + novelty - said
+    return Relevance(
+        goal=goal,
+        focus=aligned,
+        novelty=novelty,
+        # Not `-said`, which of 0 would be written as -0.0.
+        already_said=0.0 - said,
+        raises=raises,
+        score=round6(clamp(salience.effective + added, 0.0, 1.0)),
+        threshold=round6(clamp(threshold + raises, LEAST, MOST)),
+    )
+
+
+def focus(executive: Executive, person: str | None, vector: Vector | None) -> float:
+    """Return how near the event is to what the person is about, 0 to 1."""
+    known = people.state_of(executive, person)
+    if vector is None or known is None or not known.focus_vector:
+        return 0.0
+    return clamp(vectors.cosine(known.focus_vector, vector), 0.0, 1.0)
+
+
+def was_said(
+    said: Sequence[Saying],
+    domain: str,
+    vector: Vector | None,
+    alike: float,
+    now: datetime,
+) -> bool:
+    """Tell whether a like event of the domain was answered lately.
+
+    `alike` is the cosine from which two events are like each other.
+    """
+    if vector is None:
+        return False
+    # Only what is lately and of this domain is compared: each cosine costs a microsecond.
+    lately = [
+        each.vector
+        for each in said
+        if each.vector and each.domain == domain and now - SAID_WITHIN <= each.at <= now
+    ]
+    return bool(lately) and vectors.highest(lately, vector) >= alike

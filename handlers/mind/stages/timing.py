@@ -1,0 +1,67 @@
+"""Timing: is an answer said at once, at the next break, or at a natural opportunity?
+
+Alerts, answers to a person's own words and what is urgent (0.7) are said at once, as is what
+matters much (0.8) to an enthusiastic companion (0.7). While the person is busy everything else
+waits for a break; small talk of little urgency (below 0.3) waits until nobody has spoken for
+15 seconds.
+"""
+
+from datetime import datetime, timedelta
+from typing import Literal
+
+from msgspec import Struct
+
+from projections.folds.executive import people
+from schemas.state.executive import Executive
+from schemas.values.reasons import ResponseType
+
+URGENT = 0.7
+ENTHUSIASTIC = 0.7
+MATTERS_MUCH = 0.8
+NOT_URGENT = 0.3
+LULL_S = 15.0
+"""So long after the last words of anybody is a natural opportunity."""
+
+SMALL_TALK: frozenset[ResponseType] = frozenset({"quip", "check_in", "question"})
+
+
+class Answer(Struct, frozen=True):
+    """What timing must know of an answer."""
+
+    response_type: ResponseType
+    urgency: float
+    relevance: float
+    person: str | None
+    is_addressed: bool
+    """Whether it answers a person's own words."""
+
+
+def timing(
+    executive: Executive, answer: Answer, now: datetime, enthusiasm: float = 0.5
+) -> Literal["immediate", "queued", "deferred"]:
+    """Return when an answer that is ready is to be said."""
+    if is_immediate(answer, enthusiasm):
+        return "immediate"
+    if people.is_busy(executive, answer.person):
+        return "queued"
+    is_small_talk = answer.response_type in SMALL_TALK and answer.urgency < NOT_URGENT
+    if is_small_talk and lull(executive, now) > now:
+        return "deferred"
+    return "immediate"
+
+
+def is_immediate(answer: Answer, enthusiasm: float) -> bool:
+    """Tell whether an answer is said at once, whatever the person does."""
+    is_keen = enthusiasm >= ENTHUSIASTIC and answer.relevance >= MATTERS_MUCH
+    is_alert = answer.response_type == "alert"
+    return is_alert or answer.is_addressed or answer.urgency >= URGENT or is_keen
+
+
+def lull(executive: Executive, now: datetime) -> datetime:
+    """Return when nobody will have spoken for `LULL_S`, if nobody speaks; may be past."""
+    times = [executive.said[-1].at] if executive.said else []
+    if executive.heard_at is not None:
+        times.append(executive.heard_at)
+    # Times ahead are of another clock.
+    last = max((each for each in times if each <= now), default=None)
+    return now if last is None else last + timedelta(seconds=LULL_S)

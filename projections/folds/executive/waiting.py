@@ -1,0 +1,80 @@
+"""Answers that are ready and wait for their time: a break, a lull, or an end."""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from projections.folds import fires, timers
+from projections.folds.fold_context import FoldContext
+from schemas.messages.decisions import Held
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import AgentState, Timer
+from schemas.state.executive import Waiting
+from schemas.state.triggers import Trigger
+from schemas.values.vectors import Vector
+
+
+def taken(state: AgentState, context: FoldContext, message: Held) -> AgentState:
+    """Return the state after an answer was held, be it for the first time or again."""
+    event, before = context.input.message, find(state, message.decision_id)
+    if before is not None:
+        vector, waits_for = before.vector, before.trigger
+    elif isinstance(event, Sensed):
+        vector, waits_for = context.aids.vector or b"", fires.trigger(context, event)
+    else:
+        # The model's answer: its event came before.
+        lesson = state.pending[message.ask_id].lesson
+        vector, waits_for = (lesson.vector if lesson else b""), None
+    # What the model has answered is not awaited any more; its lesson is.
+    left = timers.without(state.timers, message.ask_id)
+    return held(replace(state, timers=left), message, vector, waits_for)
+
+
+def held(
+    state: AgentState, message: Held, vector: Vector, trigger: Trigger | None
+) -> AgentState:
+    """Return the state with one more answer that waits, and its timer."""
+    waiting = Waiting(
+        decision_id=message.decision_id,
+        ask_id=message.ask_id,
+        timing=message.timing,
+        due=message.due_at,
+        answer=message.answer,
+        heuristic=message.heuristic,
+        vector=vector,
+        trigger=trigger,
+    )
+    others = without(state, message.decision_id)
+    executive = replace(others.executive, waiting=(*others.executive.waiting, waiting))
+    timer = Timer(due=message.due_at, id=message.decision_id, purpose="held")
+    return replace(
+        others, executive=executive, timers=timers.added(others.timers, timer)
+    )
+
+
+def without(state: AgentState, decision_id: str) -> AgentState:
+    """Return the state in which a decision's answer does not wait any more."""
+    kept = tuple(
+        each for each in state.executive.waiting if each.decision_id != decision_id
+    )
+    if len(kept) == len(state.executive.waiting):
+        return state
+    executive = replace(state.executive, waiting=kept)
+    left = timers.without(state.timers, decision_id)
+    return replace(state, executive=executive, timers=left)
+
+
+def find(state: AgentState, decision_id: str) -> Waiting | None:
+    """Return a decision's answer that waits."""
+    found = (e for e in state.executive.waiting if e.decision_id == decision_id)
+    return next(found, None)
+
+
+def trigger(waiting: Waiting, now: datetime) -> Trigger | None:
+    """Return what the fire waits for, counted from `now`, when the words are said."""
+    kept = waiting.trigger
+    if kept is None:
+        return None
+    later = now - kept.at
+    expected = tuple(replace(e, due=e.due + later) for e in kept.expectations)
+    return replace(kept, at=now, expectations=expected)

@@ -1,0 +1,240 @@
+"""Answers that wait: for a break, for a lull, and as one with others of their kind."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from handlers.mind.turn import Turn
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
+from schemas.messages.executive import BreakSignalled, Muted, UserStateChanged
+from schemas.messages.notes import ControlInferred
+from schemas.packs.manifest import CompiledPack
+from schemas.values.executive_settings import ExecutiveSettings
+from tests import factories
+from tests.factories import heuristic, pack
+from tests.scenario import Scenario, decision_id, names, one, refused, said
+
+ON = ExecutiveSettings(timing=True)
+BUSY = UserStateChanged(busy=True)
+FREE = UserStateChanged(busy=False)
+
+LAUNDRY = heuristic(
+    "wash", "the washing machine is done", "Hang up the laundry.", confidence=0.9
+)
+
+
+def home(*, type_: str = "suggestion", ttl_s: float = 300.0) -> CompiledPack:
+    """A pack that knows what to say of a washing machine."""
+    return pack(
+        LAUNDRY | {"action": {"text": "Hang up the laundry.", "type": type_}},
+        events=[{"type": each, "means": each} for each in ("user_state", "break")],
+        ttl_s=ttl_s,
+    )
+
+
+def start(compiled: CompiledPack | None = None, **settings: Any) -> Scenario:
+    """A scenario with answers that may wait."""
+    # So low a threshold that habituation silences nothing here.
+    own: dict[str, Any] = {"executive": ON, "edition": 2, "relevance": 0.01}
+    return Scenario(compiled or home(), **own, **settings)
+
+
+def done(
+    scenario: Scenario, text: str = "the washing machine is done", **fields: Any
+) -> Turn:
+    """The event that the pack answers."""
+    return scenario.sense(text, **{"salience": {"opportunity": 0.9}, **fields})
+
+
+def test_an_answer_waits_while_the_person_is_busy_and_is_said_at_a_break() -> None:
+    """It is decided at once, and its fire and delivery come with the break."""
+    scenario = start()
+    scenario.control(BUSY)
+    held = done(scenario)
+    said_at_break = scenario.wait(20).control(BreakSignalled(signal="menu_closed"))
+
+    assert names(held) == ["Decided", "Held"]
+    decided = one(held, Decided)
+    assert (decided.timing, decided.final) == ("queued", False)
+    assert names(said_at_break) == [
+        "ControlApplied",
+        "HeuristicFired",
+        "Completed",
+        "DeliveryAsked",
+    ]
+    assert one(said_at_break, Completed).decision_id == decision_id(held)
+    assert one(said_at_break, DeliveryAsked).text == "Hang up the laundry."
+    assert one(said_at_break, DeliveryAsked).ttl_s == 280.0
+    assert scenario.mind.executive.waiting == ()
+    assert all(each.purpose != "held" for each in scenario.mind.timers)
+
+
+def test_it_is_said_once_the_person_is_free() -> None:
+    """No break is needed where nobody is busy any more."""
+    scenario = start()
+    scenario.control(BUSY)
+    done(scenario)
+
+    assert "DeliveryAsked" in names(scenario.control(FREE))
+
+
+@pytest.mark.parametrize(
+    "fields",
+    [
+        {"urgency": 0.7},
+        {"salience": {"threat": 0.8}},
+        {"source": "user", "type_": "message"},
+    ],
+    ids=["urgent", "a threat", "a person's own words"],
+)
+def test_what_is_urgent_or_asked_for_does_not_wait(fields: dict[str, Any]) -> None:
+    """Whatever the person is doing."""
+    scenario = start()
+    scenario.control(BUSY)
+    if fields.get("source") == "user":
+        scenario = start(pack(LAUNDRY, types=["message"]))
+        scenario.control(BUSY)
+
+    turn = done(scenario, **fields)
+
+    assert one(turn, Decided).timing == "immediate"
+    assert "DeliveryAsked" in names(turn)
+
+
+def test_urgency_just_below_waits() -> None:
+    """The limit is 0.7."""
+    scenario = start()
+    scenario.control(BUSY)
+
+    assert one(done(scenario, urgency=0.69), Decided).timing == "queued"
+
+
+def test_what_is_stale_is_dropped_with_the_reason() -> None:
+    """Its time to live runs while it waits."""
+    scenario = start(home(ttl_s=60.0))
+    scenario.control(BUSY)
+    held = done(scenario)
+    late = scenario.wait(61).sense("nothing much", type_="other", source="else")
+
+    dropped = one(late, Dropped)
+    assert (dropped.reason, dropped.decision_id) == ("stale", decision_id(held))
+    assert said(late, DeliveryAsked) == []
+
+
+def test_five_related_events_make_one_response() -> None:
+    """The lead's; the others end as batched into it, and each heuristic fires."""
+    scenario = start()
+    scenario.control(BUSY)
+    turns = [done(scenario.wait(1)) for _ in range(5)]
+    turn = scenario.control(BreakSignalled())
+
+    most = max(turns, key=lambda each: one(each, Held).answer.priority)
+    others = {decision_id(each) for each in turns} - {decision_id(most)}
+    completed = one(turn, Completed)
+    assert completed.decision_id == decision_id(most)
+    assert set(completed.also_answers) == others
+    assert [each.text for each in said(turn, DeliveryAsked)] == ["Hang up the laundry."]
+    assert {(each.reason, each.decision_id) for each in said(turn, Dropped)} == {
+        ("batched", each) for each in others
+    }
+    assert len(said(turn, HeuristicFired)) == 5
+
+
+def test_what_is_for_another_person_is_not_said_with_it() -> None:
+    """Each hears what is for each; a break of one is none of the other."""
+    scenario = start()
+    scenario.control(UserStateChanged(busy=True, person="ada"))
+    scenario.control(UserStateChanged(busy=True, person="lee"))
+    for_ada, _ = done(scenario, person="ada"), done(scenario, person="lee")
+    turn = scenario.control(BreakSignalled(person="ada"))
+
+    assert one(turn, Completed).decision_id == decision_id(for_ada)
+    assert len(scenario.mind.executive.waiting) == 1
+
+
+def test_what_waits_is_not_said_once_somebody_asked_for_quiet() -> None:
+    """It ends with that as its reason."""
+    scenario = start()
+    scenario.control(BUSY)
+    done(scenario)
+    scenario.control(Muted())
+
+    turn = scenario.control(FREE)
+
+    assert one(turn, Dropped).reason == "quiet"
+    assert said(turn, DeliveryAsked) == []
+
+
+def test_small_talk_waits_for_a_lull() -> None:
+    """Until nobody has spoken for 15 seconds."""
+    scenario = start(home(type_="quip"))
+    scenario.sense("hello", source="user", type_="message")
+    turn = done(scenario.wait(5))
+    assert one(turn, Decided).timing == "deferred"
+    assert one(turn, Held).due_at == scenario.at + timedelta(seconds=10)
+
+    later = scenario.wait(10).sense("tick", source="else")
+
+    assert "DeliveryAsked" in names(later)
+
+
+def test_a_lull_of_a_busy_person_is_no_lull() -> None:
+    """Then it waits for a break, and no longer than it lives."""
+    scenario = start(home(type_="quip"))
+    scenario.sense("hello", source="user", type_="message")
+    done(scenario.wait(5))
+    scenario.control(BUSY)
+    turn = scenario.wait(10).sense("tick", source="else")
+
+    assert one(turn, Held).timing == "queued"
+    assert "DeliveryAsked" in names(scenario.control(FREE))
+
+
+def test_a_models_answer_waits_as_well() -> None:
+    """It is asked at once, so that the answer is at hand at the break."""
+    scenario = start(pack(), model=factories.MODEL)
+    scenario.control(BUSY)
+    asked = scenario.sense("something new", salience={"opportunity": 0.9}, ttl_s=120.0)
+    heard = scenario.answer_model(asked, "Nice.")
+    turn = scenario.wait(5).control(BreakSignalled())
+
+    assert names(heard) == ["Handled", "Held"]
+    assert (one(turn, Completed).path, one(turn, Completed).text) == ("llm", "Nice.")
+    assert one(turn, DeliveryAsked).text == "Nice."
+    assert scenario.mind.pending == {} or len(scenario.mind.pending) == 0
+
+
+def test_a_sensor_may_tell_what_a_person_does() -> None:
+    """Where its pack declares so, as what the mind infers."""
+    scenario = start()
+    told = scenario.sense("typing", type_="user_state", fields={"typing": True})
+    held = done(scenario)
+    turn = scenario.sense("stopped", type_="break", fields={"signal": "typing_paused"})
+
+    inferred = one(told, ControlInferred)
+    assert (inferred.control, inferred.by) == ("user_state_changed", "rule")
+    assert one(held, Decided).timing == "queued"
+    assert "DeliveryAsked" in names(turn)
+
+
+def test_no_more_wait_than_fit() -> None:
+    """The least urgent gives way, and its decision says so."""
+    scenario = start()
+    scenario.control(BUSY)
+    turns = [
+        done(scenario.wait(1), person=f"p{place}", entities=[f"e{place}"])
+        for place in range(33)
+    ]
+    # Busy everywhere: nobody was named.
+    assert len(scenario.mind.executive.waiting) == 32
+    assert one(turns[-1], Dropped).reason == "superseded"
+
+
+def test_a_log_without_the_executive_refuses_its_controls() -> None:
+    """As it did when it was written."""
+    scenario = Scenario(home())
+
+    assert refused(scenario.control(BUSY)) == "not_built"
+    assert one(done(scenario), Decided).timing == "immediate"

@@ -1,0 +1,86 @@
+"""What is added to salience, and what it does to the gates."""
+
+from typing import Any
+
+from schemas.messages.decisions import Decided, Relevance
+from schemas.messages.executive import UserStateChanged
+from schemas.values.executive_settings import ExecutiveSettings
+from tests.factories import LIMITS, heuristic, pack
+from tests.scenario import Scenario, one
+
+ON = ExecutiveSettings(relevance=True)
+GOAL = LIMITS.model_copy(update={"goal": 0.3})
+SALIENT = {"opportunity": 0.6, "novelty": 0.0}
+
+
+def start(**settings: Any) -> Scenario:
+    """A scenario that weighs more than salience."""
+    known = heuristic("ore", "diamond ore ahead", "Mine it.", confidence=0.9)
+    return Scenario(pack(known), **{"executive": ON, **settings})
+
+
+def weighed(
+    scenario: Scenario, text: str = "diamond ore ahead", **fields: Any
+) -> Relevance:
+    """What was weighed of an event."""
+    decided = one(scenario.sense(text, **{"salience": SALIENT, **fields}), Decided)
+    assert decided.relevance is not None
+    return decided.relevance
+
+
+def test_nothing_is_weighed_without_the_executive() -> None:
+    """A decision of before has no such record."""
+    scenario = start(executive=None)
+
+    assert one(scenario.sense("diamond ore ahead"), Decided).relevance is None
+
+
+def test_novelty_adds_up_to_a_tenth() -> None:
+    """0.1 times the dimension."""
+    scenario = start()
+
+    assert weighed(scenario, salience={"novelty": 0.5}).novelty == 0.05
+
+
+def test_what_was_said_already_counts_against_it() -> None:
+    """For five minutes, and only in its domain."""
+    scenario = start(relevance=0.05)
+    first = weighed(scenario)
+    again = weighed(scenario.wait(200))
+    later = weighed(scenario.wait(301))
+
+    assert first.already_said == 0.0
+    assert again.already_said == -0.3
+    assert later.already_said == 0.0
+
+
+def test_what_the_person_is_about_counts() -> None:
+    """By the cosine of the event and the focus, of that person alone."""
+    scenario = start()
+    scenario.control(UserStateChanged(person="ada", focus="diamond ore ahead"))
+
+    assert weighed(scenario, person="ada").focus == 0.1
+    assert weighed(scenario.wait(600), person="lee").focus == 0.0
+
+
+def test_a_goal_that_the_event_is_about_adds_a_fifth() -> None:
+    """Where goals are told apart by event."""
+    scenario = start(
+        goals=("diamond ore ahead", "sleep well"), goals_choose=1, limits=GOAL
+    )
+
+    assert weighed(scenario).goal == 0.2
+    assert weighed(scenario.wait(600), "rain tomorrow").goal == 0.0
+
+
+def test_the_gate_shows_the_sum() -> None:
+    """What is held against the threshold is what was weighed."""
+    scenario = start()
+    decided = one(
+        scenario.sense("diamond ore ahead", salience={"opportunity": 0.4}), Decided
+    )
+    gates = {each.name: each for each in decided.gates}
+
+    assert decided.relevance is not None
+    assert gates["habituation"].value == decided.relevance.score
+    assert gates["relevance"].threshold == decided.relevance.threshold
