@@ -172,6 +172,20 @@ def test_a_sensor_runs_with_rights_of_its_own(live: Program) -> None:
     assert found["source"] == "desk"
 
 
+def test_people_of_a_home_speak_with_rights_of_their_own(live: Program) -> None:
+    """A day of the home is played, and its people have an account beside the house's."""
+    ran = live.here("sensor", "home", "--agent", "house", "--pace", "0")
+    folder = live.data / "sensors"
+    names = sorted(
+        json.loads(path.read_text())["user"] for path in folder.glob("house.*.json")
+    )
+
+    assert ran.code == 0, ran.err
+    assert names == ["house.home", "house.user"]
+    found = live.here("explain", "--last", "--agent", "house", "--json").json
+    assert found["source"] == "home"
+
+
 def test_watch_shows_what_is_decided_from_now_on(live: Program) -> None:
     """Each decision is one line of JSON; the last one wanted ends it."""
     with watching(live, "watch", "--agent", "seen", "-n", "1", "--json") as watcher:
