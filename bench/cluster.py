@@ -107,6 +107,9 @@ class Programs:
             "ECHOIC_METRICS_LISTEN": "off",
             # No limit: an hour is played in a minute or two.
             "ECHOIC_INTAKE_RATE": "0",
+            # Nor any pause between responses, which would be counted as silence.
+            "ECHOIC_COOLDOWN_S": "0",
+            "ECHOIC_HEURISTIC_COOLDOWN_S": "0",
         }
         self.variables = made.variables | own
         self._data = made.data

@@ -166,6 +166,9 @@ def _settings(folder: Path, wanted: Recording) -> Settings:
         "model.max_tokens": 60,
         # No limit: the game is played faster than a second a step.
         "intake.rate": 0,
+        # Each answer shows what the rules are worth, so none waits for another.
+        "cooldown_s": 0,
+        "heuristic_cooldown_s": 0,
     }
     if wanted.explore is not None:
         flags |= {

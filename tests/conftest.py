@@ -9,13 +9,14 @@ from typing import TYPE_CHECKING
 import pytest
 from hypothesis import HealthCheck, settings
 
+from tests.environment import TALKATIVE
+
 if TYPE_CHECKING:
     from tests.servers import Broker
 
 _GUARD = Path(__file__).parent / "guard"
 _WIPED_PREFIXES = ("ECHOIC_", "EXECUTIVE_", "OTEL_")
 _WIPED = ("NATS_URL", "DATABASE_URL")
-_TALKATIVE = {"ECHOIC_COOLDOWN_S": "0", "ECHOIC_HEURISTIC_COOLDOWN_S": "0"}
 
 
 def pytest_configure() -> None:
@@ -23,8 +24,7 @@ def pytest_configure() -> None:
     for name in list(os.environ):
         if name in _WIPED or name.startswith(_WIPED_PREFIXES):
             del os.environ[name]
-    # What keeps a companion from talking too much would keep tests of all else waiting.
-    os.environ.update(_TALKATIVE)
+    os.environ.update(TALKATIVE)
     _guard_this_process_and_its_children()
 
 

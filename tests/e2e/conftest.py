@@ -13,10 +13,12 @@ from echoic.run.instance import Instance, instance
 from handlers.effects.models import LiteLLM
 from tests.e2e.companion import Companion, companion
 from tests.e2e.model_double import NAME, ModelDouble, model_double
+from tests.environment import TALKATIVE
 
 ADVISOR = Path(__file__).parent / "game_advisor"
-COUNTABLE = {"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": "skill_pack=1"}
-"""Whoever declares a confidence, it weighs two observations, which a reader can count."""
+COUNTABLE = {"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": "skill_pack=1"} | TALKATIVE
+"""Whoever declares a confidence, it weighs two observations, which a reader can count; and
+no response waits for the one before."""
 
 _NUMBERS = itertools.count(1)
 
