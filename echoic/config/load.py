@@ -107,7 +107,7 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
     """
     # Imported here, as few commands make a strategy.
     from echoic.config.strategies import exploration_of, strategy_of
-    from echoic.packs.personalities import shipped
+    from echoic.packs import personalities, phrases
 
     fields = recorded(MindSettings, settings.behaviour)
     # None is how the log records that there is no model.
@@ -123,7 +123,10 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
             "kappa_by_origin": preset.kappa_by_origin,
         }
     # In full: a replay has no files, and a later program may ship other ones.
-    fields["executive"] |= {"templates": shipped()}
+    fields["executive"] |= {
+        "templates": personalities.shipped(),
+        "phrases": phrases.shipped(settings["languages"]),
+    }
     is_learnt = settings["learning.silence"] == "on"
     return MindSettings.model_validate(
         fields

@@ -259,6 +259,18 @@ def template(value: object) -> str:
     return name
 
 
+def languages(value: object) -> tuple[str, ...]:
+    """Return languages that there are phrases of."""
+    # Imported here: few commands read the files of phrases.
+    from echoic.packs import phrases
+
+    found = texts(value)
+    known = phrases.languages()
+    if not set(found) <= set(known):
+        raise ValueError(f"some of {', '.join(known)}, divided by semicolons")
+    return found
+
+
 def timezone(value: object) -> str:
     """Return the name of a time zone that the `tzdata` wheel has."""
     name = text(value)

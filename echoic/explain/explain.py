@@ -239,6 +239,8 @@ def _spoke(record: DecisionRecord, names: Names) -> str:
         lost = getattr(record.ending, "model", None)
         race = f": the model {lost} had not answered in time" if lost else ""
         return f"Spoke by the heuristic {who}{figures}{race}."
+    if record.path == "acknowledged":
+        return "Told the person what became of what they asked for."
     model = getattr(record.ending, "model", "the model")
     why = ": nothing learnt was trusted enough"
     if record.winner is not None:

@@ -29,6 +29,10 @@ PASSES: Mapping[str, str] = {
         " `echoic quiet off`."
     ),
     "quiet_hours": _WORDS_PASS,
+    "suppressed": (
+        "Alerts and answers to a person's own words pass, until it ends:"
+        " `echoic salience clear ID`."
+    ),
     "cooldown": _WORDS_PASS,
     "heuristic_cooldown": _WORDS_PASS,
     "rate": _WORDS_PASS,

@@ -27,6 +27,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "strategy": ("strategy", "The ways to decide: list, show."),
     "quiet": ("quiet", "Quiet for a while: alerts still pass."),
     "mute": ("quiet", "Nothing is said until taken back."),
+    "salience": ("salience", "What matters more or less: list, set, clear."),
     "sleep": ("sleep", "Look back on what was done, and propose what to change."),
     "tune": ("tune", "Search for better settings; propose, apply, revert them."),
     "projection": ("projection", "The read models: list, rebuild, lag, replay."),

@@ -152,6 +152,8 @@ def _speaker(record: DecisionRecord, names: Names) -> str:
     if record.path == "heuristic":
         name = named(record.heuristic_id, names)
         return f"{name} {figure(record.answer.predicted_success)}"
+    if record.path == "acknowledged":
+        return "as told"
     return str(getattr(record.ending, "model", "model"))
 
 

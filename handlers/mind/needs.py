@@ -15,9 +15,10 @@ from schemas.messages.controls import (
     MindStarted,
     PackLoaded,
 )
-from schemas.messages.executive import UserStateChanged
+from schemas.messages.executive import SalienceModulated, UserStateChanged
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
+from schemas.values import phrases
 
 
 class Needs(Struct, frozen=True):
@@ -34,8 +35,11 @@ class Needs(Struct, frozen=True):
 def needs_of(input_: Input) -> Needs:
     """Return what the aids of an input must hold besides the packs in force."""
     match input_.message:
-        case Sensed(text=text):
-            return Needs(text=text)
+        case Sensed(text=text) as event:
+            # Any of them may be the topic of what a person asks for.
+            return Needs(text, further=phrases.tails(text) if event.is_persons else ())
+        case SalienceModulated(about=str(topic)):
+            return Needs(further=(topic,))
         case HeuristicSeeded() as message:
             return Needs(message.condition, further=(message.text,))
         case HeuristicEdited(condition=condition, text=text):

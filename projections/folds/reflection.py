@@ -56,7 +56,8 @@ def decided(
     if settings.auto and state.sleeping is None:
         state = _awake(state, now + timedelta(seconds=settings.idle_s))
     fields = orjson.dumps(event.fields, option=orjson.OPT_SORT_KEYS).decode()
-    if message.path == "none" or len(event.text) + len(fields) > MOMENT_LIMIT:
+    is_chosen = message.path not in ("none", "acknowledged")
+    if not is_chosen or len(event.text) + len(fields) > MOMENT_LIMIT:
         return state
     # Longer events are left out, not cut: a decision on half an event is another one.
     moment = Moment(

@@ -76,8 +76,8 @@ class DecisionRecord:
 
     @property
     def is_gated(self) -> bool:
-        """Whether a gate closed before the strategy was asked."""
-        return self.decided.path == "none"
+        """Whether a gate closed, or a person was answered, before a strategy was asked."""
+        return self.decided.path in ("none", "acknowledged")
 
     @property
     def is_final(self) -> bool:

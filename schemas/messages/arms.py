@@ -13,6 +13,9 @@ Arm = Annotated[str, Field(min_length=1, max_length=600)]
 SILENT = "silent"
 """The arm of saying nothing."""
 
+ACKNOWLEDGE = "acknowledge"
+"""The arm of telling a person what became of what they asked for."""
+
 RACE = "race:"
 """What the arms of races begin with."""
 

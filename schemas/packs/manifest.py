@@ -32,6 +32,7 @@ from schemas.values.personality import (
     ContextDeclared,
     PersonalityTemplate,
 )
+from schemas.values.phrases import Phrases
 from schemas.values.reasons import ResponseType
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Matrix, Vector
@@ -172,6 +173,8 @@ class Pack(Part):
     """Templates of personality, each chosen as `<pack>/<name>`."""
     contexts: tuple[ContextDeclared, ...] = Field(default=(), max_length=64)
     """What the companion may take part in here, besides what it always may."""
+    phrases: tuple[Phrases, ...] = Field(default=(), max_length=16)
+    """What people say to have it quieter and the like, besides the settings' languages."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:

@@ -60,6 +60,28 @@ class Restraint(Struct, frozen=True, kw_only=True):
     """None: until taken back."""
 
 
+class Modulation(Struct, frozen=True, kw_only=True):
+    """What matters more or less than usual, as somebody asked for it."""
+
+    id: str
+    """Of the input or note that made it."""
+    change: Literal["suppress", "heighten", "habituate", "threshold", "focus"]
+    person: str
+    """For whom; `EVERYBODY` if nobody was named."""
+    by: str
+    """Who asked for it."""
+    amount: float
+    since: datetime
+    until: datetime | None
+    """None: until cleared."""
+    about: str = ""
+    """The topic in words; empty: any."""
+    vector: Vector = b""
+    """Of the topic."""
+    source: str | None = None
+    type: str | None = None
+
+
 class Saying(Struct, frozen=True, kw_only=True, gc=False):
     """A response that was given, for cooldowns and for what was already said."""
 
@@ -154,6 +176,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     """Answers that wait for their time, the first held first."""
     heard_at: datetime | None = None
     """When a person last said something."""
+    modulations: tuple[Modulation, ...] = ()
+    """What matters more or less, in the same order."""
 
 
 IDLE = Executive()

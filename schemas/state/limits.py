@@ -61,6 +61,9 @@ PEOPLE_PRESENT = 32
 RESTRAINTS = 64
 """How many mutes are in force at once; the one that began first goes first."""
 
+MODULATIONS = 64
+"""How many modulations are in force at once; the one that began first goes first."""
+
 SAYINGS = 100
 """How many of the latest responses are remembered."""
 

@@ -4,8 +4,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.values.base import Name, Part, Seconds, added
+from schemas.values.base import Name, Part, Seconds, Token, added
 from schemas.values.personality import PersonalityTemplate
+from schemas.values.phrases import Phrases
 from schemas.values.setting import Setting
 
 HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
@@ -54,3 +55,10 @@ class ExecutiveSettings(Part):
     relevance: Annotated[bool, Setting("relevance.weighs", start="on")] = False
     """Whether goals, what the person is about, novelty and what was said already move how
     much an event matters."""
+    languages: Annotated[tuple[Token, ...], Setting(
+        "languages", start=("en",), form="languages"
+    )] = added(())
+    """The languages in which a person can ask for quiet, for other topics and the like:
+    `en`, `de`."""
+    phrases: tuple[Phrases, ...] = added(())
+    """What is said in them, as the program had it when the mind started."""

@@ -6,8 +6,10 @@ change its meaning.
 
 from typing import Literal
 
-Path = Literal["heuristic", "llm", "fallback", "rejected", "none"]
-"""How a decision came about; `none` when a gate closed before the strategy ran."""
+Path = Literal["heuristic", "llm", "fallback", "rejected", "none", "acknowledged"]
+"""How a decision came about; `none` when a gate closed before the strategy ran,
+`acknowledged` when a person asked for a change of behaviour and is told what became of
+it."""
 
 Origin = Literal["skill_pack", "learned", "seeded"]
 """Where a heuristic is from: a pack, a model's answer that was liked, or a person."""

@@ -12,6 +12,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows import character, decision_messages, restrain, silence, waiting
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.flows.told import acknowledged
 from handlers.mind.stages import executive, matching, outcomes, relevance, salience
 from handlers.mind.stages.timing import Answer
 from handlers.mind.strategies import exploration, registry
@@ -61,6 +62,9 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     # From here on the variant's settings are in force; the outcome was counted without it.
     turn.adopt(_variant(turn, assignment))
     here = _occasion(turn, event, domain, assignment)
+    told = acknowledged(turn, here)
+    if told is not None:
+        return told
     if here.assessment.silence is None:
         return _choose(turn, here)
     # A gated event is a decision, too: silence is recorded with what led to it.
@@ -97,15 +101,16 @@ def _occasion(
         or turn.settings.ttl_s
     )
     turn.enter("salience")
+    moved = restrain.moved(turn, event)
     weighed = salience.weigh(
-        turn.state, turn.settings, turn.appearance, event, turn.aids.vector
+        turn.state, turn.settings, turn.appearance, event, turn.aids.vector, moved.kept
     )
     traits = character.traits_of(turn, event, weighed.dimensions)
     turn.enter("gate")
-    raised = restrain.raised(turn, event)
+    raised = moved.raised
     further = _relevance(turn, event, domain, weighed, raised)
     assessment = salience.assess(turn.settings, domain, event, weighed, raised, further)
-    assessment = restrain.gated(turn, event, assessment)
+    assessment = restrain.gated(turn, event, assessment, moved)
     return Occasion(
         id=turn.input.id,
         at=turn.now,

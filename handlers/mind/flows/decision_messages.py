@@ -15,9 +15,10 @@ from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.salience import Assessment
 from handlers.mind.stages.voice import Tone
 from projections.folds.events import Domain
-from schemas.messages.arms import SILENT, template_of
+from schemas.messages.arms import ACKNOWLEDGE, SILENT, template_of
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
 from schemas.messages.decisions import (
+    Candidate,
     Decided,
     Gate,
     HeuristicFired,
@@ -95,6 +96,44 @@ def gated(
         silence=silence,
         final=True,
         gates=gates,
+    )
+
+
+def acknowledgement(
+    turn: TurnContext, occasion: Occasion, strategy: Strategy, text: str
+) -> Decided:
+    """Return the decision to tell a person what became of what they asked for."""
+    return Decided(
+        **_common(turn, occasion, strategy),
+        path="acknowledged",
+        arm=ACKNOWLEDGE,
+        probability=1.0,
+        greedy_arm=ACKNOWLEDGE,
+        final=True,
+        text=text,
+        response_type="observation",
+        urgency=occasion.urgency(),
+        expires_at=occasion.expires_at,
+        candidates=(Candidate(arm=ACKNOWLEDGE, probability=1.0),),
+        gates=occasion.assessment.gates,
+    )
+
+
+def acknowledgement_delivery(
+    occasion: Occasion, text: str, decision_id: str
+) -> DeliveryAsked:
+    """Return the ask to deliver an acknowledgement."""
+    return DeliveryAsked(
+        decision_id=decision_id,
+        event_id=occasion.id,
+        channel=occasion.channel,
+        text=text,
+        response_type="observation",
+        urgency=occasion.urgency(),
+        path="acknowledged",
+        priority=occasion.priority,
+        expires_at=occasion.expires_at,
+        ttl_s=occasion.ttl_s,
     )
 
 

@@ -9,8 +9,9 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import completion, limits
+from handlers.mind.stages import completion, limits, modulation
 from handlers.mind.stages.limits import Heard
+from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
 from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
 from schemas.messages.decisions import Completed, Dropped, Gate, HeldAnswer, Salience
 from schemas.messages.sensing import Sensed
@@ -22,16 +23,22 @@ COOLDOWN = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
 
 
-def raised(turn: TurnContext, event: Sensed) -> float:
-    """Return how much more than usual an event must matter for now."""
+def moved(turn: TurnContext, event: Sensed) -> Moved:
+    """Return how an event must matter more than usual for now, or less."""
     held = turn.state.executive
     # Before anything is made: nearly always nothing was asked for.
-    if not held.restraints:
-        return 0.0
-    return limits.raised(held, _heard(turn, event, is_threat=False))
+    if not held.restraints and not held.modulations:
+        return UNMOVED
+    settings = turn.settings
+    here = Topical(event, turn.aids.vector, settings.limits.match, settings.edition)
+    by_wish = modulation.moved(held.modulations, turn.now, here)
+    after_quiet = limits.raised(held, _heard(turn, event, is_threat=False))
+    return by_wish.and_raised(after_quiet) if after_quiet else by_wish
 
 
-def gated(turn: TurnContext, event: Sensed, own: Assessment) -> Assessment:
+def gated(
+    turn: TurnContext, event: Sensed, own: Assessment, moved: Moved
+) -> Assessment:
     """Return the assessment of an event with the gates of limits in their places."""
     settings = turn.settings.executive
     if settings is None or own.silence == "informational":
@@ -39,6 +46,9 @@ def gated(turn: TurnContext, event: Sensed, own: Assessment) -> Assessment:
     here = _heard(turn, event, is_threat=own.is_threat)
     held = turn.state.executive
     first = tuple(limits.before_salience(held, settings, here))
+    if moved.suppressed is not None:
+        gate = modulation.suppressed_gate(moved.suppressed, here.excuse)
+        first = (*first, gate)
     last = tuple(limits.after_salience(held, settings, here))
     if not first and not last:
         return own
@@ -122,6 +132,7 @@ _SILENCES: dict[str, Silence] = {
     "muted": "muted",
     "quiet": "quiet",
     "quiet_hours": "quiet_hours",
+    "suppressed": "suppressed",
     "cooldown": "cooldown",
     "rate": "rate",
 }

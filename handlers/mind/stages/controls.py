@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from projections.folds.executive import restraints, templates
+from projections.folds.executive import modulations, restraints, templates
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages import controls
@@ -11,6 +11,7 @@ from schemas.messages.executive import (
     Muted,
     OfPerson,
     PersonalitySelected,
+    SalienceModulated,
     TraitAdjusted,
 )
 from schemas.messages.notes import ControlApplied, ControlRefused
@@ -59,7 +60,7 @@ def answer(
         if isinstance(message, controls.ProfileSet) and settings.edition >= 2:
             _profile_set(message)
         if isinstance(message, OfPerson):
-            detail = _of_person(packs, message, settings)
+            detail = _of_person(state, packs, message, settings)
         else:
             detail = _check(state, packs, message, aids, strategy_problem)
     except _RefusedError as refused:
@@ -119,7 +120,10 @@ def _check(
 
 
 def _of_person(
-    packs: Sequence[CompiledPack], message: OfPerson, settings: MindSettings
+    state: AgentState,
+    packs: Sequence[CompiledPack],
+    message: OfPerson,
+    settings: MindSettings,
 ) -> str:
     """Return a short description of a control of the executive.
 
@@ -143,8 +147,24 @@ def _of_person(
             return f"{trait} {amount:+g}"
         case Muted():
             return restraints.described(message)
+        case SalienceModulated():
+            return _salience_modulated(state, message)
         case _:
             return ""
+
+
+def _salience_modulated(state: AgentState, message: SalienceModulated) -> str:
+    id_ = message.modulation_id
+    if message.change == "clear":
+        if id_ is not None and not modulations.is_known(state.executive, id_):
+            raise _RefusedError(
+                "unknown_modulation", f"no modulation {quoted(id_)} is in force"
+            )
+    elif message.change != "threshold" and not (
+        message.about or message.source or message.type
+    ):
+        raise _RefusedError("invalid", "name a topic, a source or a type of event")
+    return modulations.described(message)
 
 
 def _personality_selected(

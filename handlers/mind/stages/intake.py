@@ -22,6 +22,7 @@ from schemas.messages.executive import (
     ContextSwitched,
     Muted,
     PersonalitySelected,
+    SalienceModulated,
     TraitAdjusted,
     UserStateChanged,
 )
@@ -57,6 +58,7 @@ _UNFINISHED = frozenset(_EXECUTIVE) - {
     ContextSwitched.token,
     Muted.token,
     PersonalitySelected.token,
+    SalienceModulated.token,
     TraitAdjusted.token,
     UserStateChanged.token,
 }

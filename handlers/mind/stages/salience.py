@@ -76,8 +76,9 @@ def weigh(
     appearance: Appearance,
     event: Sensed,
     vector: Vector | None,
+    share: float = 1.0,
 ) -> Salience:
-    """Compute an event's salience."""
+    """Compute an event's salience; only a `share` of it may count for now."""
     domain = appearance.domain
     tau_s = domain.tau_s
     half_life_s = settings.novelty_half_life * tau_s
@@ -85,6 +86,8 @@ def weigh(
     score = _weighted_mean(dimensions, _weights(domain))
     habit, now = appearance.habit, state.now
     kept = sensitivity(habit, now, tau_s) if now else 1.0
+    if share < 1.0:
+        kept = round6(kept * share)
     return Salience(
         dimensions=dimensions,
         score=score,

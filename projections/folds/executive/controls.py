@@ -2,13 +2,20 @@
 
 from msgspec.structs import replace
 
-from projections.folds.executive import context, people, personality, restraints
+from projections.folds.executive import (
+    context,
+    modulations,
+    people,
+    personality,
+    restraints,
+)
 from projections.folds.executive.origin import Origin
 from schemas.messages.executive import (
     ContextSwitched,
     Muted,
     OfPerson,
     PersonalitySelected,
+    SalienceModulated,
     TraitAdjusted,
     UserStateChanged,
 )
@@ -30,5 +37,7 @@ def applied(executive: Executive, control: OfPerson, origin: Origin) -> Executiv
             return restraints.muted(executive, control, origin)
         case UserStateChanged():
             return people.changed(executive, control, origin)
+        case SalienceModulated():
+            return modulations.modulated(executive, control, origin)
         case _:
             return executive

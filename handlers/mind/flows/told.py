@@ -1,0 +1,128 @@
+"""Being told: a person says in words how the companion is to behave, and is told so.
+
+What is said is recognised by phrases of the settings and of packs; no model is asked. The
+change is an inferred control, with the same checks as one that was sent.
+"""
+
+from math import ceil
+
+from handlers.mind.context import TurnContext
+from handlers.mind.flows import decision_messages
+from handlers.mind.flows.consult import strategy_in_force
+from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.flows.infer import infer
+from projections.folds.executive import modulations, restraints
+from schemas.codec.catalogue import ExecutiveControl, OutputMessage
+from schemas.messages.executive import Muted, SalienceModulated, TraitAdjusted
+from schemas.messages.notes import ControlRefused
+from schemas.state.executive import Modulation, Restraint
+from schemas.values import phrases
+from schemas.values.phrases import Heard
+
+A_WHILE_S = 3_600.0
+"""For how long "talk less", "talk more" and "focus on" hold."""
+LIGHTER_S = 600.0
+LIGHTER = 0.3
+"""For how long, and by how much, there is more humor when somebody wants cheering up."""
+
+
+def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | None:
+    """Do what a person's words ask for; return the decision that tells so, and its ask.
+
+    None if they ask for nothing of the kind.
+    """
+    settings = turn.settings.executive
+    if settings is None or not here.event.is_persons:
+        return None
+    of_packs = (each for pack in turn.packs for each in pack.pack.phrases)
+    known = (*settings.phrases, *of_packs)
+    heard = phrases.heard(here.event.text, known, turn.settings.edition)
+    if heard is None or here.assessment.silence == "informational":
+        return None
+    wanted = _controls(turn, heard, here.event.speaker or "")
+    answers = [infer(turn, each, "pattern", after=_after(each)) for each in wanted]
+    gates, silence = here.assessment.gates, here.assessment.silence
+    strategy = strategy_in_force(turn)
+    # Whoever takes a mute back must hear that it worked.
+    if silence is not None and heard.means != "unmute":
+        return [decision_messages.gated(turn, here, strategy, gates, silence)]
+    is_refused = any(isinstance(each, ControlRefused) for each in answers)
+    is_undone = heard.means != "undo" or bool(wanted)
+    text = heard.phrases.refusal
+    if is_undone and not is_refused:
+        text = heard.reply(ceil((heard.span_s or restraints.QUIET_S) / 60))
+    decision_id = turn.next_id
+    return [
+        decision_messages.acknowledgement(turn, here, strategy, text),
+        decision_messages.acknowledgement_delivery(here, text, decision_id),
+    ]
+
+
+def _controls(
+    turn: TurnContext, heard: Heard, speaker: str
+) -> tuple[ExecutiveControl, ...]:
+    """Return what the words ask for; nothing for help, or if nothing can be undone."""
+    span_s = heard.span_s
+    match heard.means:
+        case "quiet" | "mute":
+            return (Muted(mode=heard.means, for_s=span_s, by=speaker),)
+        case "unmute":
+            return _unmuted(turn, speaker)
+        case "suppress" | "heighten":
+            return (
+                SalienceModulated(change=heard.means, about=heard.topic, by=speaker),
+            )
+        case "focus":
+            return (
+                SalienceModulated(
+                    change="focus", about=heard.topic, for_s=A_WHILE_S, by=speaker
+                ),
+            )
+        case "talk_more" | "talk_less":
+            sign = 1.0 if heard.means == "talk_less" else -1.0
+            amount = sign * modulations.AMOUNTS["threshold"]
+            return (
+                SalienceModulated(
+                    change="threshold", amount=amount, for_s=A_WHILE_S, by=speaker
+                ),
+            )
+        case "cheer_up":
+            return (
+                TraitAdjusted(
+                    trait="humor", by_amount=LIGHTER, for_s=LIGHTER_S, by=speaker
+                ),
+            )
+        case "undo":
+            return _undone(turn, speaker)
+        case "help":
+            return ()
+
+
+def _unmuted(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
+    """Return what ends every restraint that is in force."""
+    held = {each.mode for each in turn.state.executive.restraints}
+    return tuple(Muted(mode=mode, off=True, by=speaker) for mode in sorted(held))
+
+
+def _undone(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
+    """Return what takes back the latest change that is still in force."""
+    executive, now = turn.state.executive, turn.now
+    held: tuple[Modulation | Restraint, ...] = (
+        *executive.modulations,
+        *executive.restraints,
+    )
+    in_force = [each for each in held if each.until is None or now < each.until]
+    if not in_force:
+        return ()
+    last = max(in_force, key=lambda each: (each.since, each.id))
+    return (SalienceModulated(change="clear", modulation_id=last.id, by=speaker),)
+
+
+def _after(control: ExecutiveControl) -> str:
+    match control:
+        case Muted():
+            return restraints.described(control)
+        case SalienceModulated():
+            return modulations.described(control)
+        case _:
+            return control.token

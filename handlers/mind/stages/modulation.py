@@ -1,0 +1,109 @@
+"""Modulation: what somebody asked for moves what an event is worth, or silences its topic.
+
+An event is about a topic if its vector is as near to the topic's as a match must be, if it
+mentions the topic's words, or if the topic is one of its entities.
+"""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from schemas.messages.decisions import Gate
+from schemas.messages.sensing import Sensed
+from schemas.packs import word_patterns
+from schemas.state.executive import EVERYBODY, Modulation
+from schemas.values import vectors
+from schemas.values.exact_math import clamp, round6
+from schemas.values.vectors import Vector
+
+MOST = 0.5
+"""How far the threshold is moved at most, by everything together."""
+
+
+class Moved(Struct, frozen=True):
+    """What is moved for an event."""
+
+    raised: float = 0.0
+    """What is added to what it must matter."""
+    kept: float = 1.0
+    """Which share of its salience is left."""
+    suppressed: Modulation | None = None
+    """What somebody does not want to hear of."""
+
+    def and_raised(self, by: float) -> "Moved":
+        """Return the same with the threshold moved by more, within the bounds."""
+        raised = round6(clamp(self.raised + by, -MOST, MOST))
+        return Moved(raised, self.kept, self.suppressed)
+
+
+UNMOVED = Moved()
+
+
+class Topical(Struct, frozen=True):
+    """An event, as topics are compared with it."""
+
+    event: Sensed
+    vector: Vector | None
+    alike: float
+    """The cosine from which it is about a topic."""
+    edition: int
+
+
+def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> Moved:
+    """Return what the modulations that are in force move for an event."""
+    raised, kept, suppressed = 0.0, 1.0, None
+    for each in modulations:
+        if not _is_in_force(each, now) or not _concerns(each, here.event):
+            continue
+        is_meant = _is_about(each, here)
+        match each.change:
+            case "focus":
+                raised += -each.amount if is_meant else each.amount
+            case "suppress" if is_meant:
+                suppressed = suppressed or each
+            case "heighten" if is_meant:
+                raised -= each.amount
+            case "threshold" if is_meant:
+                raised += each.amount
+            case "habituate" if is_meant:
+                kept *= 1.0 - clamp(each.amount, 0.0, 1.0)
+            case _:
+                pass
+    return Moved(round6(clamp(raised, -MOST, MOST)), round6(kept), suppressed)
+
+
+def suppressed_gate(modulation: Modulation, excuse: str | None) -> Gate:
+    """Return the gate of an event of which somebody does not want to hear."""
+    # Its id instead of its words, which are that person's and may have to be forgotten.
+    why = f"as {modulation.by} asked: {modulation.id}"
+    return Gate(name="suppressed", passed=excuse is not None, note=excuse or why)
+
+
+def _is_in_force(modulation: Modulation, now: datetime) -> bool:
+    return modulation.until is None or now < modulation.until
+
+
+def _concerns(modulation: Modulation, event: Sensed) -> bool:
+    return event.person is None or modulation.person in (EVERYBODY, event.person)
+
+
+def _is_about(modulation: Modulation, here: Topical) -> bool:
+    event = here.event
+    if modulation.source not in (None, event.source):
+        return False
+    if modulation.type not in (None, event.type):
+        return False
+    topic = modulation.about
+    if not topic:
+        return True
+    if topic.casefold() in (each.casefold() for each in event.entities):
+        return True
+    said = word_patterns.words_of(event, here.edition)
+    return word_patterns.occurs(topic, said) or _is_near(modulation.vector, here)
+
+
+def _is_near(topic: Vector, here: Topical) -> bool:
+    # Another length is another embedder's: nothing can be compared.
+    if not topic or here.vector is None or len(topic) != len(here.vector):
+        return False
+    return round6(vectors.cosine(topic, here.vector)) >= here.alike

@@ -1,0 +1,163 @@
+"""Phrases: what people say to have the companion quieter, livelier, or about other things.
+
+They are data: the program's own are recorded with the settings, others come with packs.
+"""
+
+from collections.abc import Iterable, Mapping, Sequence
+from typing import Literal, Self
+
+from pydantic import Field, model_validator
+from pydantic_core import PydanticCustomError
+
+from schemas.values.base import Part, Token
+from schemas.values.unicode_text import MARKS_SINCE, words
+
+Meaning = Literal[
+    "quiet",
+    "mute",
+    "unmute",
+    "suppress",
+    "heighten",
+    "focus",
+    "talk_more",
+    "talk_less",
+    "cheer_up",
+    "help",
+    "undo",
+]
+
+TOPIC, SPAN = "{topic}", "{span}"
+"""Places in a pattern: any words, up to the end; and a number with a unit of time."""
+
+WORDS_MOST = 12
+"""How many words a phrase has at most: who says more says something else."""
+
+
+class Phrases(Part):
+    """How such things are said in one language, and what is answered."""
+
+    language: Token
+    courtesies: tuple[str, ...] = Field(default=(), max_length=64)
+    """Words that may stand before or after a phrase and change nothing: `please`."""
+    numbers: dict[str, float] = Field(default_factory=dict, max_length=64)
+    """Numbers in words, such as `ten`."""
+    units: dict[str, float] = Field(default_factory=dict, max_length=64)
+    """Units of time, in seconds."""
+    patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=16)
+    """What is said, in whole; `{topic}` stands last, `{span}` anywhere."""
+    replies: dict[Meaning, str]
+    """What is answered; with `{topic}`, or with `{minutes}`, which is rounded up."""
+    refusal: str = Field(min_length=1, max_length=500)
+    """What is answered if it cannot be done."""
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        if missing := [each for each in self.patterns if each not in self.replies]:
+            message = "a pattern has no reply: {missing}"
+            raise PydanticCustomError("no_reply", message, {"missing": missing[0]})
+        for pattern in (each for all_ in self.patterns.values() for each in all_):
+            if TOPIC in pattern and not pattern.endswith(f" {TOPIC}"):
+                message = "{pattern}: the topic stands last"
+                raise PydanticCustomError("topic", message, {"pattern": pattern})
+        return self
+
+
+class Heard(Part):
+    """A phrase that was recognised."""
+
+    means: Meaning
+    phrases: Phrases
+    """Those it is of, for the reply."""
+    topic: str = ""
+    span_s: float | None = None
+
+    def reply(self, minutes: int = 0) -> str:
+        """Return what is answered."""
+        said = self.phrases.replies[self.means]
+        return said.replace("{topic}", self.topic).replace("{minutes}", str(minutes))
+
+
+def tails(text: str) -> tuple[str, ...]:
+    """Return every text that may be the topic of a phrase: each end of it, by words.
+
+    The last word may be a courtesy, so each comes without it as well.
+    """
+    known = words(text, MARKS_SINCE) if len(text) <= 40 * WORDS_MOST else []
+    if len(known) > WORDS_MOST:
+        return ()
+    ends = (len(known), len(known) - 1)
+    return tuple(" ".join(known[start:end]) for end in ends for start in range(1, end))
+
+
+def heard(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
+    """Return the phrase that a person's words are, in whole; None if they are none."""
+    said = words(text, edition)
+    if len(said) > WORDS_MOST:
+        return None
+    for phrases in known:
+        bare = _without_courtesies(said, phrases)
+        # What is a courtesy elsewhere may be part of a phrase: "not now".
+        for each in (bare, said):
+            found = _heard(each, phrases, edition)
+            if found is not None:
+                return found
+    return None
+
+
+def _heard(said: Sequence[str], phrases: Phrases, edition: int) -> Heard | None:
+    for means in sorted(phrases.patterns):
+        for pattern in phrases.patterns[means]:
+            found = _places(pattern, said, phrases, edition)
+            if found is not None:
+                topic, span_s = found
+                return Heard(means=means, phrases=phrases, topic=topic, span_s=span_s)
+    return None
+
+
+def _without_courtesies(said: Sequence[str], phrases: Phrases) -> Sequence[str]:
+    start, end = 0, len(said)
+    while start < end and said[start] in phrases.courtesies:
+        start += 1
+    while end > start and said[end - 1] in phrases.courtesies:
+        end -= 1
+    return said[start:end]
+
+
+def _places(
+    pattern: str, said: Sequence[str], phrases: Phrases, edition: int
+) -> tuple[str, float | None] | None:
+    """Return topic and span of words that fit a pattern; None if they do not."""
+    at, span_s = 0, None
+    for part in pattern.split():
+        if part == TOPIC:
+            topic = " ".join(said[at:])
+            return (topic, span_s) if topic else None
+        if part == SPAN:
+            span_s = _span_s(said[at : at + 2], phrases)
+            if span_s is None:
+                return None
+            at += 2
+            continue
+        for word in words(part, edition):
+            if at >= len(said) or said[at] != word:
+                return None
+            at += 1
+    return ("", span_s) if at == len(said) and at else None
+
+
+def _span_s(said: Sequence[str], phrases: Phrases) -> float | None:
+    if len(said) < 2:
+        return None
+    number, unit = said
+    count = _count(number, phrases.numbers)
+    seconds = phrases.units.get(unit)
+    if count is None or seconds is None or not 0 < count * seconds <= 1e9:
+        return None
+    return count * seconds
+
+
+def _count(number: str, numbers: Mapping[str, float]) -> float | None:
+    # ASCII digits alone: `isdecimal` depends on the tables of the Python that runs.
+    if number.isascii() and number.isdecimal() and len(number) <= 6:
+        return float(number)
+    return numbers.get(number)

@@ -1,0 +1,292 @@
+"""Being told in words: what a person says changes what is done, and is acknowledged."""
+
+import pytest
+
+from echoic.packs import phrases as shipped
+from handlers.mind.turn import Turn
+from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.decisions import Decided
+from schemas.messages.executive import Muted
+from schemas.messages.notes import ControlInferred
+from schemas.state.executive import Executive
+from schemas.values.phrases import Phrases, heard, tails
+from tests import factories
+from tests.factories import heuristic, pack
+from tests.handlers.mind.test_restraint import closed, happens
+from tests.scenario import Scenario, names, one, output, said
+
+PIRATE = {
+    "language": "pirate",
+    "patterns": {"quiet": ["belay that noise"]},
+    "replies": {"quiet": "Aye."},
+    "refusal": "Nay.",
+}
+GARDEN = pack(
+    heuristic("zombie", "a zombie is near", "Run.", 0.8),
+    types=("vital", "thing", "message"),
+    phrases=[PIRATE],
+)
+
+
+def alive() -> Scenario:
+    """A scenario with both languages and a model, which is never asked here."""
+    executive = {"phrases": shipped.shipped(("en", "de"))}
+    return Scenario(
+        GARDEN, edition=2, relevance=0.5, model=factories.MODEL, executive=executive
+    )
+
+
+def says(scenario: Scenario, text: str, person: str | None = "ana") -> Turn:
+    """A person says so."""
+    scenario.wait(1)
+    return scenario.sense(text, source="user", type_="message", person=person)
+
+
+def held(scenario: Scenario) -> Executive:
+    """What was asked for."""
+    return scenario.mind.executive
+
+
+def test_be_quiet_is_done_and_acknowledged() -> None:
+    """By a note that carries the control, a decision with the words, and their delivery."""
+    scenario = alive()
+
+    turn = says(scenario, "Please, be quiet!")
+
+    assert names(turn) == ["ControlInferred", "Decided", "DeliveryAsked"]
+    note = output(turn, ControlInferred)
+    inferred = one(turn, ControlInferred)
+    assert (inferred.control, inferred.by) == ("muted", "pattern")
+    assert (inferred.source_id, inferred.after) == (turn.input.id, "quiet for 600 s")
+    decided = one(turn, Decided)
+    assert (decided.path, decided.arm, decided.final) == (
+        "acknowledged", "acknowledge", True,
+    )  # fmt: skip
+    assert decided.text == "OK, I'll be quiet for 10 min. I'll still warn you."
+    assert one(turn, DeliveryAsked).text == decided.text
+    (quiet,) = held(scenario).restraints
+    assert (quiet.id, quiet.by) == (note.id, "ana")
+    decided_then = happens(scenario, "a zombie is near", salience={"social": 1.0})
+    assert closed(decided_then) == "quiet"
+
+
+def test_the_one_who_asked_for_quiet_is_still_answered() -> None:
+    """Another person is told off silently, and the change is made all the same."""
+    scenario = alive()
+    says(scenario, "be quiet")
+
+    again = says(scenario, "be quiet for two minutes")
+    other = says(scenario, "stop telling me about rain", person="bo")
+
+    assert one(again, Decided).text == (
+        "OK, I'll be quiet for 2 min. I'll still warn you."
+    )
+    assert one(other, Decided).silence == "quiet"
+    assert names(other) == ["ControlInferred", "Decided"]
+    assert [each.about for each in held(scenario).modulations] == ["rain"]
+
+
+def test_unmute_is_acknowledged_though_it_is_mute() -> None:
+    """While it is, nothing else is, and yet is done."""
+    scenario = alive()
+    assert one(says(scenario, "mute"), Decided).text is not None
+    silent = says(scenario, "talk less")
+    asked = says(scenario, "what is the matter with you")
+
+    back = says(scenario, "unmute", person="bo")
+
+    assert [one(each, Decided).silence for each in (silent, asked)] == [
+        "muted",
+        "muted",
+    ]
+    assert one(back, Decided).text == "OK, I'm back."
+    assert not held(scenario).restraints
+    assert [each.change for each in held(scenario).modulations] == ["threshold"]
+
+
+@pytest.mark.parametrize(
+    ("words", "change", "amount", "about", "for_s"),
+    [
+        ("stop telling me about the weather", "suppress", 1.0, "the weather", None),
+        ("Watch out for zombies, please.", "heighten", 0.3, "zombies", None),
+        ("let's focus on the tax return", "focus", 0.2, "the tax return", 3_600),
+        ("talk less", "threshold", 0.3, "", 3_600),
+        ("talk more", "threshold", -0.3, "", 3_600),
+        ("Erzähl mir nichts mehr über Zombies!", "suppress", 1.0, "zombies", None),
+        ("Achte bitte auf den Ofen", None, 0.0, "", None),
+        ("achte auf den ofen", "heighten", 0.3, "den ofen", None),
+    ],
+)
+def test_what_words_move(
+    words: str, change: str | None, amount: float, about: str, for_s: float | None
+) -> None:
+    """Each for its time; the topic with its vector, so that events can be about it."""
+    scenario = alive()
+
+    says(scenario, words)
+
+    if change is None:
+        assert not held(scenario).modulations
+        return
+    (made,) = held(scenario).modulations
+    assert (made.change, made.amount, made.about) == (change, amount, about)
+    lasts = None if made.until is None else (made.until - made.since).total_seconds()
+    assert lasts == for_s
+    assert made.vector == (factories.embed(about) if about else b"")
+
+
+def test_a_suppressed_topic_is_kept_to() -> None:
+    """What was said of it is what silences it."""
+    scenario = alive()
+    says(scenario, "don't tell me about zombie")
+
+    decided = happens(scenario, "a zombie is near", salience={"social": 1.0})
+
+    assert closed(decided) == "suppressed"
+
+
+def test_cheer_me_up_makes_it_lighter_for_ten_minutes() -> None:
+    """By a trait, which a note carries."""
+    scenario = alive()
+
+    inferred = one(says(scenario, "cheer me up"), ControlInferred)
+
+    assert inferred.control == "trait_adjusted"
+    assert inferred.fields == {
+        "trait": "humor", "by_amount": 0.3, "for_s": 600.0, "by": "ana",
+    }  # fmt: skip
+
+
+def test_help_changes_nothing() -> None:
+    """It tells what can be said."""
+    turn = says(alive(), "Help")
+
+    assert names(turn) == ["Decided", "DeliveryAsked"]
+    assert "be quiet" in (one(turn, Decided).text or "")
+
+
+def test_undo_takes_back_the_latest_that_is_in_force() -> None:
+    """One after the other, and then there is nothing left to take back."""
+    scenario = alive()
+    says(scenario, "talk more")
+    says(scenario, "be quiet")
+    scenario.control(Muted(for_s=1, person="bo"))
+    scenario.wait(2)
+
+    first = says(scenario, "undo that")
+    assert [each.person for each in held(scenario).restraints] == ["bo"]
+    second = says(scenario, "undo that")
+    third = says(scenario, "undo that")
+
+    assert not held(scenario).modulations
+    assert [one(each, Decided).text for each in (first, second, third)] == [
+        "OK, I took that back.", "OK, I took that back.", "I can't do that.",
+    ]  # fmt: skip
+
+
+def test_german_is_understood_and_answered_in_german() -> None:
+    """Numbers and units of time included."""
+    scenario = alive()
+
+    decided = one(says(scenario, "Sei bitte fünf Minuten still"), Decided)
+    still = one(says(scenario, "Sei fünf Minuten still, bitte!"), Decided)
+
+    assert decided.path != "acknowledged"
+    assert still.text == "Gut, ich bin 5 min still. Vor Gefahr warne ich trotzdem."
+
+
+def test_packs_bring_phrases_of_their_own() -> None:
+    """After those of the settings."""
+    scenario = alive()
+
+    assert one(says(scenario, "belay that noise"), Decided).text == "Aye."
+    assert held(scenario).restraints
+
+
+@pytest.mark.parametrize(
+    "words",
+    [
+        "I told my sister to be quiet",
+        "be quiet or not, what is the time",
+        "please",
+        "...",
+        "be quiet for ten",
+        "be quiet for many minutes",
+        "be quiet for 0 minutes",
+        "stop telling me about",
+        "stop telling me about " + "very " * 12 + "old news",
+    ],
+)
+def test_other_words_are_for_the_model(words: str) -> None:
+    """Only what is such a phrase in whole changes anything."""
+    turn = says(alive(), words)
+
+    assert not said(turn, ControlInferred)
+    assert said(turn, ModelAsked)
+
+
+def test_only_a_persons_own_words_are_obeyed() -> None:
+    """A sensor's text is data, whatever it says; so is a person's report."""
+    scenario = alive()
+
+    sensed = scenario.sense("be quiet")
+    report = scenario.sense(
+        "be quiet", source="user", type_="message", intent="informational"
+    )
+
+    assert not said(sensed, ControlInferred)
+    assert not said(report, ControlInferred)
+    assert one(report, Decided).silence == "informational"
+
+
+def test_without_an_executive_words_are_words() -> None:
+    """As in logs of before."""
+    scenario = Scenario(GARDEN, edition=2, relevance=0.0, model=factories.MODEL)
+
+    assert said(says(scenario, "be quiet"), ModelAsked)
+
+
+def test_whoever_speaks_unnamed_is_obeyed_as_well() -> None:
+    """Nobody in particular asked for it, so anybody is answered."""
+    scenario = alive()
+    says(scenario, "be quiet", person=None)
+
+    (quiet,) = held(scenario).restraints
+    assert quiet.by == "unknown"
+    assert one(says(scenario, "help", person=None), Decided).text is not None
+
+
+def test_shipped_phrases_fit_their_languages() -> None:
+    """Each pattern is recognised as what it means, with a topic and a span in place."""
+    for language in shipped.languages():
+        (known,) = shipped.shipped((language,))
+        unit = sorted(known.units)[0]
+        for means, patterns in known.patterns.items():
+            for pattern in patterns:
+                text = pattern.replace("{topic}", "x").replace("{span}", f"3 {unit}")
+                found = heard(text, [known], 2)
+                assert found is not None, text
+                assert found.means == means, text
+                assert "{" not in found.reply(3)
+
+
+@pytest.mark.parametrize(
+    "wrong",
+    [
+        {"replies": {}},
+        {"patterns": {"focus": ["{topic} it is"]}, "replies": {"focus": "x"}},
+    ],
+)
+def test_phrases_that_cannot_work_are_refused(wrong: dict[str, object]) -> None:
+    """When they are read, not when they are said."""
+    with pytest.raises(ValueError, match=r"no reply|stands last"):
+        Phrases.model_validate({**PIRATE, **wrong})
+
+
+def test_topics_are_the_ends_of_what_is_said() -> None:
+    """Of a long speech there are none, for it is no phrase."""
+    assert tails("Watch the Cat, please!") == (
+        "the cat please", "cat please", "please", "the cat", "cat",
+    )  # fmt: skip
+    assert tails("word " * 13) == ()
+    assert tails("x" * 1_000) == ()
