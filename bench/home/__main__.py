@@ -14,6 +14,7 @@ from bench.home import needs, report
 from bench.home.day import of_session
 from bench.home.judging import Judgement, judge
 from bench.home.playing import PACK, played, settings_of
+from streams.errors import SessionFileError
 from streams.session_files.file import SessionFile, read_session, write_session
 
 RECORDING = PACK / "recording" / "day.echoic"
@@ -33,7 +34,10 @@ def main() -> None:
         args.files, args.seeds = [args.record], []
     elif not (args.files or args.seeds):
         args.files, args.seeds = [RECORDING], [SHIPPED, *UNSEEN]
-    days = {file.stem: _judged(read_session(file)) for file in args.files}
+    try:
+        days = {file.stem: _judged(read_session(file)) for file in args.files}
+    except SessionFileError as error:
+        sys.exit(f"bench.home: {error}")
     now = {f"seed {n}": _judged(_played(n, args.before)) for n in args.seeds}
     for name, found in (days | now).items():
         print(report.details(name, found))
