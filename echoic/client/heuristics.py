@@ -52,16 +52,20 @@ class Learnt:
 
 async def learnt(log: ReadableLog, known: AgentSnapshot) -> list[Learnt]:
     """Return every heuristic of the agent: those of its packs, then those it was taught."""
+    packs = await packs_of(log, known)
+    return [
+        _as_it_stands(each, known, packs) for each in all_heuristics(known.agent, packs)
+    ]
+
+
+async def packs_of(log: ReadableLog, known: AgentSnapshot) -> list[CompiledPack]:
+    """Return the agent's packs by name, without vectors: nothing can be matched by them."""
     # A pack loaded for the agent alone replaces the shared one of the same name.
     refs = known.shared.packs.update(known.agent.packs)
     blobs = [await log.blob(refs[name].digest) for name in sorted(refs)]
-    # Empty vectors: only the texts are used, nothing is matched here.
-    packs = [
+    return [
         compile_pack(pack, [b""] * len(pack.heuristics))
         for pack in (from_blob(blob) for blob in blobs if blob is not None)
-    ]
-    return [
-        _as_it_stands(each, known, packs) for each in all_heuristics(known.agent, packs)
     ]
 
 

@@ -11,10 +11,12 @@ from echoic.errors import NotFoundError
 from handlers.aids import AidProvider, PackLibrary
 from handlers.fold_start import Beginnings
 from handlers.state_sources import state_code
+from projections.folds.executive.personality import mood_at
+from projections.folds.executive.templates import selected
 from projections.folds.partition import fold_recorded
 from schemas.state.agent import AgentState, SharedState
 from schemas.state.proposals import Proposal
-from schemas.values.settings import UNSTARTED, StrategySpec
+from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import partition_of
 from schemas.values.vectors import Embedder
 from streams.groups import groups
@@ -129,6 +131,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
             person: known.rapport[person].value
             for person in known.rapport.sorted_keys()
         },
+        "personality": personality_fields(known, shared.settings or UNSTARTED),
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
         "open_fires": len(known.fires),
         "shed": {
@@ -152,6 +155,30 @@ def proposal_fields(proposal: Proposal) -> dict[str, object]:
         "figures": dict(sorted(proposal.figures.items())),
         "by": proposal.by,
         "repertoire": proposal.repertoire and proposal.repertoire.model_dump(),
+    }
+
+
+def personality_fields(
+    known: AgentState, settings: MindSettings
+) -> dict[str, object] | None:
+    """Return what moves the traits; `echoic personality show` has the traits themselves."""
+    executive = settings.executive
+    if executive is None:
+        return None
+    own, active = known.executive.personality, known.executive.context
+    now = known.now
+    mood = now and mood_at(own.mood, now, executive.mood_half_life_s)
+    return {
+        "template": selected(known, executive) or None,
+        "context": active.name if active is not None else None,
+        "mood": mood and {"valence": mood.valence, "arousal": mood.arousal},
+        "overrides": {
+            who or "everybody": {
+                trait: own.overrides[who][trait].amount
+                for trait in sorted(own.overrides[who])
+            }
+            for who in own.overrides.sorted_keys()
+        },
     }
 
 

@@ -20,6 +20,9 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "activity": ("activity", "What people are doing: list, set, break."),
     "goals": ("goals", "What the companion is to help with: list, set."),
     "bias": ("bias", "Small adjustments of thresholds: list, set."),
+    "personality": ("personality", "As whom it speaks: list, use, show, try, check."),
+    "trait": ("trait", "Traits moved by hand: set, list, clear."),
+    "context": ("context", "What it takes part in: list, use."),
     "session": (
         "session",
         "Stretches of the log that can be replayed: list, export, start.",

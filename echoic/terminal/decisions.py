@@ -10,7 +10,7 @@ from rich.table import Table
 from rich.text import Text
 
 from echoic.client.names import Names, named
-from echoic.client.state import AgentSnapshot
+from echoic.client.state import AgentSnapshot, personality_fields
 from echoic.terminal.screen import (
     PLAIN,
     Terminal,
@@ -32,6 +32,7 @@ from schemas.messages.learning import (
     SilenceWeighed,
 )
 from schemas.state.proposals import Proposal
+from schemas.values.settings import UNSTARTED
 
 _BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
 _LATENCY = 5
@@ -79,6 +80,7 @@ def state(found: AgentSnapshot, agent: str, names: Names) -> Iterator[Renderable
         "now": known.now,
         "session": known.session and known.session.id,
         "strategy": found.strategy and found.strategy.name,
+        **_character(found),
         "open fires": len(known.fires),
         "waiting for model": len(known.pending),
         "packs": ", ".join(found.packs),
@@ -155,6 +157,23 @@ def _speaker(record: DecisionRecord, names: Names) -> str:
     if record.path == "acknowledged":
         return "as told"
     return str(getattr(record.ending, "model", "model"))
+
+
+def _character(found: AgentSnapshot) -> dict[str, str]:
+    """Return what moves the traits, where anything does."""
+    fields = personality_fields(found.agent, found.shared.settings or UNSTARTED) or {}
+    # The traits themselves need the packs: `echoic personality show`.
+    told = {name: fields[name] for name in ("template", "context") if fields.get(name)}
+    mood, moved = fields.get("mood"), fields.get("overrides")
+    if isinstance(mood, dict):
+        told["mood"] = f"{mood['valence']:+.2f}"
+    if isinstance(moved, dict) and any(moved.values()):
+        told["traits moved"] = ", ".join(
+            f"{trait} {moved[who][trait]:+g} ({who})"
+            for who in moved
+            for trait in moved[who]
+        )
+    return {name: str(value) for name, value in told.items()}
 
 
 def _proposal(each: Proposal) -> str:

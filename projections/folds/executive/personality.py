@@ -46,7 +46,7 @@ def adjusted(
     """Return the personality with a trait moved, or no longer."""
     who = message.person or EVERYBODY
     # Dropped here, since no timer is worth that: one that ended is in nobody's way.
-    own = _lasting(personality.overrides.get(who, EMPTY), origin.at)
+    own = lasting(personality.overrides.get(who, EMPTY), origin.at)
     if message.by_amount is not None:
         until = None
         if message.for_s is not None:
@@ -55,6 +55,15 @@ def adjusted(
     elif message.trait in own:
         own = own.delete(message.trait)
     return replace(personality, overrides=personality.overrides.set(who, own))
+
+
+def lasting(own: Map[str, Override], now: datetime) -> Map[str, Override]:
+    """Return a person's overrides, by trait, that have not ended."""
+    for trait in sorted(own):
+        until = own[trait].until
+        if until is not None and until <= now:
+            own = own.delete(trait)
+    return own
 
 
 def felt(state: AgentState, context: FoldContext, message: OutputMessage) -> AgentState:
@@ -161,11 +170,3 @@ def _moved(state: AgentState, context: FoldContext, signal: float) -> AgentState
 def _with(state: AgentState, personality: Personality) -> AgentState:
     executive = replace(state.executive, personality=personality)
     return replace(state, executive=executive)
-
-
-def _lasting(own: Map[str, Override], now: datetime) -> Map[str, Override]:
-    for trait in sorted(own):
-        until = own[trait].until
-        if until is not None and until <= now:
-            own = own.delete(trait)
-    return own

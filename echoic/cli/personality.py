@@ -1,0 +1,152 @@
+"""`echoic personality`: as whom the companion speaks."""
+
+import asyncio
+from collections.abc import Sequence
+from dataclasses import asdict
+from datetime import UTC, datetime
+from typing import Annotated
+
+import typer
+
+from echoic.cli.connected import known_at, on_instance, send
+from echoic.cli.options import Call, new_app
+from echoic.client.connection import Connection
+from echoic.client.evidence import recordings
+from echoic.client.heuristics import packs_of
+from echoic.client.personality import CALM, Character, character, trials
+from echoic.errors import EchoicError
+from echoic.packs.personalities import shipped
+from echoic.terminal import personality as screens
+from echoic.terminal.output import note
+from evaluation.learning.one_voice import VoiceCheck, check
+from projections.folds.executive import templates
+from replay.recording.outcomes import OutcomeSettings
+from replay.recording.recorded_decisions import recorded_decisions
+from schemas.messages.executive import PersonalitySelected
+from schemas.state.agent import AgentState
+from schemas.values.personality import DETECTED
+
+app = new_app("personality", "As whom it speaks: list, use, show, try, check.")
+
+
+@app.command(name="list")
+def list_(call: Call) -> None:
+    """List the personalities that can be used, and which one is.
+
+    Example: `echoic personality list`.
+    """
+    found = _character(call)
+    rows = [
+        {
+            "personality": name,
+            "in_force": name == found.selected,
+            "description": found.templates[name].description,
+        }
+        for name in found.templates
+    ]
+    cells = (
+        ("→" if row["in_force"] else "", row["personality"], row["description"])
+        for row in rows
+    )
+    call.show_rows(rows, ("", "personality", "description"), cells)
+
+
+@app.command()
+def use(call: Call, name: str) -> None:
+    """Let the companion be another one from here; `none`: nobody in particular.
+
+    Examples: `echoic personality use butler`, `echoic personality use none`.
+
+    Args:
+        name: As `echoic personality list` shows it.
+    """
+    send(call, PersonalitySelected(template=name))
+    call.show({"template": name}, [f"{name} from here"])
+
+
+@app.command()
+def show(call: Call, person: str | None = None) -> None:
+    """Show the traits in force, and what moves them.
+
+    Examples: `echoic personality show`, `echoic personality show --person ann`.
+
+    Args:
+        person: Towards whom; else towards everybody.
+    """
+    found = _character(call, person)
+    call.show(found.as_fields(), screens.shown(found))
+
+
+@app.command(name="try")
+def try_(
+    call: Call, event: str, context: Annotated[list[str] | None, typer.Option()] = None
+) -> None:
+    """Show how each personality that comes with the program would speak of an event.
+
+    Each once calm and once under threat, unless contexts are named; needs no instance.
+
+    Examples: `echoic personality try "A creeper is behind you."`, `echoic personality try
+    "The wash is done." --context home --context user_struggling`.
+
+    Args:
+        event: What happened, in words.
+        context: In which context: calm, gaming, work, home, general, high_threat,
+            opportunity or user_struggling.
+    """
+    wanted = context or [CALM, "high_threat"]
+    allowed = (CALM, *templates.contexts(()), *DETECTED)
+    for each in wanted:
+        if each not in allowed:
+            raise EchoicError(f"no context {each!r}, there are {', '.join(allowed)}")
+    found = trials({each.name: each for each in shipped()}, (), wanted)
+    fields = {"event": event, "rows": [asdict(each) for each in found]}
+    call.show(fields, screens.tried(event, found))
+
+
+@app.command(name="check")
+def check_(
+    call: Call,
+    sessions: Annotated[
+        list[str] | None, typer.Argument(metavar="[SESSION|FILE]...")
+    ] = None,
+) -> None:
+    """Check whether what was said is in character, by rules: one voice all along.
+
+    Longer than suits the verbosity, more exclamation marks than suit the enthusiasm,
+    sarcasm under threat or where there is to be none.
+
+    Examples: `echoic personality check`, `echoic personality check evening.echoic`.
+
+    Args:
+        sessions: Sessions' ids, or files; without any all of the agent's log.
+    """
+    found = asyncio.run(_checked(call, sessions or ()))
+    call.show({"checks": [each.as_json() for each in found]}, screens.checked(found))
+
+
+async def _checked(call: Call, names: Sequence[str]) -> tuple[VoiceCheck, ...]:
+    async with recordings(call.settings, names) as opened:
+        found = [
+            await recorded_decisions(recording, OutcomeSettings())
+            for recording, _ in opened
+        ]
+    return check([record for each in found for record in each.records])
+
+
+def _character(call: Call, person: str | None = None) -> Character:
+    async def run(connection: Connection) -> Character:
+        known = await known_at(connection)
+        packs = await packs_of(connection.log, known)
+        if known.shared.settings is not None and not known.shared.settings.executive:
+            note("this log is older than personalities: they begin with the next start")
+        return character(known, packs, now_of(known.agent), person)
+
+    return on_instance(call, run)
+
+
+def now_of(agent: AgentState) -> datetime:
+    """Return the agent's time: that of its events where these set its clock, else now."""
+    session = agent.session
+    if session is not None and session.clock == "event" and agent.now is not None:
+        return agent.now
+    return datetime.now(UTC)

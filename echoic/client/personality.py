@@ -1,0 +1,148 @@
+"""An agent's personality as it is now, and how others would be: for commands and services."""
+
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from datetime import datetime
+
+from echoic.client.state import AgentSnapshot
+from handlers.mind.stages import personality, voice
+from handlers.mind.stages.personality import Traits
+from projections.folds.executive import templates
+from projections.folds.executive.personality import lasting
+from schemas.messages.decisions import ContextInForce
+from schemas.packs.manifest import CompiledPack
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.personality import (
+    TRAITS,
+    ContextDeclared,
+    PersonalityTemplate,
+    Trait,
+)
+from schemas.values.settings import UNSTARTED
+
+CALM = "calm"
+"""What a trial calls no context at all."""
+
+
+@dataclass(frozen=True, slots=True)
+class Character:
+    """A personality in force, and what there is to choose from."""
+
+    selected: str
+    """The template's name; empty: none."""
+    traits: Traits
+    overrides: tuple[Mapping[str, object], ...]
+    templates: Mapping[str, PersonalityTemplate]
+    contexts: Mapping[str, ContextDeclared]
+
+    def as_fields(self) -> dict[str, object]:
+        """Return it as fields for JSON."""
+        found = self.traits
+        mood = found.mood
+        return {
+            "template": self.selected or None,
+            "traits": dict(found.values),
+            "bands": {each: voice.band(found.values[each]) for each in TRAITS},
+            "contexts": [_context(each) for each in found.contexts],
+            "overrides": [dict(each) for each in self.overrides],
+            "mood": mood and {"valence": mood.valence, "arousal": mood.arousal},
+            "rapport": found.rapport,
+            "templates": sorted(self.templates),
+        }
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Trial:
+    """How one personality would be in one context."""
+
+    personality: str
+    context: str
+    traits: Mapping[Trait, float]
+    words: tuple[int, int]
+    """The fewest and the most that suit."""
+    told: str
+    """What a model is told of it, without the character's own text."""
+
+
+def character(
+    known: AgentSnapshot,
+    packs: Sequence[CompiledPack],
+    now: datetime,
+    person: str | None = None,
+) -> Character:
+    """Return the personality of an agent now, towards a person or towards all."""
+    settings = _settings(known)
+    moment = personality.Moment(person=person)
+    return Character(
+        templates.selected(known.agent, settings),
+        personality.traits_in_force(known.agent, settings, packs, now, moment),
+        overrides_of(known, now),
+        all_templates(settings, packs),
+        templates.contexts(packs),
+    )
+
+
+def overrides_of(
+    known: AgentSnapshot, now: datetime
+) -> tuple[Mapping[str, object], ...]:
+    """Return the traits that somebody moved, by person and trait."""
+    held = known.agent.executive.personality.overrides
+    return tuple(
+        {
+            "person": who or None,
+            "trait": trait,
+            "by": own[trait].amount,
+            "until": own[trait].until,
+        }
+        for who in held.sorted_keys()
+        for own in (lasting(held[who], now),)
+        for trait in sorted(own)
+    )
+
+
+def all_templates(
+    settings: ExecutiveSettings, packs: Sequence[CompiledPack]
+) -> dict[str, PersonalityTemplate]:
+    """Return every template that can be selected, by name."""
+    names = templates.names(settings, packs)
+    found = ((name, templates.named(settings, packs, name)) for name in names)
+    return {name: template for name, template in found if template is not None}
+
+
+def trials(
+    known: Mapping[str, PersonalityTemplate],
+    packs: Sequence[CompiledPack],
+    contexts: Sequence[str],
+) -> tuple[Trial, ...]:
+    """Return each template in each context, with nothing else that moves the traits."""
+    return tuple(
+        _trial(name, known[name], context, packs)
+        for name in known
+        for context in contexts
+    )
+
+
+def _trial(
+    name: str,
+    template: PersonalityTemplate,
+    context: str,
+    packs: Sequence[CompiledPack],
+) -> Trial:
+    moves = [] if context == CALM else [templates.modifiers(packs, context)]
+    traits = personality.effective(template, moves)
+    return Trial(
+        personality=name,
+        context=context,
+        traits=traits,
+        words=voice.shortest_and_longest(traits),
+        told=voice.tone(None, traits).text,
+    )
+
+
+def _settings(known: AgentSnapshot) -> ExecutiveSettings:
+    settings = known.shared.settings or UNSTARTED
+    return settings.executive or ExecutiveSettings()
+
+
+def _context(each: ContextInForce) -> dict[str, object]:
+    return {"name": each.name, "by": each.by, "value": each.value, "cause": each.cause}

@@ -1,0 +1,106 @@
+"""Personalities on a page of a terminal: one in force, several side by side, a check."""
+
+from collections.abc import Iterator, Mapping, Sequence
+
+from rich.console import RenderableType
+
+from echoic.client.personality import Character, Trial
+from echoic.terminal.screen import bar, counted, indented, short, table, words
+from evaluation.learning.one_voice import VoiceCheck
+from schemas.messages.decisions import ContextInForce, Voice
+from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
+
+_CAUSES: Mapping[str, str] = {
+    "threat": "threat {value:.2f}, by {cause}",
+    "opportunity": "opportunity {value:.2f}, by {cause}",
+    "failures": "{value:.0f} failed outcomes, the last {cause}",
+    "sentiment": "sentiment {value:+.2f}, by {cause}",
+    "switched": "switched by {cause}",
+}
+
+
+def shown(found: Character) -> Iterator[RenderableType]:
+    """Yield the personality in force, trait by trait, and what moves it."""
+    own = found.traits.template
+    yield found.selected or "no personality: the usual traits"
+    yield table(("trait", "", "template", "now"), _rows(found.traits.values, own), 2)
+    yield from (indented(2, because(each)) for each in found.traits.contexts)
+    mood = found.traits.mood
+    if mood is not None:
+        yield indented(2, f"mood {mood.valence:+.2f}, arousal {mood.arousal:.2f}")
+    yield indented(2, f"rapport {found.traits.rapport:.2f}")
+
+
+def because(context: ContextInForce) -> str:
+    """Return a context with its cause, in words."""
+    cause = context.cause or "nobody named"
+    why = _CAUSES[context.by].format(value=context.value or 0.0, cause=short(cause))
+    return f"in context {context.name}: {why}"
+
+
+def of_decision(voice: Voice) -> Iterator[str]:
+    """Yield the personality that a decision was made under, and why it was so."""
+    moved = ", ".join(
+        f"{trait} {voice.traits[trait]:.2f}"
+        for trait in TRAITS
+        if voice.traits[trait] != USUAL_TRAITS[trait]
+    )
+    yield f"as {voice.template or 'no personality'}: {moved or 'the usual traits'}"
+    yield from map(because, voice.contexts or ())
+    feels = [] if voice.valence is None else [f"mood {voice.valence:+.2f}"]
+    if voice.rapport is not None:
+        feels.append(f"rapport {voice.rapport:.2f}")
+    if feels:
+        yield ", ".join(feels)
+
+
+def tried(event: str, found: Sequence[Trial]) -> Iterator[RenderableType]:
+    """Yield how each personality would speak of an event, in each context."""
+    yield f"“{event}”"
+    header = (
+        "personality",
+        "context",
+        "sarcasm",
+        "helpfulness",
+        "words",
+        words("told"),
+    )
+    yield table(
+        header,
+        (
+            (
+                each.personality,
+                each.context,
+                f"{each.traits['sarcasm']:.2f}",
+                f"{each.traits['helpfulness']:.2f}",
+                f"{each.words[0]}-{each.words[1]}",
+                each.told,
+            )
+            for each in found
+        ),
+    )
+
+
+def checked(found: Sequence[VoiceCheck]) -> Iterator[RenderableType]:
+    """Yield how many responses are in character, and those that are not."""
+    if not found:
+        yield "nothing was said"
+    for each in found:
+        kept = each.responses - len({broken.decision_id for broken in each.breaks})
+        said = counted(each.responses, "response")
+        yield f"{each.template}: {kept} of {said} in character"
+        rows = (
+            (short(broken.decision_id), broken.rule, broken.detail, broken.text)
+            for broken in each.breaks
+        )
+        yield table(("", "", "", words()), rows, 2)
+
+
+def _rows(
+    traits: Mapping[Trait, float], template: PersonalityTemplate | None
+) -> Iterator[tuple[str, str, str, str]]:
+    base = template.traits if template is not None else {}
+    for trait in TRAITS:
+        usual = base.get(trait, USUAL_TRAITS[trait])
+        now = traits[trait]
+        yield trait, bar(now), f"{usual:.2f}", f"{now:.2f}"
