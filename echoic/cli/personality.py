@@ -3,7 +3,6 @@
 import asyncio
 from collections.abc import Sequence
 from dataclasses import asdict
-from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -13,7 +12,7 @@ from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.evidence import recordings
 from echoic.client.heuristics import packs_of
-from echoic.client.personality import CALM, Character, character, trials
+from echoic.client.personality import CALM, Character, character, now_of, trials
 from echoic.errors import EchoicError
 from echoic.packs.personalities import shipped
 from echoic.terminal import personality as screens
@@ -23,7 +22,6 @@ from projections.folds.executive import templates
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.recorded_decisions import recorded_decisions
 from schemas.messages.executive import PersonalitySelected
-from schemas.state.agent import AgentState
 from schemas.values.personality import DETECTED
 
 app = new_app("personality", "As whom it speaks: list, use, show, try, check.")
@@ -142,11 +140,3 @@ def _character(call: Call, person: str | None = None) -> Character:
         return character(known, packs, now_of(known.agent), person)
 
     return on_instance(call, run)
-
-
-def now_of(agent: AgentState) -> datetime:
-    """Return the agent's time: that of its events where these set its clock, else now."""
-    session = agent.session
-    if session is not None and session.clock == "event" and agent.now is not None:
-        return agent.now
-    return datetime.now(UTC)

@@ -7,9 +7,8 @@ import typer
 from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import seconds
 from echoic.cli.options import Call, new_app
-from echoic.cli.personality import now_of
 from echoic.client.connection import Connection
-from echoic.client.personality import overrides_of
+from echoic.client.personality import now_of, overrides_of
 from echoic.errors import EchoicError
 from schemas.messages.executive import TraitAdjusted
 from schemas.values.personality import TRAITS, Trait

@@ -29,7 +29,7 @@ GATHERED_S = 0.5
 
 Reply = dict[str, Any]
 State = Callable[[str], Awaitable[Mapping[str, object] | None]]
-Heuristics = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
+Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +41,9 @@ class Owner:
 
 
 async def answer(
-    client: Client, partitions: Sequence[int], state: State, heuristics: Heuristics
+    client: Client, partitions: Sequence[int], state: State, calls: Mapping[str, Call]
 ) -> None:
-    """Answer requests for this process's partitions and agents."""
+    """Answer requests for this process's partitions and agents; `calls` are by name."""
     # Encoded once: a process keeps its partitions for as long as it runs.
     own = orjson.dumps({"pid": os.getpid(), "partitions": partitions})
 
@@ -52,8 +52,9 @@ async def answer(
 
     async def tell(message: Msg) -> None:
         asked = orjson.loads(message.data)
-        agent, body = asked["agent"], asked.get("body")
-        found = await (state(agent) if body is None else heuristics(agent, body))
+        agent, call = asked["agent"], asked.get("call")
+        wanted = state(agent) if call is None else calls[call](agent, asked["body"])
+        found = await wanted
         await message.respond(orjson.dumps(found))
 
     await client.subscribe(WHO, cb=who)
@@ -71,15 +72,16 @@ async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | 
     return found
 
 
-async def heuristics_elsewhere(
-    client: Client, agent: str, body: Mapping[str, Any]
+async def called_elsewhere(
+    client: Client, call: str, agent: str, body: Mapping[str, Any]
 ) -> Reply:
-    """Return the reply of the owner of an agent's partition to a request for heuristics.
+    """Return the reply of the owner of an agent's partition to a call.
 
     Raises:
         LogUnavailable: the owner does not answer.
     """
-    found: Reply = await _ask(client, {"agent": agent, "body": dict(body)})
+    asked = {"agent": agent, "call": call, "body": dict(body)}
+    found: Reply = await _ask(client, asked)
     return found
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
 
 from echoic.client.state import AgentSnapshot
 from handlers.mind.stages import personality, voice
@@ -11,6 +11,7 @@ from projections.folds.executive import templates
 from projections.folds.executive.personality import lasting
 from schemas.messages.decisions import ContextInForce
 from schemas.packs.manifest import CompiledPack
+from schemas.state.agent import AgentState
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import (
     TRAITS,
@@ -80,6 +81,14 @@ def character(
         all_templates(settings, packs),
         templates.contexts(packs),
     )
+
+
+def now_of(agent: AgentState) -> datetime:
+    """Return the agent's time: that of its events where these set its clock, else now."""
+    session = agent.session
+    if session is not None and session.clock == "event" and agent.now is not None:
+        return agent.now
+    return datetime.now(UTC)
 
 
 def overrides_of(

@@ -119,6 +119,9 @@ def _channels() -> Document:
             "The heuristics of an agent: all, one, those alike.",
             [],
         ),
+        "ask_personality": _channel(
+            "svc.{agent}.personality", "The traits in force, and what moves them.", []
+        ),
         "ask_state": _channel("svc.{agent}.state", "What is known of an agent.", []),
         **{
             f"log_in_{kind}": _channel(

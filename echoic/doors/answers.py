@@ -15,6 +15,7 @@ from echoic.client import heuristics as learnt
 from echoic.client import owners, publish
 from echoic.client.decision_json import as_response
 from echoic.client.heuristics import Learnt
+from echoic.client.personality import character, now_of
 from echoic.client.state import AgentSnapshot, as_fields
 from echoic.doors.services import Reply, refusal
 from echoic.errors import EchoicError, plainly
@@ -80,7 +81,7 @@ class Serving:
             LogUnavailable: another process knows them, and does not answer.
         """
         if subjects.partition_of(agent) not in self.partitions:
-            return await owners.heuristics_elsewhere(self.client, agent, body)
+            return await owners.called_elsewhere(self.client, "heuristics", agent, body)
         try:
             asked = HeuristicsAsked.model_validate(body)
         except ValidationError as error:
@@ -103,6 +104,30 @@ class Serving:
         if asked.text is not None:
             found = await self._like(remembered, asked, rows)
         return {"accepted": True, "heuristics": found[: asked.limit]}
+
+    async def personality(self, agent: str, body: Mapping[str, Any]) -> Reply:
+        """Return the personality in force, towards the `person` that the request names.
+
+        Raises:
+            LogUnavailable: another process knows it, and does not answer.
+        """
+        if subjects.partition_of(agent) not in self.partitions:
+            return await owners.called_elsewhere(
+                self.client, "personality", agent, body
+            )
+        remembered, person = self._remembered(agent), body.get("person")
+        if remembered is None:
+            return refusal("unknown_agent", f"nothing is known of {agent!r} here")
+        if not isinstance(person, str | None):
+            return refusal("invalid", f"the person {person!r} is no name")
+        packs = await learnt.packs_of(self.log, remembered)
+        found = character(remembered, packs, now_of(remembered.agent), person)
+        return {"accepted": True, "personality": found.as_fields()}
+
+    @property
+    def of_owner(self) -> Mapping[str, Callable[[str, Mapping[str, Any]], Any]]:
+        """The calls that only the owner of an agent's partition can answer."""
+        return {"heuristics": self.heuristics, "personality": self.personality}
 
     async def process(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish an event, and return the final decision on it."""

@@ -2,7 +2,7 @@
 
 Feedback and controls are checked, appended as inputs like any other, and replied to when
 the mind has answered. The subjects are `svc.<agent>.feedback`, `.control`, `.state`,
-`.heuristics` and `.process`; the agent `_` stands for all agents of the log.
+`.personality`, `.heuristics` and `.process`; the agent `_` stands for all agents of the log.
 """
 
 import logging
@@ -62,6 +62,7 @@ class Services:
     state: StateView
     heuristics: Call
     process: Call
+    personality: Call
     answer_s: float = ANSWER_S
 
     async def submit(self, message: NatsMessage, kind: InputKind) -> Reply:
@@ -145,6 +146,11 @@ def subscribe(broker: NatsBroker, services: Services) -> None:
         "heuristics",
         "The heuristics of an agent: all, one by id, or those like an event.",
         lambda message: services.call(message, services.heuristics),
+    )
+    serve(
+        "personality",
+        "The traits in force, and what moves them.",
+        lambda message: services.call(message, services.personality),
     )
     serve(
         "process",

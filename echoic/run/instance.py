@@ -281,8 +281,10 @@ async def _services(
     share = serving.partitions
     # One process alone needs no forwarding: it owns all partitions.
     if len(share) < PARTITIONS:
-        await owners.answer(serving.client, share, serving.state, serving.heuristics)
-    services = Services(log, serving.state, serving.heuristics, serving.process)
+        await owners.answer(serving.client, share, serving.state, serving.of_owner)
+    services = Services(
+        log, serving.state, serving.heuristics, serving.process, serving.personality
+    )
     broker = faststream_broker(credentials)
     subscribe(broker, services)
     stack.push_async_callback(stop, broker)

@@ -196,9 +196,7 @@ async def _own(job: Job) -> None:
         log = LiveLog(client, await epoch_of(client))
         with mind(job, client, log, made_by, tell) as own:
             serving = own.serving
-            await owners.answer(
-                client, job.partitions, serving.state, serving.heuristics
-            )
+            await owners.answer(client, job.partitions, serving.state, serving.of_owner)
             telling = asyncio.create_task(_tell_when(own.worker.ready, own.meter))
             try:
                 await own.worker.run()

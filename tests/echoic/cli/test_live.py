@@ -343,3 +343,32 @@ def test_state_shows_then_and_now(live: Program) -> None:
     assert now["rapport"]["user"] > 0.5
     assert then["rapport"] == {}
     assert "survival 1.0.0" in now["packs"]
+
+
+def test_a_personality_is_chosen_moved_and_shown(live: Program) -> None:
+    """By commands; a decision then says as whom it was made, and `check` reads it back."""
+    live.here("pub", "hello", "--agent", "jane", "--wait")
+    for command in (
+        "personality use butler",
+        "trait set sarcasm -0.05 --for 10m",
+        "context use work",
+    ):
+        ran = live.here(*command.split(), "--agent", "jane")
+        assert ran.code == 0, ran.err
+    found = json.loads(
+        live.here("personality", "show", "--agent", "jane", "--json").out
+    )
+    unknown = live.here("personality", "use", "nobody", "--agent", "jane")
+    listed = live.here("trait", "list", "--agent", "jane")
+    decided = thirsty(live, "jane", 3, "Your drink is low: 3 of 9.")
+    ran = live.here("explain", decided["response_id"][:8], "--agent", "jane")
+    checked = live.here("personality", "check", "--agent", "jane")
+
+    assert found["template"] == "butler"
+    assert [each["name"] for each in found["contexts"]] == ["work"]
+    assert unknown.code != 0
+    assert "there are butler, coach, engineer, jester, none" in unknown.err
+    assert "sarcasm" in listed.out
+    assert "as butler: " in ran.out
+    assert "in context work: switched by user" in ran.out
+    assert "1 of 1 response in character" in checked.out, checked.err

@@ -136,3 +136,21 @@ def test_biases_are_set_and_listed(live: Program) -> None:
     assert far.code == 2
     assert "from -0.1 to 0.1" in far.err
     assert state["domain_biases"] == {"survival": {"confidence_threshold": 0.1}}
+
+
+def test_the_personality_is_told_and_set(live: Program) -> None:
+    """GetPersonality, SetPersonality and AdjustTrait of the source design."""
+    thirsty(live, "served", 3, "Your drink is low: 3 of 9.")
+    for body in (
+        {"control": "personality_selected", "template": "coach"},
+        {"control": "trait_adjusted", "trait": "humor", "by_amount": 0.25},
+    ):
+        assert called(live, "svc.served.control", body)["answer"]["type"] == (
+            "control_applied"
+        )
+    found = called(live, "svc.served.personality")["personality"]
+
+    assert (found["template"], found["traits"]["humor"]) == ("coach", 0.75)
+    assert called(live, "svc.nobody.personality")["error"]["reason"] == "unknown_agent"
+    wrong = called(live, "svc.served.personality", {"person": 3})
+    assert wrong["error"]["reason"] == "invalid"

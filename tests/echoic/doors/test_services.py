@@ -38,7 +38,7 @@ async def call(broker: Broker) -> AsyncIterator[Caller]:
     """A worker and its services, and a way to call them."""
     async with working(broker.reader, broker.writer, started()) as worker:
         log = LiveLog(broker.client, broker.reader.epoch)
-        services = Services(log, _view(worker), unserved, unserved)
+        services = Services(log, _view(worker), unserved, unserved, unserved)
         served = faststream_broker(broker.server.core)
         subscribe(served, services)
         await start(served)
@@ -100,7 +100,7 @@ async def test_feedback_on_a_decision_is_applied(call: Caller) -> None:
         ("svc.ada.control", {"control": ["muted"]}, "unknown_type"),
         ("svc.ada.control", {}, "unknown_type"),
         ("svc.ada.control", b"", "empty"),
-        ("svc.ada.control", {"control": "muted"}, "not_built"),
+        ("svc.ada.control", {"control": "person_forgotten"}, "not_built"),
         ("svc._.control", {"control": "mind_started"}, "invalid"),
         ("svc.a$a.control", {"control": "goals_set", "goals": []}, "bad_subject"),
     ],
