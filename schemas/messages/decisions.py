@@ -111,6 +111,8 @@ class Relevance(StructPart, frozen=True, kw_only=True):
     already_said: float
     raises: float
     """What was added to the threshold meanwhile, for example by "talk less"."""
+    by_traits: float
+    """What the character added to it: less for a proactive or a helpful one."""
     score: Unit
     """The effective salience with all of it, from 0 to 1."""
     threshold: Unit

@@ -14,6 +14,7 @@ from handlers.mind.flows.consult import Consultation, consultation, strategy_in_
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.told import acknowledged
 from handlers.mind.stages import executive, matching, outcomes, relevance, salience
+from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.timing import Answer
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
@@ -108,7 +109,7 @@ def _occasion(
     traits = character.traits_of(turn, event, weighed.dimensions)
     turn.enter("gate")
     raised = moved.raised
-    further = _relevance(turn, event, domain, weighed, raised)
+    further = _relevance(turn, event, domain, weighed, traits, raised)
     assessment = salience.assess(turn.settings, domain, event, weighed, raised, further)
     assessment = restrain.gated(turn, event, assessment, moved)
     return Occasion(
@@ -132,11 +133,16 @@ def _occasion(
 
 
 def _relevance(
-    turn: TurnContext, event: Sensed, domain: Domain, weighed: Salience, raised: float
+    turn: TurnContext,
+    event: Sensed,
+    domain: Domain,
+    weighed: Salience,
+    traits: Traits | None,
+    raised: float,
 ) -> Relevance | None:
     """Weigh what speaks for an answer besides salience; None if nothing else counts."""
     settings = turn.settings.executive
-    if settings is None or not settings.relevance:
+    if settings is None or traits is None or not settings.relevance:
         return None
     known, vector = turn.state.executive, turn.aids.vector
     alike = turn.settings.limits.match
@@ -147,6 +153,7 @@ def _relevance(
         was_said=relevance.was_said(known.said, domain.name, vector, alike, turn.now),
         threshold=salience.relevance_threshold(turn.settings, domain),
         raises=raised,
+        by_traits=relevance.by_traits(traits.values),
     )
 
 
@@ -253,6 +260,7 @@ def _answer(here: Occasion, heuristic: HeuristicCandidate) -> Answer:
         here.assessment.salience.effective,
         here.event.person,
         here.assessment.is_addressed,
+        here.traits["enthusiasm"] if here.traits is not None else 0.5,
     )
 
 

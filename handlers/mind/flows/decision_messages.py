@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import Consultation, recorded_digest
-from handlers.mind.stages import executive, withholding
+from handlers.mind.stages import executive, response_type, withholding
 from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.prompts import Prompt
@@ -69,7 +69,13 @@ class Occasion(Struct, frozen=True):
     @property
     def response_type(self) -> ResponseType:
         """What sort of response a model's answer will be."""
-        return "alert" if self.assessment.is_threat else "suggestion"
+        if self.assessment.is_threat:
+            return "alert"
+        if self.traits is None:
+            return "suggestion"
+        dimensions = self.assessment.salience.dimensions
+        context = self.traits.active_context
+        return response_type.response_type(dimensions, self.traits.values, context)
 
     def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
         """Return the urgency, 0 to 1: the higher of the event's and the heuristic's."""

@@ -71,6 +71,11 @@ class Traits(Struct, frozen=True, kw_only=True):
     def __getitem__(self, trait: Trait) -> float:
         return self.values[trait]
 
+    @property
+    def active_context(self) -> str | None:
+        """What the companion takes part in, if somebody said so."""
+        return next((e.name for e in self.contexts if e.by == "switched"), None)
+
     def record(self, digest: str | None = None) -> Voice | None:
         """Return what a decision records of it; None if nothing is other than usual.
 

@@ -1,18 +1,20 @@
 """Relevance: what speaks for and against an answer besides salience.
 
 score = clamp(S_eff + 0.2 goal match + 0.1 focus alignment + 0.1 novelty - 0.3 said already),
-and the threshold is that of the pack or the settings, plus what raises it for a while. A
-like event that was answered within five minutes was said already.
+and the threshold is that of the pack or the settings, plus what raises it for a while, and
+-0.4 for each unit of proactive over the usual one, -0.1 for each of helpfulness. A like
+event that was answered within five minutes was said already.
 """
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from projections.folds.executive import people
 from schemas.messages.decisions import Relevance, Salience
 from schemas.state.executive import Executive, Saying
 from schemas.values import vectors
-from schemas.values.exact_math import clamp, round6
+from schemas.values.exact_math import clamp, round6, total
+from schemas.values.personality import USUAL_TRAITS, Trait
 from schemas.values.vectors import Vector
 
 GOAL_MATCH = 0.2
@@ -32,6 +34,7 @@ def weigh(
     was_said: bool,
     threshold: float,
     raises: float,
+    by_traits: float,
 ) -> Relevance:
     """Weigh an event; `focus` is how near it is to what the person is about, 0 to 1."""
     goal = GOAL_MATCH if is_about_goal else 0.0
@@ -46,9 +49,20 @@ def weigh(
         # Not `-said`, which of 0 would be written as -0.0.
         already_said=0.0 - said,
         raises=raises,
+        by_traits=by_traits,
         score=round6(clamp(salience.effective + added, 0.0, 1.0)),
-        threshold=round6(clamp(threshold + raises, LEAST, MOST)),
+        threshold=round6(clamp(threshold + raises + by_traits, LEAST, MOST)),
     )
+
+
+def by_traits(traits: Mapping[Trait, float]) -> float:
+    """Return what the character adds to the threshold; 0 for the usual one."""
+    over = {each: traits[each] - USUAL_TRAITS[each] for each in _LOWERS}
+    return round6(total(_LOWERS[each] * over[each] for each in _LOWERS))
+
+
+_LOWERS: Mapping[Trait, float] = {"proactive": -0.4, "helpfulness": -0.1}
+"""Per unit of the trait (ADR-0014 §5.2.1; the numbers are ours)."""
 
 
 def focus(executive: Executive, person: str | None, vector: Vector | None) -> float:

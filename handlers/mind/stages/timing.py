@@ -1,9 +1,9 @@
 """Timing: is an answer said at once, at the next break, or at a natural opportunity?
 
-Alerts, answers to a person's own words and what is urgent (0.7) are said at once, as is what
-matters much (0.8) to an enthusiastic companion (0.7). While the person is busy everything else
-waits for a break; small talk of little urgency (below 0.3) waits until nobody has spoken for
-15 seconds.
+Alerts, answers to a person's own words and what is urgent (0.7) are said at once. While the
+person is busy everything else waits for a break. Otherwise small talk of little urgency (below
+0.3) waits until nobody has spoken for 15 seconds, unless it matters much (0.8) to an
+enthusiastic companion (0.7).
 """
 
 from datetime import datetime, timedelta
@@ -34,27 +34,33 @@ class Answer(Struct, frozen=True):
     person: str | None
     is_addressed: bool
     """Whether it answers a person's own words."""
+    enthusiasm: float = 0.5
+    """The companion's trait."""
 
 
 def timing(
-    executive: Executive, answer: Answer, now: datetime, enthusiasm: float = 0.5
+    executive: Executive, answer: Answer, now: datetime
 ) -> Literal["immediate", "queued", "deferred"]:
     """Return when an answer that is ready is to be said."""
-    if is_immediate(answer, enthusiasm):
+    if is_immediate(answer):
         return "immediate"
     if people.is_busy(executive, answer.person):
         return "queued"
-    is_small_talk = answer.response_type in SMALL_TALK and answer.urgency < NOT_URGENT
-    if is_small_talk and lull(executive, now) > now:
+    if _can_wait(answer) and lull(executive, now) > now:
         return "deferred"
     return "immediate"
 
 
-def is_immediate(answer: Answer, enthusiasm: float) -> bool:
+def is_immediate(answer: Answer) -> bool:
     """Tell whether an answer is said at once, whatever the person does."""
-    is_keen = enthusiasm >= ENTHUSIASTIC and answer.relevance >= MATTERS_MUCH
     is_alert = answer.response_type == "alert"
-    return is_alert or answer.is_addressed or answer.urgency >= URGENT or is_keen
+    return is_alert or answer.is_addressed or answer.urgency >= URGENT
+
+
+def _can_wait(answer: Answer) -> bool:
+    is_keen = answer.enthusiasm >= ENTHUSIASTIC and answer.relevance >= MATTERS_MUCH
+    is_small_talk = answer.response_type in SMALL_TALK and answer.urgency < NOT_URGENT
+    return is_small_talk and not is_keen
 
 
 def lull(executive: Executive, now: datetime) -> datetime:

@@ -34,11 +34,23 @@ def state_of(executive: Executive, person: str | None) -> UserState | None:
 
 
 def is_busy(executive: Executive, person: str | None) -> bool:
-    """Tell whether the person is not to be talked to but urgently."""
+    """Tell whether the person is not to be talked to but urgently, or is not there.
+
+    Nobody in particular is busy if everybody is said to be, or each one that is known is.
+    """
+    if not executive.people:
+        return False
     known = state_of(executive, person)
-    return known is not None and (
-        known.busy or known.typing or known.in_menu or known.asleep
-    )
+    if known is not None and _is_out_of_reach(known):
+        return True
+    if person is not None:
+        return False
+    named = [executive.people[each] for each in executive.people if each != EVERYBODY]
+    return bool(named) and all(map(_is_out_of_reach, named))
+
+
+def _is_out_of_reach(known: UserState) -> bool:
+    return known.busy or known.typing or known.in_menu or known.asleep or known.away
 
 
 def _bounded(people: Map[str, UserState]) -> Map[str, UserState]:

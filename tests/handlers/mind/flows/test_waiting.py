@@ -8,7 +8,12 @@ import pytest
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
-from schemas.messages.executive import BreakSignalled, Muted, UserStateChanged
+from schemas.messages.executive import (
+    BreakSignalled,
+    Muted,
+    TraitAdjusted,
+    UserStateChanged,
+)
 from schemas.messages.notes import ControlInferred
 from schemas.packs.manifest import CompiledPack
 from schemas.values.executive_settings import ExecutiveSettings
@@ -45,7 +50,7 @@ def done(
     scenario: Scenario, text: str = "the washing machine is done", **fields: Any
 ) -> Turn:
     """The event that the pack answers."""
-    return scenario.sense(text, **{"salience": {"opportunity": 0.9}, **fields})
+    return scenario.sense(text, **{"salience": {"social": 0.9}, **fields})
 
 
 def test_an_answer_waits_while_the_person_is_busy_and_is_said_at_a_break() -> None:
@@ -167,6 +172,18 @@ def test_what_waits_is_not_said_once_somebody_asked_for_quiet() -> None:
     assert said(turn, DeliveryAsked) == []
 
 
+def test_what_is_for_nobody_in_particular_waits_until_somebody_can_hear_it() -> None:
+    """One asleep and one away: it is said when either of them is there again."""
+    scenario = start()
+    scenario.control(UserStateChanged(asleep=True, person="ada"))
+    scenario.control(UserStateChanged(away=True, person="ben"))
+    held = done(scenario)
+    turn = scenario.control(UserStateChanged(away=False, person="ben"))
+
+    assert one(held, Decided).timing == "queued"
+    assert one(turn, Completed).decision_id == decision_id(held)
+
+
 def test_small_talk_waits_for_a_lull() -> None:
     """Until nobody has spoken for 15 seconds."""
     scenario = start(home(type_="quip"))
@@ -178,6 +195,18 @@ def test_small_talk_waits_for_a_lull() -> None:
     later = scenario.wait(10).sense("tick", source="else")
 
     assert "DeliveryAsked" in names(later)
+
+
+def test_an_enthusiastic_companion_does_not_wait_for_a_lull() -> None:
+    """If it matters much; a busy person it lets be all the same."""
+    scenario = start(home(type_="quip"))
+    scenario.control(TraitAdjusted(trait="enthusiasm", by_amount=0.2))
+    scenario.sense("hello", source="user", type_="message")
+    keen = {"opportunity": 0.9, "social": 0.9}
+
+    assert "DeliveryAsked" in names(done(scenario.wait(5), salience=keen))
+    scenario.control(BUSY)
+    assert one(done(scenario.wait(500), salience=keen), Decided).timing == "queued"
 
 
 def test_a_lull_of_a_busy_person_is_no_lull() -> None:

@@ -2,9 +2,12 @@
 
 from typing import Any
 
+from handlers.mind.stages.response_type import response_type
 from schemas.messages.decisions import Decided, Relevance
-from schemas.messages.executive import UserStateChanged
+from schemas.messages.executive import TraitAdjusted, UserStateChanged
+from schemas.messages.sensing import Dimension
 from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.personality import USUAL_TRAITS
 from tests.factories import LIMITS, heuristic, pack
 from tests.scenario import Scenario, one
 
@@ -84,3 +87,27 @@ def test_the_gate_shows_the_sum() -> None:
     assert decided.relevance is not None
     assert gates["habituation"].value == decided.relevance.score
     assert gates["relevance"].threshold == decided.relevance.threshold
+
+
+def test_a_proactive_or_helpful_character_needs_less() -> None:
+    """0.4 for each unit over the usual proactive 0.3, 0.1 for each of helpfulness."""
+    scenario = start()
+    usual = weighed(scenario)
+    scenario.control(TraitAdjusted(trait="proactive", by_amount=0.2))
+    scenario.control(TraitAdjusted(trait="helpfulness", by_amount=-0.5))
+    moved = weighed(scenario.wait(600))
+
+    assert (usual.by_traits, usual.threshold) == (0.0, 0.5)
+    assert (moved.by_traits, moved.threshold) == (-0.03, 0.47)
+
+
+def test_the_type_of_an_answer_follows_character_and_context() -> None:
+    """A funny event, a humorous companion, and not at work; at work it observes."""
+    usual = dict(USUAL_TRAITS)
+    funny: dict[Dimension, float] = {"humor": 0.6}
+
+    assert response_type(funny, usual, None) == "suggestion"
+    assert response_type(funny, usual | {"humor": 0.6}, None) == "quip"
+    assert response_type(funny, usual | {"humor": 0.6}, "work") == "observation"
+    assert response_type({}, usual | {"helpfulness": 0.6}, "work") == "suggestion"
+    assert response_type({"humor": 0.59}, usual | {"humor": 1.0}, None) == "suggestion"
