@@ -193,7 +193,7 @@ async def _recorded(
 def _by(instance: str) -> Attributes:
     # Of no process: sent again, the same trace is the same to the byte, and Jaeger shows
     # it once.
-    return {**resource(os.environ), names.SERVICE_INSTANCE_ID: instance}
+    return {**resource(), names.SERVICE_INSTANCE_ID: instance}
 
 
 def run_id(recording: Recording, label: str) -> str:

@@ -1,18 +1,18 @@
 """A collector of traces: where it is, as OpenTelemetry's variables say, and how to send.
 
-Spans are encoded here; what sends them is a library of the protocol (ADR 0040).
+OpenTelemetry's own exporters send; what they read from the environment by themselves
+(headers, certificates, credential providers) is not repeated here.
 """
 
+import logging
 import socket
-import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from typing import Protocol
-from urllib.parse import unquote, urlsplit
+from urllib.parse import urlsplit
 
 from echoic.errors import SettingsError
-from echoic.tracing import encode
 from echoic.tracing.spans import Attributes, SpanData
 
 PROTOCOLS = ("http/protobuf", "http/json", "grpc")
@@ -22,11 +22,11 @@ COMPRESSIONS = ("none", "gzip", "deflate")
 PROBE_S = 0.3
 """Seconds that a collector may take to accept a connection."""
 POST_S = 2.0
-"""Seconds that it may take to take a batch, a second try included."""
+"""Seconds that it may take to take a batch, the exporter's own retries included."""
 POST_MAX_S = 10.0
 """The same at most, whatever OTEL_EXPORTER_OTLP_TIMEOUT says; its default there."""
-PAUSE_S = 0.5
-"""Seconds before that second try."""
+REASON_MAX = 200
+"""Characters of a reason at most."""
 
 _VARIABLE = "OTEL_EXPORTER_OTLP_"
 
@@ -35,21 +35,17 @@ class CollectorError(Exception):
     """A collector did not take a batch."""
 
 
-class PassingError(CollectorError):
-    """It may take the batch if it is asked again."""
-
-
 class Sender(Protocol):
-    """Sends encoded batches over one protocol."""
+    """Sends batches over one protocol."""
 
-    def send(self, body: bytes, timeout_s: float) -> None:
-        """Send a batch.
+    def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
+        """Send a batch, within the endpoint's timeout.
 
         Raises:
             CollectorError: it was not taken.
         """
 
-    def close(self) -> None:
+    def shutdown(self) -> None:
         """Let go of the connection."""
 
 
@@ -59,13 +55,8 @@ class Endpoint:
 
     url: str
     protocol: str = PROTOCOLS[0]
-    headers: Mapping[str, str] | None = None
     timeout_s: float = POST_S
     compression: str = COMPRESSIONS[0]
-    certificate: str | None = None
-    """The file with the certificates to trust; None: those of the system."""
-    client_certificate: str | None = None
-    client_key: str | None = None
 
     @property
     def address(self) -> tuple[str, int]:
@@ -115,21 +106,9 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
     return Endpoint(
         url=url,
         protocol=protocol,
-        headers=dict(pairs(_variable("HEADERS", environment))),
         timeout_s=_timeout_s(_variable("TIMEOUT", environment)),
         compression=_one_of(COMPRESSIONS, "COMPRESSION", environment),
-        certificate=_variable("CERTIFICATE", environment) or None,
-        client_certificate=_variable("CLIENT_CERTIFICATE", environment) or None,
-        client_key=_variable("CLIENT_KEY", environment) or None,
     )
-
-
-def pairs(text: str) -> Iterator[tuple[str, str]]:
-    """Yield the decoded pairs of `a=b,c=d`, as OpenTelemetry's variables write them."""
-    for pair in text.split(","):
-        name, equals, value = pair.partition("=")
-        if equals:
-            yield unquote(name.strip()), unquote(value.strip())
 
 
 def _variable(name: str, environment: Mapping[str, str]) -> str:
@@ -179,10 +158,19 @@ class Collector:
         except OSError:
             return False
 
-    def open(self) -> "Sender":
-        """Load what sends; it connects with the first batch."""
+    def open(self) -> Sender:
+        """Load the exporter, which takes about 0.2 s; it connects when it sends.
+
+        Raises:
+            CollectorError: what the environment says of it cannot be used.
+        """
         if self._sender is None:
-            self._sender = _sender(self.endpoint)
+            try:
+                self._sender = _sender(self.endpoint)
+            # Of certificates, of an unknown provider of credentials: each has errors of
+            # its own.
+            except Exception as error:
+                raise CollectorError(str(error)[:REASON_MAX]) from error
         return self._sender
 
     def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
@@ -191,25 +179,13 @@ class Collector:
         Raises:
             CollectorError: it was not taken.
         """
-        is_json = self.endpoint.protocol == "http/json"
-        encoded = encode.to_json if is_json else encode.to_protobuf
-        body, sender = encoded(resource, spans), self.open()
-        end_s = time.monotonic() + self.endpoint.timeout_s
-        try:
-            sender.send(body, self.endpoint.timeout_s)
-        except PassingError:
-            # Busy, or the connection was closed meanwhile: once more, if there is time.
-            left_s = end_s - time.monotonic() - PAUSE_S
-            if left_s <= 0:
-                raise
-            time.sleep(PAUSE_S)
-            sender.send(body, left_s)
+        self.open().send(resource, spans)
 
     def close(self) -> None:
         """Let go of the connection; the next batch opens another."""
         sender, self._sender = self._sender, None
         if sender is not None:
-            sender.close()
+            sender.shutdown()
 
 
 def _sender(endpoint: Endpoint) -> Sender:
@@ -221,3 +197,24 @@ def _sender(endpoint: Endpoint) -> Sender:
     from echoic.tracing.over_http import HttpSender
 
     return HttpSender(endpoint)
+
+
+class LastProblem(logging.Handler):
+    """Keeps what an exporter last logged: over gRPC its only word on why it failed."""
+
+    text = "no answer"
+    _LOGGER = logging.getLogger("opentelemetry.exporter")
+
+    def emit(self, record: logging.LogRecord) -> None:
+        """Keep the message, which may be as long as a stack of errors."""
+        self.text = record.getMessage()[:REASON_MAX]
+
+    def __enter__(self) -> "LastProblem":
+        """Listen, and keep the messages from the terminal: the notice says it once."""
+        self._LOGGER.addHandler(self)
+        self._LOGGER.propagate = False
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        """Listen no longer."""
+        self._LOGGER.removeHandler(self)

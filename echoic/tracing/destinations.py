@@ -7,12 +7,13 @@ minute; nothing waits for it.
 import os
 import time
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from pathlib import Path
 from queue import Empty, SimpleQueue
 from threading import Thread
 
 from echoic.tracing import encode
-from echoic.tracing.collector import PROBE_S, Collector
+from echoic.tracing.collector import PROBE_S, Collector, CollectorError
 from echoic.tracing.spans import Attributes, SpanData
 
 AGAIN_S = 60.0
@@ -93,7 +94,9 @@ class Destination:
         """Load what sends, if the collector answers, before the first batch."""
         if self._collector.answers():
             self._probed = True
-            self._collector.open()
+            # What is wrong comes up again with the first batch, and is told then.
+            with suppress(CollectorError):
+                self._collector.open()
 
     def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
         """Send a batch to the collector, or else to the file.

@@ -1,4 +1,4 @@
-"""Encoding of spans as OTLP: in protobuf for collectors, in JSON for files and them.
+"""Encoding of spans as OTLP-JSON, for files and for collectors that want it.
 
 OTLP's JSON differs from protobuf's JSON mapping: ids are hex, not base64; 64-bit integers
 are strings in both. Jaeger's page can open it.
@@ -10,9 +10,17 @@ from typing import Any, cast
 import orjson
 
 from echoic.tracing import conventions as names
-from echoic.tracing import protobuf
-from echoic.tracing.protobuf import ERROR, KINDS, SAMPLED, SCOPE
 from echoic.tracing.spans import Attributes, Link, Scalar, SpanData, SpanEvent, SpanKind
+
+SCOPE = "echoic.tracing"
+KINDS: Mapping[SpanKind, int] = {
+    "internal": 1, "client": 3, "producer": 4, "consumer": 5,
+}  # fmt: skip
+"""Numbers of the enum Span.SpanKind."""
+ERROR = 2
+"""The number of the enum Status.StatusCode."""
+SAMPLED = 1
+"""The flag of W3C Trace Context."""
 
 _KIND_OF: Mapping[int, SpanKind] = {number: kind for kind, number in KINDS.items()}
 # A bool is an int to Python, so it is asked for first.
@@ -35,7 +43,7 @@ def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
                     ],
                     "schemaUrl": names.SCHEMA_URL,
                 }
-                for whose, own in _by_service(resource, spans)
+                for whose, own in by_service(resource, spans)
             ]
         }
     )
@@ -64,12 +72,7 @@ def whole(line: bytes) -> list[tuple[Attributes, list[SpanData]]]:
         return []
 
 
-def to_protobuf(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
-    """Return one export request in protobuf's wire format."""
-    return protobuf.request(_by_service(resource, spans))
-
-
-def _by_service(
+def by_service(
     resource: Attributes, spans: Sequence[SpanData]
 ) -> Iterator[tuple[Attributes, Sequence[SpanData]]]:
     """Yield each service's resource with its spans."""

@@ -16,7 +16,7 @@ from pathlib import Path
 from typing import Literal, Protocol
 
 from echoic.tracing import conventions as names
-from echoic.tracing.collector import Collector, endpoint, pairs
+from echoic.tracing.collector import Collector, endpoint
 from echoic.tracing.destinations import Destination, Spool
 from echoic.tracing.naming import Held
 from echoic.tracing.observe import Answered, Observer, Trace
@@ -64,15 +64,11 @@ class Tracer:
     """Accepts answered inputs from the worker; never blocks it and never raises."""
 
     def __init__(
-        self,
-        observer: Traces,
-        destination: Destination,
-        resource: Attributes,
-        sampling: Sampling = DEFAULT,
+        self, observer: Traces, destination: Destination, sampling: Sampling = DEFAULT
     ) -> None:
         self._observer = observer
         self._destination = destination
-        self._resource = resource
+        self._resource: Attributes = {}
         # Appending and popping are atomic, so the two threads need no lock.
         self._queue: deque[Answered] = deque()
         # Apart, so that these go first where there is no room. No other group needs one.
@@ -143,6 +139,8 @@ class Tracer:
         self.dropped_silent += len(self._silent)
 
     def _run(self) -> None:
+        # In this thread, as it loads the SDK, which takes 80 ms.
+        self._resource = resource()
         self._destination.prepare()
         while not self._closing:
             self._wake.wait(PAUSE_S)
@@ -208,27 +206,35 @@ def open_tracer(
     return Tracer(
         observer or Observer(content=shown, packs=packs),
         Destination(collector, Spool(spool), notify),
-        resource(environment),
         sampling,
     )
 
 
-def resource(environment: Mapping[str, str]) -> dict[str, str]:
-    """Return the resource attributes; without a host Jaeger distrusts every clock."""
-    # Imported when it is needed: a command that traces nothing starts without.
+def resource() -> dict[str, str]:
+    """Return the resource attributes; without a host Jaeger distrusts every clock.
+
+    OTEL_RESOURCE_ATTRIBUTES wins over what is found here, and OTEL_SERVICE_NAME over both.
+    """
+    # Imported when they are needed: a command that traces nothing starts without.
     from importlib.metadata import version
 
+    from opentelemetry.sdk.resources import OTELResourceDetector, Resource
+
     host = socket.gethostname()
-    return {
-        names.SERVICE_VERSION: version("echoic"),
-        names.SERVICE_INSTANCE_ID: f"{host}-{os.getpid()}",
-        names.HOST_NAME: host,
-        names.HOST_ID: _machine() or f"{uuid.getnode():012x}",
-        names.DEPLOYMENT_ENVIRONMENT_NAME: "development",
-        **dict(pairs(environment.get("OTEL_RESOURCE_ATTRIBUTES", ""))),
-        # Last: OTEL_SERVICE_NAME wins over the service's name in OTEL_RESOURCE_ATTRIBUTES.
-        names.SERVICE_NAME: environment.get("OTEL_SERVICE_NAME", names.ENGINE),
-    }
+    found = Resource(
+        {
+            names.SERVICE_NAME: names.ENGINE,
+            names.SERVICE_VERSION: version("echoic"),
+            names.SERVICE_INSTANCE_ID: f"{host}-{os.getpid()}",
+            names.HOST_NAME: host,
+            names.HOST_ID: _machine() or f"{uuid.getnode():012x}",
+            names.DEPLOYMENT_ENVIRONMENT_NAME: "development",
+        }
+    )
+    # Not `Resource.create`, for which the variables are a default, and whose detectors may
+    # find values that are no scalars.
+    merged = found.merge(OTELResourceDetector().detect())
+    return {name: str(value) for name, value in merged.attributes.items()}
 
 
 def _machine() -> str | None:

@@ -182,21 +182,48 @@ def busy() -> Iterator[int]:
 
 
 @contextmanager
-def _answering(statuses: Iterator[str]) -> Iterator[int]:
+def taking() -> Iterator[tuple[int, list[bytes]]]:
+    """A server that takes every request, and what it heard."""
+    heard: list[bytes] = []
+    with _answering(repeat("200 OK"), heard.append) as port:
+        yield port, heard
+
+
+@contextmanager
+def _answering(
+    statuses: Iterator[str], hear: Callable[[bytes], None] = lambda _: None
+) -> Iterator[int]:
     with socket.create_server(("127.0.0.1", 0)) as server:
-        thread = threading.Thread(target=_answer, args=(server, statuses), daemon=True)
-        thread.start()
+        given = (server, statuses, hear)
+        threading.Thread(target=_answer, args=given, daemon=True).start()
         yield server.getsockname()[1]
 
 
-def _answer(server: socket.socket, statuses: Iterator[str]) -> None:
+def _answer(
+    server: socket.socket, statuses: Iterator[str], hear: Callable[[bytes], None]
+) -> None:
     # The end of the test closes the server, and a client may hang up at any time.
     with suppress(OSError):
         while True:
             connection, _ = server.accept()
             with connection, suppress(OSError):
                 connection.settimeout(1.0)
-                if connection.recv(65536):
+                if request := _request(connection):
+                    hear(request)
                     head = "Content-Length: 0\r\nConnection: close\r\n\r\n"
                     answer = f"HTTP/1.1 {next(statuses)}\r\n{head}"
                     connection.sendall(answer.encode())
+
+
+def _request(connection: socket.socket) -> bytes:
+    """What was sent; to its end, if it says where that is."""
+    heard = connection.recv(65536)
+    length = re.search(rb"content-length: (\d+)", heard, re.IGNORECASE)
+    expected = int(length[1]) if length else 0
+    # A connection that is closed before all is read is reset, and the answer lost.
+    while len(heard.partition(b"\r\n\r\n")[2]) < expected:
+        more = connection.recv(65536)
+        if not more:
+            break
+        heard += more
+    return heard

@@ -44,7 +44,7 @@ def received(
         },
     )
     collector = Collector(where)
-    collector.send(resource({}), spans)
+    collector.send(resource(), spans)
     collector.close()
     wait_until(lambda: len(values(rotel.text(), "ID")) >= len(spans))
     return rotel.text()

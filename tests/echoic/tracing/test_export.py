@@ -1,6 +1,8 @@
 """Spans on their way out: to a real receiver, to none, and to one that hangs."""
 
 import json
+import subprocess
+import sys
 import time
 from collections.abc import Callable, Iterator
 from contextlib import AbstractContextManager
@@ -8,9 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from echoic.errors import SettingsError
 from echoic.tracing import export
-from echoic.tracing.collector import Collector, CollectorError, endpoint
 from echoic.tracing.destinations import Spool
 from echoic.tracing.export import Tracer, open_tracer
 from echoic.tracing.sampling import Sampling
@@ -242,99 +242,48 @@ def test_tracing_can_be_switched_off(
     assert open_tracer(None, environment, spool=tmp_path, notify=print) is None
 
 
-def test_the_endpoint_is_read_as_open_telemetry_says() -> None:
-    """The traces' own variable wins, headers are unquoted, the path is added."""
-    plain = endpoint("http://127.0.0.1:4318/", {})
-    named = endpoint(
-        "http://a:1",
-        {
-            "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": "https://b:2/x",
-            "OTEL_EXPORTER_OTLP_HEADERS": "authorization=Bearer%20t,n=1",
-        },
-    )
-
-    assert (plain.url, plain.is_loopback) == ("http://127.0.0.1:4318/v1/traces", True)
-    assert (named.url, named.is_loopback) == ("https://b:2/x", False)
-    assert named.headers == {"authorization": "Bearer t", "n": "1"}
-    assert endpoint(None, {}).url == "http://127.0.0.1:4318/v1/traces"
-
-
-def test_grpc_has_a_port_of_its_own_and_no_path() -> None:
-    """The protocol of the traces wins; a base is the address itself."""
-    environment = {
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
-        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc",
-        "OTEL_EXPORTER_OTLP_TRACES_HEADERS": "a=b",
-        "OTEL_EXPORTER_OTLP_HEADERS": "c=d",
-    }
-    usual, named = endpoint(None, environment), endpoint("https://a/", environment)
-
-    assert (usual.url, usual.address) == ("http://127.0.0.1:4317", ("127.0.0.1", 4317))
-    assert (named.url, named.address) == ("https://a", ("a", 443))
-    assert (usual.headers, usual.is_secure) == ({"a": "b"}, False)
-    assert named.is_secure
-
-
-@pytest.mark.parametrize(
-    ("text", "seconds"),
-    [("", 2.0), ("5", 5.0), ("0.5", 0.5), ("10000", 10.0), ("0", 2.0), ("x", 2.0)],
-)
-def test_the_timeout_is_bounded(text: str, seconds: float) -> None:
-    """Whoever means milliseconds does not make anything wait for hours."""
-    found = endpoint(None, {"OTEL_EXPORTER_OTLP_TIMEOUT": text})
-
-    assert found.timeout_s == seconds
-
-
-def test_a_wrong_endpoint_is_named() -> None:
-    """The error shows the value and what would be right."""
-    with pytest.raises(SettingsError, match=r"'collector:4318/v1/traces'") as raised:
-        endpoint("collector:4318", {})
-
-    assert "http://" in (raised.value.next_step or "")
-
-
-def test_a_wrong_protocol_is_named() -> None:
-    """The error shows the value and what would be right."""
-    with pytest.raises(SettingsError, match="'thrift'") as raised:
-        endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "thrift"})
-
-    assert "grpc" in (raised.value.next_step or "")
-
-
-def test_a_wrong_compression_is_named() -> None:
-    """As the protocol is; nothing is sent in a form that nobody asked for."""
-    with pytest.raises(SettingsError, match="'zip'") as raised:
-        endpoint("http://a", {"OTEL_EXPORTER_OTLP_COMPRESSION": "zip"})
-
-    assert "gzip" in (raised.value.next_step or "")
-
-
-def test_a_busy_collector_is_asked_twice() -> None:
-    """What passes is waited for, within the time that a batch may take."""
-    with collectors.busy() as port:
-        Collector(endpoint(f"http://127.0.0.1:{port}", {})).send({}, [])
-
-
-@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json"])
-def test_a_refusal_says_why(protocol: str) -> None:
-    """The notice that an operator reads holds the status."""
-    variables = {"OTEL_EXPORTER_OTLP_PROTOCOL": protocol}
-    with collectors.refusing() as port:
-        refusing = Collector(endpoint(f"http://127.0.0.1:{port}", variables))
-        with pytest.raises(CollectorError, match="503 Service Unavailable"):
-            refusing.send({}, [])
-
-
-def test_grpc_without_its_extra_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
+def test_an_exporter_that_cannot_be_made_loses_nothing(
+    tmp_path: Path, notices: list[str], monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    """The error is a sentence, and comes at the start."""
-    monkeypatch.setattr("echoic.tracing.collector.find_spec", lambda _: None)
-    with pytest.raises(SettingsError, match="not installed") as raised:
-        endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
+    """The traces are in the file, and the notice says what is wrong."""
+    variable = "OTEL_PYTHON_EXPORTER_OTLP_HTTP_CREDENTIAL_PROVIDER"
+    monkeypatch.setenv(variable, "nobody")
+    with collectors.hanging() as port:
+        tracer = a_tracer(port, tmp_path, notices)
+        trace_something(tracer)
+        tracer.close()
 
-    assert "echoic[grpc]" in (raised.value.next_step or "")
+    assert len(notices) == 1
+    assert "nobody" in notices[0]
+    assert "decide" in spooled(tmp_path)
+
+
+LOADED = """
+import sys
+from pathlib import Path
+from echoic.tracing.export import open_tracer
+
+base, spool = sys.argv[1], Path(sys.argv[2])
+for exporter in ("none", "otlp"):
+    variables = {"OTEL_TRACES_EXPORTER": exporter}
+    tracer = open_tracer(base, variables, spool=spool, notify=lambda _: None)
+    if tracer is not None:
+        tracer.close()
+    wanted = ("opentelemetry", "opentelemetry.exporter", "google.protobuf", "requests")
+    print([name for name in wanted if name in sys.modules])
+"""
+"""Opens no tracer, then one without a collector, and tells what was loaded."""
+
+
+def test_the_exporter_is_loaded_for_a_collector_alone(tmp_path: Path) -> None:
+    """Nothing of it where nothing is traced; where traces go to a file, the resource."""
+    given = [f"http://127.0.0.1:{free_port()}", str(tmp_path / "t.jsonl")]
+    done = subprocess.run(
+        [sys.executable, "-c", LOADED, *given],
+        capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert done.stdout.splitlines() == ["[]", "['opentelemetry']"]
 
 
 def test_where_there_is_no_room_silence_goes_first(

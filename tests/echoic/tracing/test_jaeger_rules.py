@@ -165,9 +165,10 @@ def test_model_calls_are_recognized(spans: list[SpanData]) -> None:
         assert span.attributes["gen_ai.agent.id"] == "mia"
 
 
-def test_resource_names_service_and_host() -> None:
+def test_resource_names_service_and_host(monkeypatch: pytest.MonkeyPatch) -> None:
     """Without a host Jaeger distrusts every clock; without a service nothing is found."""
-    ours = resource({"OTEL_RESOURCE_ATTRIBUTES": "deployment.environment.name=stage"})
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "deployment.environment.name=stage")
+    ours = resource()
 
     assert ours["service.name"] == "echoic"
     assert ours["deployment.environment.name"] == "stage"
@@ -175,11 +176,23 @@ def test_resource_names_service_and_host() -> None:
     assert not [name for name in ours if name.startswith(("telemetry.", "process."))]
 
 
+def test_the_service_is_named_by_the_environment(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its own variable wins over the one for all attributes, whose values are decoded."""
+    monkeypatch.setenv("OTEL_RESOURCE_ATTRIBUTES", "service.name=a,team=a%2Cb")
+    assert resource()["service.name"] == "a"
+    monkeypatch.setenv("OTEL_SERVICE_NAME", "b")
+
+    assert resource()["service.name"] == "b"
+    assert resource()["team"] == "a,b"
+
+
 def test_spool_can_be_uploaded(spans: list[SpanData], tmp_path: Path) -> None:
     """The file is JSON a line, with hex ids and integers as text."""
     spool = Spool(tmp_path / "traces.otlp.jsonl")
-    spool.send(resource({}), spans[:5])
-    spool.send(resource({}), spans[5:])
+    spool.send(resource(), spans[:5])
+    spool.send(resource(), spans[5:])
     lines = spool.path.read_text().splitlines()
     written = [
         span
