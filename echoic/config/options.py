@@ -111,6 +111,8 @@ _ORDER = (
     "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
     "channel", "embedder", "timezone", "quiet_hours", "cooldown_s",
     "heuristic_cooldown_s", "rate_per_hour", "languages",
+    "salience.modulates", "budget.calls_per_minute", "budget.tokens_per_day",
+    "budget.cost_per_day",
     "learning.calibrate_raters", "learning.undo_s", "learning.ignored_after",
     "learning.preset", "learning.kappa", "learning.kappa_by_origin", "learning.gamma",
     "learning.floor", "learning.ceiling", "learning.feedback_weight",

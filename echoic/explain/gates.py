@@ -9,6 +9,7 @@ SILENCE_OF_GATE: Mapping[str, str] = {
     "habituation": "habituated",
     "confidence": "low_confidence",
     "heuristic_cooldown": "cooldown",
+    "budget": "budget_exhausted",
 }
 
 VALUE_OF_GATE: Mapping[str, str] = {
@@ -17,6 +18,7 @@ VALUE_OF_GATE: Mapping[str, str] = {
     "cooldown": "seconds since the last response",
     "heuristic_cooldown": "seconds since that heuristic answered",
     "rate": "responses left in the hour",
+    "budget": "what is left of the budget",
 }
 """What a gate's value is, in words."""
 
@@ -36,5 +38,6 @@ PASSES: Mapping[str, str] = {
     "cooldown": _WORDS_PASS,
     "heuristic_cooldown": _WORDS_PASS,
     "rate": _WORDS_PASS,
+    "budget": "What a trusted heuristic answers passes.",
 }
 """What passes a gate that is closed to other things."""

@@ -21,6 +21,7 @@ from handlers.mind.flows import (
     propose,
     reflect,
     silence,
+    soured,
     waiting,
 )
 from handlers.mind.stages import completion, controls, feedback, intake, outcomes
@@ -271,6 +272,7 @@ def _learn(turn: TurnContext, given: FeedbackGiven) -> None:
     if isinstance(learnt, FeedbackApplied):
         turn.credit(learnt)
         silence.judged(turn, given, learnt)
+        soured.by_vote(turn, learnt)
         form.ask(turn, learnt)
     else:
         turn.emit(learnt)
@@ -297,6 +299,8 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
             turn.watch(id_, content_hash, answer)
             return
     turn.emit(answer)
+    if isinstance(answer, ControlApplied):
+        soured.by_state(turn, control)
     if turn.state.executive.waiting and isinstance(answer, ControlApplied):
         at_break_of = None
         if isinstance(control, BreakSignalled):

@@ -22,7 +22,7 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.executive import personality, sayings, waiting
+from projections.folds.executive import sayings, signals, waiting
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
@@ -87,9 +87,7 @@ def said(
     Outputs that change no state, unknown ones among them, are skipped.
     """
     state = _said(state, context, id_, message)
-    if context.settings.executive is not None:
-        return personality.felt(state, context, message)
-    return state
+    return signals.noticed(state, context, message)
 
 
 def _said(

@@ -93,6 +93,33 @@ class Saying(Struct, frozen=True, kw_only=True, gc=False):
     person: str | None = None
     vector: Vector = b""
     """Of the event that it answered."""
+    sort: str = ""
+    """The event's `<source>.<type>`; empty if it is not known any more."""
+
+
+class Ignored(Struct, frozen=True, kw_only=True):
+    """Events of a sort whose answers nobody heeded lately."""
+
+    kept: float
+    """Which share of their salience counted then."""
+    at: datetime
+
+
+class Spent(Struct, frozen=True, kw_only=True):
+    """What asking models took lately, as far as there is a budget."""
+
+    calls: tuple[datetime, ...] = ()
+    """When models were asked in the last minute."""
+    day: str = ""
+    """The day in the settings' time zone, as `2026-05-04`."""
+    tokens: int = 0
+    """Read and written on that day."""
+    cost: float = 0.0
+    """In US dollars, on that day."""
+
+
+NOTHING_SPENT = Spent()
+_BY_SORT: Bounded[str, Ignored] = Bounded(limits.SORTS_IGNORED)
 
 
 class Override(Struct, frozen=True, kw_only=True):
@@ -178,6 +205,9 @@ class Executive(Struct, frozen=True, kw_only=True):
     """When a person last said something."""
     modulations: tuple[Modulation, ...] = ()
     """What matters more or less, in the same order."""
+    ignored: Bounded[str, Ignored] = _BY_SORT
+    """By `<source>.<type>` of events."""
+    spent: Spent = NOTHING_SPENT
 
 
 IDLE = Executive()

@@ -64,6 +64,9 @@ RESTRAINTS = 64
 MODULATIONS = 64
 """How many modulations are in force at once; the one that began first goes first."""
 
+SORTS_IGNORED = 200
+"""For how many sorts of event it is remembered, at least, that answers were ignored."""
+
 SAYINGS = 100
 """How many of the latest responses are remembered."""
 

@@ -55,6 +55,22 @@ class ExecutiveSettings(Part):
     relevance: Annotated[bool, Setting("relevance.weighs", start="on")] = False
     """Whether goals, what the person is about, novelty and what was said already move how
     much an event matters."""
+    modulates: Annotated[bool, Setting("salience.modulates", start="on")] = added(False)
+    """Whether events of a kind that is ignored matter less, and all events for ten minutes
+    after a person did not like a response; and whether the context moves the threshold."""
+    budget_calls: Annotated[int, Setting("budget.calls_per_minute")] = added(
+        0, ge=0, le=600
+    )
+    """How many models are asked a minute, at most; 0: any number."""
+    budget_tokens: Annotated[int, Setting("budget.tokens_per_day")] = added(
+        0, ge=0, le=1_000_000_000
+    )
+    """How many tokens an agent's models read and write a day, at most, in the settings'
+    time zone; 0: any number."""
+    budget_cost: Annotated[float, Setting("budget.cost_per_day")] = added(
+        0.0, ge=0.0, le=1_000_000.0
+    )
+    """How many US dollars an agent's models cost a day, at most; 0: any number."""
     languages: Annotated[tuple[Token, ...], Setting(
         "languages", start=("en",), form="languages"
     )] = added(())

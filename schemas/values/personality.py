@@ -68,6 +68,8 @@ class ContextDeclared(Part):
     description: str = Field(default="", max_length=500)
     modifiers: Modifiers = Field(default_factory=dict)
     """What is added to each trait there."""
+    threshold: float = Field(default=0.0, ge=-0.5, le=0.5, exclude_if=(0.0).__eq__)
+    """What is added there to what an event must matter to be answered."""
 
 
 DETECTED: Mapping[str, Mapping[Trait, float]] = MappingProxyType(
@@ -97,11 +99,12 @@ CONTEXTS: Mapping[str, ContextDeclared] = MappingProxyType(
                 name="work",
                 description="somebody works",
                 modifiers={"humor": -0.2, "sarcasm": -0.2, "verbosity": -0.1},
+                threshold=0.1,
             ),
             ContextDeclared(name="home", description="everyday life at home"),
             ContextDeclared(name="general", description="nothing in particular"),
         )
     }
 )
-"""Those that everybody may switch to. Their modifiers are ours: the seed wants that work
-and games differ, and gives no numbers."""
+"""Those that everybody may switch to. Their modifiers and thresholds are ours: the seed
+wants that work and games differ, and gives no numbers."""

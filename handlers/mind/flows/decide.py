@@ -9,7 +9,14 @@ from datetime import timedelta
 from typing import cast
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import character, decision_messages, restrain, silence, waiting
+from handlers.mind.flows import (
+    character,
+    decision_messages,
+    restrain,
+    silence,
+    soured,
+    waiting,
+)
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.told import acknowledged
@@ -58,6 +65,7 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     # Only these can tell that what was said succeeded.
     if shown is not None or event.in_reply_to is not None:
         silence.shown(turn, event, shown)
+    soured.by_event(turn, event, is_undo=shown is not None and shown.by == "undo")
     # After the credit: the decision must see the confidence that the outcome left.
     assignment = _assignment(turn, event)
     # From here on the variant's settings are in force; the outcome was counted without it.
@@ -204,13 +212,17 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     else:
         goals = tuple(each.text for each in relevant)
     consulted = consultation(turn, strategy, goals, here.domain.name, here.tone)
+    spent = restrain.budget(turn) if consulted is not None else None
+    if spent is not None and not spent.passed:
+        consulted = None
     context = _context(turn, here, consulted, goals)
     resting = restrain.waiting(turn, here.event, context.candidates)
     if resting is not None:
         gates = (*here.assessment.gates, resting)
         return [decision_messages.gated(turn, here, strategy, gates, "cooldown")]
     turn.enter("choose")
-    choice = executive.choose(_odds(turn, strategy, context), context, turn.draw)
+    odds = restrain.within_budget(_odds(turn, strategy, context), spent)
+    choice = executive.choose(odds, context, turn.draw)
     turn.enter("messages")
     # Of the first message returned; it serves as the response's id, too.
     decision_id = turn.next_id

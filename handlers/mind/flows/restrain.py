@@ -10,13 +10,17 @@ from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import completion, limits, modulation
+from handlers.mind.stages.budget import spending_gate
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
 from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
+from projections.folds.events import sort_of
+from projections.folds.executive import ignored, templates
 from schemas.messages.decisions import Completed, Dropped, Gate, HeldAnswer, Salience
 from schemas.messages.sensing import Sensed
-from schemas.ports.decision_context import HeuristicCandidate
+from schemas.ports.decision_context import HeuristicCandidate, Odds
 from schemas.state.agent import Pending
+from schemas.values.exact_math import round6
 from schemas.values.reasons import Drop, Silence
 
 COOLDOWN = "cooldown"
@@ -26,14 +30,44 @@ COOLDOWN = "cooldown"
 def moved(turn: TurnContext, event: Sensed) -> Moved:
     """Return how an event must matter more than usual for now, or less."""
     held = turn.state.executive
-    # Before anything is made: nearly always nothing was asked for.
-    if not held.restraints and not held.modulations:
-        return UNMOVED
-    settings = turn.settings
-    here = Topical(event, turn.aids.vector, settings.limits.match, settings.edition)
-    by_wish = modulation.moved(held.modulations, turn.now, here)
-    after_quiet = limits.raised(held, _heard(turn, event, is_threat=False))
-    return by_wish.and_raised(after_quiet) if after_quiet else by_wish
+    found = UNMOVED
+    # Each only where there is any: nearly always nothing was asked for.
+    if held.modulations:
+        settings = turn.settings
+        here = Topical(event, turn.aids.vector, settings.limits.match, settings.edition)
+        found = modulation.moved(held.modulations, turn.now, here)
+    if held.restraints:
+        found = found.and_raised(
+            limits.raised(held, _heard(turn, event, is_threat=False))
+        )
+    how = turn.settings.executive
+    if how is None or not how.modulates:
+        return found
+    if held.context is not None:
+        known = templates.contexts(turn.packs).get(held.context.name)
+        found = found.and_raised(known.threshold if known is not None else 0.0)
+    share = ignored.kept(held.ignored.get(sort_of(event)), turn.now)
+    return replace(found, kept=round6(found.kept * share)) if share < 1.0 else found
+
+
+def budget(turn: TurnContext) -> Gate | None:
+    """Return the gate of what models may cost; None if there is no such limit."""
+    settings = turn.settings.executive
+    if settings is None:
+        return None
+    return spending_gate(turn.state.executive.spent, settings, turn.now)
+
+
+def within_budget(odds: Odds, spent: Gate | None) -> Odds:
+    """Return the odds with the budget's gate; if it is closed, silence is for that."""
+    if spent is None:
+        return odds
+    is_for_that = not spent.passed and odds.silence == "llm_unavailable"
+    return replace(
+        odds,
+        gates=(*odds.gates, spent),
+        silence="budget_exhausted" if is_for_that else odds.silence,
+    )
 
 
 def gated(

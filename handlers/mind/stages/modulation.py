@@ -32,6 +32,8 @@ class Moved(Struct, frozen=True):
 
     def and_raised(self, by: float) -> "Moved":
         """Return the same with the threshold moved by more, within the bounds."""
+        if not by:
+            return self
         raised = round6(clamp(self.raised + by, -MOST, MOST))
         return Moved(raised, self.kept, self.suppressed)
 

@@ -9,6 +9,9 @@ from schemas.messages.executive import SalienceModulated
 from schemas.state import limits
 from schemas.state.executive import EVERYBODY, Executive, Modulation
 
+SENTIMENT = "sentiment"
+"""Who asks for it, if it follows from how a person felt about a response."""
+
 AMOUNTS = {
     "suppress": 1.0,
     "heighten": 0.3,
@@ -72,8 +75,12 @@ def _cleared(executive: Executive, id_: str | None) -> Executive:
 
 def _subject(modulation: Modulation) -> tuple[str, ...]:
     """Return what a modulation is about: a later one of the same takes its place."""
+    kind: str = modulation.change
+    if kind in ("suppress", "heighten"):
+        kind = "watch"
     return (
-        "watch" if modulation.change in ("suppress", "heighten") else modulation.change,
+        # What a rule makes takes the place of nothing that a person asked for.
+        SENTIMENT if modulation.by == SENTIMENT else kind,
         modulation.person,
         modulation.about.casefold(),
         modulation.source or "",

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from projections.folds.events import sort_of
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
 from schemas.state import limits
@@ -26,6 +27,7 @@ def of_decided(
         heuristic_id=message.matched_heuristic_id,
         person=event.person,
         vector=vector,
+        sort=sort_of(event),
     )
 
 
@@ -40,6 +42,7 @@ def of_completed(message: Completed, pending: Pending | None, at: datetime) -> S
         domain=(lesson.domain if lesson else None) or "",
         heuristic_id=message.matched_heuristic_id if by_heuristic else None,
         vector=lesson.vector if lesson else b"",
+        sort=f"{lesson.source}.{lesson.type}" if lesson else "",
     )
 
 

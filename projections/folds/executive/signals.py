@@ -1,0 +1,21 @@
+"""Fold what outputs show besides what they are about: mood, what is ignored, what it costs."""
+
+from projections.folds.executive import ignored, personality, spending
+from projections.folds.fold_context import FoldContext
+from schemas.codec.catalogue import OutputMessage
+from schemas.state.agent import AgentState
+
+
+def noticed(
+    state: AgentState, context: FoldContext, message: OutputMessage
+) -> AgentState:
+    """Return the state after what an output shows, if the executive is on."""
+    settings = context.settings.executive
+    if settings is None:
+        return state
+    state = personality.felt(state, context, message)
+    if settings.modulates:
+        state = ignored.noticed(state, context, message)
+    if settings.budget_calls or spending.has_day(settings):
+        state = spending.noticed(state, context, message)
+    return state

@@ -1,0 +1,67 @@
+"""Fold what asking models takes: calls of the last minute, tokens and cost of the day."""
+
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
+
+from projections.folds.fold_context import FoldContext
+from schemas.codec.catalogue import OutputMessage
+from schemas.messages.asks import ModelAsked
+from schemas.messages.notes import Handled
+from schemas.messages.results import ModelAnswered
+from schemas.state.agent import AgentState
+from schemas.state.executive import Spent
+from schemas.values import timezones
+from schemas.values.exact_math import round6
+from schemas.values.executive_settings import ExecutiveSettings
+
+MINUTE = timedelta(seconds=60)
+
+
+def noticed(
+    state: AgentState, context: FoldContext, message: OutputMessage
+) -> AgentState:
+    """Return the state after an ask of a model, or its answer; without a budget, as it is."""
+    settings = context.settings.executive
+    assert settings is not None
+    spent = state.executive.spent
+    match message:
+        case ModelAsked() if settings.budget_calls:
+            calls = (*recent(spent, context.now), context.now)
+            spent = replace(spent, calls=calls[-settings.budget_calls :])
+        case Handled(reason="recorded") if has_day(settings):
+            answered = context.input.message
+            if not isinstance(answered, ModelAnswered):
+                return state
+            spent = _answered(of_today(spent, settings, context.now), answered)
+        case _:
+            return state
+    return replace(state, executive=replace(state.executive, spent=spent))
+
+
+def has_day(settings: ExecutiveSettings) -> bool:
+    """Tell whether there is a budget by the day."""
+    return bool(settings.budget_tokens or settings.budget_cost)
+
+
+def recent(spent: Spent, now: datetime) -> tuple[datetime, ...]:
+    """Return when models were asked within the last minute."""
+    return tuple(each for each in spent.calls if now - MINUTE < each <= now)
+
+
+def of_today(spent: Spent, settings: ExecutiveSettings, now: datetime) -> Spent:
+    """Return what was spent on the day that it is in the settings' time zone."""
+    today = f"{timezones.local(now, settings.timezone):%Y-%m-%d}"
+    if spent.day == today:
+        return spent
+    return replace(spent, day=today, tokens=0, cost=0.0)
+
+
+def _answered(spent: Spent, answered: ModelAnswered) -> Spent:
+    tokens = (answered.input_tokens or 0) + (answered.output_tokens or 0)
+    # Whatever a provider reports, a budget is never filled up by it.
+    return replace(
+        spent,
+        tokens=spent.tokens + max(tokens, 0),
+        cost=round6(spent.cost + max(answered.cost_usd or 0.0, 0.0)),
+    )

@@ -1,0 +1,122 @@
+"""The budget of the model's arm: calls a minute, tokens and cost a day."""
+
+from typing import Any
+
+import pytest
+
+from handlers.mind.turn import Turn
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Decided, Gate
+from schemas.messages.results import ModelAnswered
+from schemas.state.executive import IDLE, NOTHING_SPENT
+from tests import factories
+from tests.factories import heuristic, pack
+from tests.scenario import Scenario, one, output, said
+
+GARDEN = pack(heuristic("low", "food is low", "Eat now.", 0.8))
+
+
+def alive(**executive: Any) -> Scenario:
+    """A scenario with a model and a budget."""
+    return Scenario(
+        GARDEN, edition=2, relevance=0.0, model=factories.MODEL, executive=executive
+    )
+
+
+def asks(scenario: Scenario, text: str, after_s: float = 1.0) -> Turn:
+    """An event that nothing learnt answers."""
+    return scenario.wait(after_s).sense(text)
+
+
+def answers(scenario: Scenario, asked: Turn, **spent: Any) -> Turn:
+    """The model's answer, with what it took."""
+    ask = output(asked, ModelAsked)
+    return scenario.wait(1).tell(
+        ModelAnswered(ask_id=ask.id, request_hash="r", model="m", text="Hi.", **spent)
+    )
+
+
+def test_so_many_calls_a_minute() -> None:
+    """At the budget no model is asked, with the reason; a heuristic answers as ever."""
+    scenario = alive(budget_calls=2)
+    asks(scenario, "one thing")
+    asks(scenario, "another thing there")
+
+    third = asks(scenario, "quite something else")
+    known = scenario.wait(1).sense("food is low")
+
+    assert not said(third, ModelAsked)
+    decided = one(third, Decided)
+    assert decided.silence == "budget_exhausted"
+    assert decided.gates[-1] == Gate(
+        name="budget", passed=False, value=0.0, threshold=1.0, margin=-1.0,
+        note="2 of 2 calls in the last minute",
+    )  # fmt: skip
+    assert one(known, Decided).text == "Eat now."
+    # A minute after the first call, which then no longer counts.
+    early = asks(scenario, "it is early", after_s=56.999)
+    late = asks(scenario, "it is late", after_s=0.001)
+    assert (bool(said(early, ModelAsked)), bool(said(late, ModelAsked))) == (
+        False,
+        True,
+    )
+
+
+@pytest.mark.parametrize(
+    ("budget", "spent", "note"),
+    [
+        ({"budget_tokens": 30}, {"input_tokens": 10, "output_tokens": 20}, "30 of 30"),
+        ({"budget_tokens": 30}, {"input_tokens": 10, "output_tokens": 19}, None),
+        ({"budget_cost": 0.5}, {"cost_usd": 0.5}, "0.5 of 0.5 US dollars today"),
+        ({"budget_cost": 0.5}, {"cost_usd": 0.499999}, None),
+        ({"budget_cost": 0.5}, {"cost_usd": -1.0, "input_tokens": -5}, None),
+    ],
+)
+def test_so_much_a_day(
+    budget: dict[str, float], spent: dict[str, float], note: str | None
+) -> None:
+    """Of tokens and of dollars, until midnight in the settings' time zone."""
+    scenario = alive(timezone="Europe/Berlin", **budget)
+    answers(scenario, asks(scenario, "one thing"), **spent)
+
+    decided = one(asks(scenario, "another thing there"), Decided)
+
+    assert (decided.silence == "budget_exhausted") == (note is not None)
+    gate = decided.gates[-1]
+    assert gate.name == "budget"
+    assert (note or "") in (gate.note or "")
+    # Noon in UTC is 14:00 in Berlin, so a new day begins there in ten hours.
+    midnight = asks(scenario, "it is midnight", after_s=36_000)
+    assert said(midnight, ModelAsked)
+
+
+def test_the_tightest_limit_is_told() -> None:
+    """The one of which the smallest share is left."""
+    scenario = alive(budget_calls=10, budget_tokens=100)
+    answers(scenario, asks(scenario, "one thing"), input_tokens=50)
+
+    decided = one(asks(scenario, "another thing there"), Decided)
+
+    assert decided.gates[-1].note == "50 of 100 tokens today"
+    assert scenario.mind.executive.spent.tokens == 50
+
+
+def test_without_a_budget_nothing_is_counted() -> None:
+    """And nothing is on record."""
+    scenario = alive()
+    answers(scenario, asks(scenario, "one thing"), input_tokens=50)
+
+    assert scenario.mind.executive.spent is NOTHING_SPENT
+    plain = Scenario(GARDEN, edition=2, relevance=0.0, model=factories.MODEL)
+    answers(plain, asks(plain, "one thing"), input_tokens=50)
+    assert plain.mind.executive is IDLE
+
+
+def test_where_no_day_is_counted_answers_cost_nothing() -> None:
+    """Only calls are."""
+    scenario = alive(budget_calls=5)
+    answers(scenario, asks(scenario, "one thing"), input_tokens=50)
+    scenario.fail_model(asks(scenario, "another thing there"))
+
+    spent = scenario.mind.executive.spent
+    assert (len(spent.calls), spent.tokens) == (2, 0)
