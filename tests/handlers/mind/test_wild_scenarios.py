@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from echoic.packs.phrases import shipped
 from schemas.codec.catalogue import ControlMessage, ResultMessage
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import (
@@ -28,7 +29,13 @@ from schemas.messages.controls import (
     StrategySelected,
 )
 from schemas.messages.decisions import Completed, Decided, Dropped
-from schemas.messages.executive import BreakSignalled, UserStateChanged
+from schemas.messages.executive import (
+    BreakSignalled,
+    ContextSwitched,
+    Muted,
+    SalienceModulated,
+    UserStateChanged,
+)
 from schemas.messages.experiments import Variant
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import OutcomeExpired, OutcomeObserved
@@ -72,7 +79,28 @@ EXECUTIVES = (
     ExecutiveSettings(),
     ExecutiveSettings(timing=True),
     ExecutiveSettings(timing=True, relevance=True),
+    ExecutiveSettings(
+        timing=True,
+        cooldown_s=4.0,
+        heuristic_cooldown_s=30.0,
+        rate_per_hour=5,
+        quiet_hours="22:00-07:00",
+        timezone="Asia/Tokyo",
+        modulates=True,
+        budget_calls=2,
+        budget_tokens=1_000,
+        phrases=shipped(("en",)),
+    ),
 )
+SPOKEN = (
+    "be quiet for ten minutes",
+    "unmute",
+    "mute",
+    "undo that",
+    "talk less",
+    "help",
+)
+CHANGES: tuple[Any, ...] = ("suppress", "heighten", "habituate", "threshold", "focus")
 
 
 class Wild:
@@ -90,7 +118,7 @@ class Wild:
             relevance=choice([0.0, 0.5]),
             present=choice(["neutral", "hint", "none"]),
             edition=choice([1, 2]),
-            executive=choice(EXECUTIVES),
+            executive=choice((*EXECUTIVES, EXECUTIVES[-1])),
             prediction=choice(["same", "separate", "off"]),
             withhold=choice([0.0, 0.5]),
             formation=choice([True, False]),
@@ -107,6 +135,7 @@ class Wild:
     def lead(self, steps: int) -> Scenario:
         """Let so many things happen."""
         happenings = [self._sense] * 5 + [self._judge, self._answer, self._change] * 2
+        happenings += [self._restrain, self._speak]
         for _ in range(steps):
             self.scenario.wait(self.random.choice([0, 0.5, 5, 40, 100, 2_000]))
             self.scenario.agent = self.random.choice(["ana", "ana", "ana", "bo"])
@@ -165,6 +194,38 @@ class Wild:
             id_=random.choice([None, None, f"e{random.randint(0, 9)}"]),
             **{key: event[key] for key in event if random.random() < 0.3},
         )
+
+    def _speak(self) -> None:
+        choice = self.random.choice
+        words = choice([*SPOKEN, f"watch for {self._text()}"])
+        self.scenario.sense(
+            words,
+            source="user",
+            type_="message",
+            person=choice([None, "ada", "lee"]),
+            sentiment=choice([None, -0.5]),
+        )
+
+    def _restrain(self) -> None:
+        choice, person = self.random.choice, self.random.choice([None, "ada"])
+        known = self.scenario.mind.executive.modulations
+        controls: list[ControlMessage] = [
+            Muted(mode=choice(["quiet", "mute"]), for_s=choice([None, 5, 100])),
+            Muted(mode=choice(["quiet", "mute"]), off=True, person=person),
+            SalienceModulated(
+                change=choice(CHANGES),
+                about=choice([None, self._text()]),
+                type=choice([None, "vital"]),
+                amount=choice([None, self.random.uniform(-1, 1)]),
+                for_s=choice([None, 50]),
+                person=person,
+            ),
+            SalienceModulated(
+                change="clear", modulation_id=choice([None, *(e.id for e in known)])
+            ),
+            ContextSwitched(context=choice(["work", "home"])),
+        ]
+        self.scenario.control(choice(controls))
 
     def _judge(self) -> None:
         random = self.random
