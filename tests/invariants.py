@@ -89,7 +89,12 @@ def _check_marks(turn: Turn, epoch: UUID) -> None:
 
 def _check_answer(turn: Turn) -> None:
     """The closed table: which outputs may answer which input."""
-    said = Counter(type(each.message).__name__ for each in turn.outputs)
+    # What a due timer made it decide stands beside the answer.
+    said = Counter(
+        type(each.message).__name__
+        for each in turn.outputs
+        if not (isinstance(each.message, Decided) and each.message.timer is not None)
+    )
     handled = [
         each.message.reason
         for each in turn.outputs

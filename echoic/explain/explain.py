@@ -52,6 +52,9 @@ _WAITS: Mapping[Timing, str] = {
 }
 """What a heuristic's answer waits for; a decision that asks a model is `queued` as well."""
 
+_OCCASIONS: Mapping[str, str] = {"reminder": "somebody asked to be reminded of it"}
+"""Why it speaks though nothing happened."""
+
 _QUIET = "silence"
 """The gate of learned silence. It is open when silence is kept, unlike all others."""
 
@@ -112,6 +115,10 @@ def verdict(record: DecisionRecord, names: Names) -> str:
 
 def _came_of(record: DecisionRecord, names: Names) -> str:
     if not record.is_final:
+        if record.decided.path == "proactive":
+            return (
+                f"Will speak by itself: it waits for {_WAITS[record.decided.timing]}."
+            )
         if record.decided.path == "heuristic":
             who = named(record.decided.matched_heuristic_id, names)
             return f"Will speak by {who}: it waits for {_WAITS[record.decided.timing]}."
@@ -239,6 +246,8 @@ def _spoke(record: DecisionRecord, names: Names) -> str:
         lost = getattr(record.ending, "model", None)
         race = f": the model {lost} had not answered in time" if lost else ""
         return f"Spoke by the heuristic {who}{figures}{race}."
+    if record.path == "proactive":
+        return f"Spoke by itself: {_OCCASIONS.get(decided.type, decided.type)}."
     if record.path == "acknowledged":
         return "Told the person what became of what they asked for."
     model = getattr(record.ending, "model", "the model")

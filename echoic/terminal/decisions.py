@@ -145,7 +145,8 @@ def _answer(record: DecisionRecord, names: Names) -> Text:
     badge = _BADGES.get(record.path, "- ")
     if record.said is not None:
         return text((badge, "green"), f" {_speaker(record, names)} “{record.said}”")
-    waits = "waits …" if record.decided.path == "heuristic" else "asks the model …"
+    is_ready = record.decided.path in ("heuristic", "proactive")
+    waits = "waits …" if is_ready else "asks the model …"
     silence = f"silent: {record.silence}" if record.is_final else waits
     return text(f"{badge} ", (silence, "dim"))
 
@@ -156,6 +157,8 @@ def _speaker(record: DecisionRecord, names: Names) -> str:
         return f"{name} {figure(record.answer.predicted_success)}"
     if record.path == "acknowledged":
         return "as told"
+    if record.path == "proactive":
+        return "by itself"
     return str(getattr(record.ending, "model", "model"))
 
 

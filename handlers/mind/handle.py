@@ -17,6 +17,7 @@ from handlers.mind.flows import (
     consult,
     decide,
     form,
+    initiate,
     noticing,
     propose,
     reflect,
@@ -195,6 +196,8 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
         reflect.give_up(turn)
     elif timer.purpose == "held":
         waiting.run(turn, timer.id)
+    elif timer.purpose == "reminder":
+        initiate.remind(turn, timer)
     else:
         pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)

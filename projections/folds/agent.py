@@ -22,7 +22,7 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.executive import sayings, signals, waiting
+from projections.folds.executive import initiatives, sayings, signals, waiting
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
@@ -258,7 +258,8 @@ def _decided(
     event = context.input.message
     # A decision on a due timer is on no event: there is nothing to remember or get used to.
     if not isinstance(event, Sensed) or message.event_id != context.input.id:
-        return replace(state, decisions=decisions)
+        state = replace(state, decisions=decisions)
+        return initiatives.decided(state, context, id_, message)
     vector, now, passed = context.aids.vector, context.now, message.path != "none"
     sources = events.remembered(state, event, context.input.id, id_, vector, now)
     habits, occasions = state.habits, state.occasions
@@ -275,7 +276,7 @@ def _decided(
         state, decisions=decisions, sources=sources, habits=habits, occasions=occasions
     )
     if context.settings.executive is not None:
-        said = sayings.of_decided(id_, message, event, now, vector or b"")
+        said = sayings.of_decided(id_, message, now, vector or b"")
         state = sayings.heard(state, event, now)
         state = state if said is None else sayings.remembered(state, said)
     how = context.settings.sleep

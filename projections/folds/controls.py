@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from projections.folds import experiments, goals_and_biases, sessions
 from projections.folds.executive import controls as executive_controls
+from projections.folds.executive import reminders
 from projections.folds.executive.origin import Origin
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.envelope import Input
 from schemas.messages import controls
-from schemas.messages.executive import OfPerson
+from schemas.messages.executive import OfPerson, ReminderSet
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, PackRef, Taught
 from schemas.state.evidence import Belief, Prior, belief_key
@@ -25,6 +26,9 @@ def applied(
     `input_` is what the control came with, be it the control itself or not.
     """
     aids = origin.aids
+    # Before the others: it alone sets a timer.
+    if isinstance(message, ReminderSet):
+        return reminders.applied(state, message, origin)
     if isinstance(message, OfPerson):
         executive = executive_controls.applied(state.executive, message, origin)
         return replace(state, executive=executive)

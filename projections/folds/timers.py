@@ -26,6 +26,10 @@ EARLIEST = datetime(1000, 1, 1, tzinfo=UTC)
 LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 """No time is moved out of these bounds, between which sensors' times are accepted."""
 
+REMINDER = "reminder/"
+"""What the ids of reminders' timers begin with: people name reminders as they like, and no
+other timer may be meant."""
+
 _STAYS = ("now", "heard_at", "session", "slept")
 """Fields that keep their times: the clock itself, and reports of what is over."""
 
@@ -65,10 +69,13 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
 
 
 def _without(executive: Executive, id_: str) -> Executive:
-    kept = tuple(each for each in executive.waiting if each.decision_id != id_)
-    if len(kept) == len(executive.waiting):
+    waiting = tuple(each for each in executive.waiting if each.decision_id != id_)
+    reminders = tuple(
+        each for each in executive.reminders if f"{REMINDER}{each.id}" != id_
+    )
+    if waiting == executive.waiting and reminders == executive.reminders:
         return executive
-    return replace(executive, waiting=kept)
+    return replace(executive, waiting=waiting, reminders=reminders)
 
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:

@@ -111,7 +111,7 @@ def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | 
     # On a decision from before the run, or on a heuristic itself: both runs share it.
     if recorded is None:
         return given
-    mine = own.at(recorded.sequence)
+    mine = own.like(recorded)
     if mine is None or not mine.is_same_arm(recorded):
         return None
     # `about` describes the recorded run's decision, not this run's.
@@ -130,7 +130,7 @@ def _report(event: Sensed, past: History, own: History) -> Sensed:
         recorded = past.decision(target or "")
     if recorded is None:
         return event
-    mine = own.at(recorded.sequence)
+    mine = own.like(recorded)
     changes: dict[str, object] = {}
     if isinstance(target, str) and mine is not None:
         changes["in_reply_to"] = mine.id
@@ -147,7 +147,7 @@ def _delivery(
     if delivery is None:
         return result
     recorded = past.decision(delivery.decision_id)
-    mine = own.at(recorded.sequence) if recorded else None
+    mine = own.like(recorded) if recorded else None
     if mine is None or not mine.is_same_arm(recorded):
         return None
     ask_id = own.ask_of(mine.id, delivery.ordinal)

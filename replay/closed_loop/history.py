@@ -40,6 +40,7 @@ class History:
         """What was asked of models, by the ask's id."""
         self._decisions: dict[str, DecisionRecord] = {}
         self._by_sequence: dict[int, str] = {}
+        self._by_timer: dict[str, str] = {}
         self._by_event: dict[tuple[str, str], str] = {}
         self._said: dict[str, list[str]] = defaultdict(list)
         """The ids of each decision's delivery asks, in order."""
@@ -48,9 +49,11 @@ class History:
         """Return a decision by its id."""
         return self._decisions.get(decision_id)
 
-    def at(self, sequence: int) -> DecisionRecord | None:
-        """Return the decision on the input at a sequence."""
-        return self._decisions.get(self._by_sequence.get(sequence, ""))
+    def like(self, other: DecisionRecord) -> DecisionRecord | None:
+        """Return the decision at the occasion of one of another run."""
+        if other.decided.timer is not None:
+            return self._decisions.get(self._by_timer.get(other.decided.timer, ""))
+        return self._decisions.get(self._by_sequence.get(other.sequence, ""))
 
     def on(self, source: str, event_id: str) -> DecisionRecord | None:
         """Return the decision on a sensor's event."""
@@ -59,6 +62,9 @@ class History:
     def decided(self, record: DecisionRecord) -> None:
         """Record a decision, or what came of it."""
         self._decisions[record.id] = record
+        if record.decided.timer is not None:
+            self._by_timer[record.decided.timer] = record.id
+            return
         self._by_sequence[record.sequence] = record.id
         # The first decision of an event is the one that a report refers to.
         event = record.decided.source, record.decided.event_id

@@ -182,14 +182,16 @@ def _simulated(turns: list[Turn], written_ns: int) -> Iterator[Answer]:
 
 
 def _same(outputs: tuple[Output, ...], recorded: Output) -> Output | None:
-    """Return the decision that was made on the event of a recorded one."""
-    on = _event_id(recorded)
-    return next((each for each in outputs if _event_id(each) == on), None)
+    """Return the decision that was made at the occasion of a recorded one."""
+    on = _occasion(recorded)
+    return next((each for each in outputs if _occasion(each) == on), None)
 
 
-def _event_id(output: Output) -> str | None:
+def _occasion(output: Output) -> str | None:
     message = output.message
-    return message.event_id if isinstance(message, Decided) else None
+    if not isinstance(message, Decided):
+        return None
+    return message.timer or message.event_id
 
 
 def _arm(output: Output) -> str | None:

@@ -157,7 +157,7 @@ class Simulation:
                 return
             yield ClosedLoopDecision(
                 record=record,
-                recorded=self._past.at(record.sequence),
+                recorded=self._past.like(record),
                 takes=tuple(self._takes.pop(decision_id)),
             )
 
@@ -252,7 +252,7 @@ class Simulation:
         if not isinstance(message, HeuristicFired) or message.mode != "shown":
             return
         own = self._own.decision(message.decision_id)
-        past = self._past.at(own.sequence) if own else None
+        past = self._past.like(own) if own else None
         if own is not None and not own.is_same_arm(past):
             self._state = carry_over.without_fire(self._state, self._agent, output.id)
 

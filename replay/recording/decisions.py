@@ -40,7 +40,7 @@ class DecisionRecord:
     arrived_ns: int
     """The broker's time of that input, in nanoseconds since 1970."""
     event: Sensed | None
-    """None if the input is no event."""
+    """None if it was decided on a due timer."""
     decided: Decided
     asks: Mapping[str, ModelAsked] = field(default_factory=dict)
     """What models were asked for its sake, by the ask's id."""
@@ -59,7 +59,9 @@ class DecisionRecord:
 
     @property
     def text(self) -> str:
-        """The event's text."""
+        """The event's text; if a timer was the occasion, what kind it was."""
+        if self.decided.timer is not None:
+            return f"({self.decided.type})"
         return self.event.text if self.event else ""
 
     @property
@@ -76,8 +78,9 @@ class DecisionRecord:
 
     @property
     def is_gated(self) -> bool:
-        """Whether a gate closed, or a person was answered, before a strategy was asked."""
-        return self.decided.path in ("none", "acknowledged")
+        """Whether no strategy was asked: a gate closed, a person is told what became of
+        their words, or a timer was due."""
+        return self.decided.path in ("none", "acknowledged", "proactive")
 
     @property
     def is_final(self) -> bool:
@@ -238,7 +241,8 @@ class DecisionRecords:
 
 
 def _opened(input_: Input, output: Output, decided: Decided) -> DecisionRecord:
-    event = input_.message
+    # A timer may be due with an event that it has nothing to do with.
+    event = input_.message if decided.timer is None else None
     return DecisionRecord(
         id=output.id,
         agent=output.agent,

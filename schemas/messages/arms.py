@@ -16,6 +16,9 @@ SILENT = "silent"
 ACKNOWLEDGE = "acknowledge"
 """The arm of telling a person what became of what they asked for."""
 
+REMIND = "remind"
+"""The arm of saying what somebody asked to be reminded of."""
+
 RACE = "race:"
 """What the arms of races begin with."""
 

@@ -172,7 +172,7 @@ class Decided(Decision, frozen=True, kw_only=True):
     token: ClassVar[str] = "decided"
 
     event_id: Name
-    """The occasion: the event decided on."""
+    """The occasion: the event decided on; if a timer is, the decision's own id."""
     source: Name
     type: Name
     domain: Name
@@ -225,6 +225,9 @@ class Decided(Decision, frozen=True, kw_only=True):
     person: str | None = None
     """Who spoke, or whom the event is about."""
     relevance: Relevance | None = None
+    timer: str | None = None
+    """The due timer that is the occasion, which is then named by the decision itself; None:
+    an event is."""
 
     @property
     def is_tried(self) -> bool:
@@ -235,7 +238,7 @@ class Decided(Decision, frozen=True, kw_only=True):
 class HeldAnswer(StructPart, frozen=True, kw_only=True):
     """An answer that waits, as it will be said."""
 
-    path: Literal["llm", "heuristic"]
+    path: Literal["llm", "heuristic", "proactive"]
     text: str
     response_type: ResponseType
     action: Action | None = None
@@ -255,6 +258,8 @@ class HeldAnswer(StructPart, frozen=True, kw_only=True):
     """The domain whose answers it may be said together with."""
     person: str | None = None
     entities: tuple[Name, ...] = written(())
+    asked_by: Name | None = None
+    """Who asked for it to be said, if somebody did; their own quiet does not stop it."""
 
 
 class HeldHeuristic(StructPart, frozen=True, kw_only=True):
@@ -272,7 +277,7 @@ class Completed(Decision, frozen=True, kw_only=True):
 
     decision_id: Name
     ask_id: Name
-    path: Literal["llm", "fallback", "heuristic"]
+    path: Literal["llm", "fallback", "heuristic", "proactive"]
     """`heuristic`: in a race, the model did not answer by the deadline."""
     text: str
     response_type: ResponseType

@@ -9,7 +9,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from schemas.messages.controls import Control
-from schemas.values.base import Moment, Name, Personal, Seconds, Signed, Token
+from schemas.values.base import Moment, Name, Personal, Seconds, Signed, Token, added
 from schemas.values.personality import Trait
 
 ABOUT_LIMIT = 500
@@ -164,6 +164,8 @@ class ReminderSet(OfPerson):
     """When; the instant, whatever the time zone is later."""
     in_s: Seconds | None = None
     """Or in so many seconds of the agent's time."""
+    urgent: bool = added(False)
+    """Whether it is said even while the person is busy."""
     off: bool = False
     """Whether the reminder of this id is taken back."""
 

@@ -226,6 +226,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
         "reflection",
         "sleep",
         "held",
+        "reminder",
     ]
 
 

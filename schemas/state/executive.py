@@ -188,6 +188,19 @@ class Waiting(Struct, frozen=True, kw_only=True):
     """What the heuristic's fire waits for, once it is said."""
 
 
+class Reminder(Struct, frozen=True, kw_only=True):
+    """Something to say at a time, as somebody asked for it."""
+
+    id: str
+    text: str
+    due: datetime
+    person: str | None
+    """For whom; None: for everybody."""
+    by: str
+    """Who asked for it."""
+    urgent: bool = False
+
+
 class Executive(Struct, frozen=True, kw_only=True):
     """The executive's part of an agent's state."""
 
@@ -203,6 +216,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     """Answers that wait for their time, the first held first."""
     heard_at: datetime | None = None
     """When a person last said something."""
+    reminders: tuple[Reminder, ...] = ()
+    """In order of being set; each has a timer."""
     modulations: tuple[Modulation, ...] = ()
     """What matters more or less, in the same order."""
     ignored: Bounded[str, Ignored] = _BY_SORT

@@ -70,6 +70,9 @@ SORTS_IGNORED = 200
 SAYINGS = 100
 """How many of the latest responses are remembered."""
 
+REMINDERS = 100
+"""How many reminders may be set at once; more are refused."""
+
 FAILURES = 3
 """How many of the latest failed outcomes are remembered: so many make a struggling person."""
 WAITING_ANSWERS = 32

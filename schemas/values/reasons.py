@@ -6,10 +6,12 @@ change its meaning.
 
 from typing import Literal
 
-Path = Literal["heuristic", "llm", "fallback", "rejected", "none", "acknowledged"]
+Path = Literal[
+    "heuristic", "llm", "fallback", "rejected", "none", "acknowledged", "proactive"
+]
 """How a decision came about; `none` when a gate closed before the strategy ran,
 `acknowledged` when a person asked for a change of behaviour and is told what became of
-it."""
+it, `proactive` when a timer was due and no event is answered."""
 
 Origin = Literal["skill_pack", "learned", "seeded"]
 """Where a heuristic is from: a pack, a model's answer that was liked, or a person."""

@@ -92,6 +92,24 @@ def gated(
     return replace(own, gates=gates, silence=silence)
 
 
+def at_timer(
+    turn: TurnContext, person: str | None, asked_by: str | None
+) -> tuple[tuple[Gate, ...], Silence | None]:
+    """Return the gates of what no event occasions, and why it is silent, if it is.
+
+    Who asked for it has it pass as their own words would.
+    """
+    settings = turn.settings.executive
+    if settings is None:
+        return (), None
+    here, held = Heard(turn.now, person, asked_by, False), turn.state.executive
+    gates = (
+        *limits.before_salience(held, settings, here),
+        *limits.after_salience(held, settings, here),
+    )
+    return gates, _closed(gates)
+
+
 def cooled(
     turn: TurnContext,
     event: Sensed,
@@ -136,7 +154,8 @@ def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | N
 
 def stopped(turn: TurnContext, held: HeldAnswer) -> tuple[Drop, str] | None:
     """Return why an answer that waited may not be said now, with the detail."""
-    here = Heard(turn.now, held.person, None, held.response_type == "alert")
+    is_alert = held.response_type == "alert"
+    here = Heard(turn.now, held.person, held.asked_by, is_alert)
     return limits.stopped(turn.state.executive, here)
 
 

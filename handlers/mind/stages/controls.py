@@ -2,7 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
-from projections.folds.executive import modulations, restraints, templates
+from projections.folds.executive import modulations, reminders, restraints, templates
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages import controls
@@ -11,6 +11,7 @@ from schemas.messages.executive import (
     Muted,
     OfPerson,
     PersonalitySelected,
+    ReminderSet,
     SalienceModulated,
     TraitAdjusted,
 )
@@ -149,8 +150,17 @@ def _of_person(
             return restraints.described(message)
         case SalienceModulated():
             return _salience_modulated(state, message)
+        case ReminderSet():
+            return _reminder_set(state, message)
         case _:
             return ""
+
+
+def _reminder_set(state: AgentState, message: ReminderSet) -> str:
+    refusal = reminders.refusal(state, message)
+    if refusal is not None:
+        raise _RefusedError(*refusal)
+    return reminders.described(message)
 
 
 def _salience_modulated(state: AgentState, message: SalienceModulated) -> str:

@@ -4,7 +4,6 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
-from projections.folds.events import sort_of
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
 from schemas.state import limits
@@ -14,7 +13,7 @@ from schemas.values.vectors import Vector
 
 
 def of_decided(
-    decision_id: str, message: Decided, event: Sensed, at: datetime, vector: Vector
+    decision_id: str, message: Decided, at: datetime, vector: Vector
 ) -> Saying | None:
     """Return what a decision said at once; None if it did not."""
     if not message.final or message.text is None or message.response_type is None:
@@ -25,9 +24,9 @@ def of_decided(
         response_type=message.response_type,
         domain=message.domain,
         heuristic_id=message.matched_heuristic_id,
-        person=event.person,
+        person=message.person,
         vector=vector,
-        sort=sort_of(event),
+        sort=f"{message.source}.{message.type}",
     )
 
 

@@ -19,6 +19,9 @@ def taken(state: AgentState, context: FoldContext, message: Held) -> AgentState:
     event, before = context.input.message, find(state, message.decision_id)
     if before is not None:
         vector, waits_for = before.vector, before.trigger
+    elif message.answer.path == "proactive":
+        # A timer's, whatever input it ran with.
+        vector, waits_for = b"", None
     elif isinstance(event, Sensed):
         vector, waits_for = context.aids.vector or b"", fires.trigger(context, event)
     else:

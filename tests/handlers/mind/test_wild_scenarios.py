@@ -33,6 +33,7 @@ from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
     Muted,
+    ReminderSet,
     SalienceModulated,
     UserStateChanged,
 )
@@ -309,6 +310,15 @@ class Wild:
                 focus=choice([None, "", self._text()]),
             ),
             BreakSignalled(person=choice([None, "ada", "lee"])),
+            ReminderSet(
+                reminder_id=choice([None, "tea"]),
+                text=choice(["", self._text()]),
+                in_s=choice([None, 1.0, 60.0, 3_000.0]),
+                due_at=choice([None, None, after(self.seconds + 500.0)]),
+                person=choice([None, "ada"]),
+                urgent=random() < 0.3,
+                off=random() < 0.2,
+            ),
             self._proposal(),
             self._proposal(),
         ]
@@ -369,7 +379,8 @@ def test_the_books_are_kept(seed: int) -> None:
         # One that the model has answered waits by the timer of its decision.
         held = {each.decision_id: each.ask_id for each in agent.executive.waiting}
         asked = set(agent.pending) - set(held.values())
-        assert timed == sorted([*open_fires, *asked, *held])
+        reminders = [f"reminder/{each.id}" for each in agent.executive.reminders]
+        assert timed == sorted([*open_fires, *asked, *held, *reminders])
         expired = {
             each.message.fire_id
             for each in outputs

@@ -1,0 +1,188 @@
+"""Taking the initiative: a timer is due, and the companion speaks though no event came.
+
+Such a decision is an occasion of its own: it is named by itself, and by its timer.
+"""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+from typing import Any
+
+from msgspec import Struct
+
+from handlers.mind.context import TurnContext
+from handlers.mind.flows import restrain, waiting
+from handlers.mind.flows.consult import strategy_in_force
+from handlers.mind.stages import executive
+from handlers.mind.stages.timing import URGENT, Answer
+from projections.folds.executive import reminders
+from schemas.messages.arms import REMIND, SILENT
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.decisions import (
+    Candidate,
+    Decided,
+    Dropped,
+    Held,
+    HeldAnswer,
+    Salience,
+)
+from schemas.state.agent import Timer
+from schemas.values.reasons import ResponseType, Silence, Timing
+
+SOURCE = "echoic"
+"""Who occasions what no sensor does, and its domain."""
+
+REMINDER_TTL_S = 3_600.0
+"""How late a reminder may be; after that it is dropped as stale."""
+_PRIORITY = 1.0
+"""As that of a person's words: somebody asked for it."""
+
+_NOTHING_SENSED = Salience(dimensions={}, score=0.0, sensitivity=1.0, effective=0.0)
+
+
+class Initiative(Struct, frozen=True):
+    """Something to say at a timer."""
+
+    timer: str
+    kind: str
+    """What it is, in the place of an event's type."""
+    arm: str
+    text: str
+    response_type: ResponseType
+    urgency: float
+    expires_at: datetime
+    person: str | None = None
+    """For whom; None: for everybody."""
+    asked_by: str | None = None
+    """Who asked for it; None: nobody."""
+
+
+def remind(turn: TurnContext, timer: Timer) -> None:
+    """Say what somebody asked to be reminded of, at its time or once nobody is busy."""
+    reminder = reminders.of_timer(turn.state.executive, timer.id)
+    assert reminder is not None, "a reminder and its timer come and go together"
+    take(
+        turn,
+        Initiative(
+            timer=timer.id,
+            kind="reminder",
+            arm=REMIND,
+            text=reminder.text,
+            response_type="suggestion",
+            urgency=URGENT if reminder.urgent else 0.5,
+            expires_at=reminder.due + timedelta(seconds=REMINDER_TTL_S),
+            person=reminder.person,
+            asked_by=reminder.by,
+        ),
+    )
+
+
+def take(turn: TurnContext, wanted: Initiative) -> None:
+    """Decide on what a timer has to say: now, later, or not at all."""
+    gates, silence = restrain.at_timer(turn, wanted.person, wanted.asked_by)
+    common = _common(turn, wanted) | {"gates": gates}
+    if silence is not None:
+        turn.emit(_silent(common, silence))
+        return
+    when = waiting.timing_of(
+        turn, Answer(wanted.response_type, wanted.urgency, 0.0, wanted.person, False)
+    )
+    is_stale = turn.now > wanted.expires_at
+    is_final = when == "immediate" and not is_stale
+    decision_id = turn.emit(_spoken(wanted, common, when, is_final=is_final))
+    if is_stale:
+        detail = f"stale since {wanted.expires_at}"
+        turn.emit(Dropped(decision_id=decision_id, reason="stale", detail=detail))
+    elif is_final:
+        turn.emit(_delivery(turn, wanted, decision_id))
+    else:
+        turn.emit(_held(turn, wanted, decision_id, when))
+
+
+def _common(turn: TurnContext, wanted: Initiative) -> dict[str, Any]:
+    strategy, session = strategy_in_force(turn), turn.state.session
+    return {
+        "event_id": turn.next_id,
+        "timer": wanted.timer,
+        "source": SOURCE,
+        "type": wanted.kind,
+        "domain": SOURCE,
+        "strategy": strategy.name,
+        "strategy_version": strategy.version,
+        "config_hash": executive.config_hash(strategy),
+        "salience": _NOTHING_SENSED,
+        "probability": 1.0,
+        "session_id": session.id if session else None,
+        "chain": turn.state.chain,
+        "person": wanted.person,
+    }
+
+
+def _silent(common: Mapping[str, Any], silence: Silence) -> Decided:
+    return Decided(
+        **common,
+        path="none",
+        arm=SILENT,
+        greedy_arm=SILENT,
+        silence=silence,
+        final=True,
+    )
+
+
+def _spoken(
+    wanted: Initiative, common: Mapping[str, Any], when: Timing, *, is_final: bool
+) -> Decided:
+    return Decided(
+        **common,
+        path="proactive",
+        arm=wanted.arm,
+        greedy_arm=wanted.arm,
+        final=is_final,
+        text=wanted.text,
+        response_type=wanted.response_type,
+        urgency=wanted.urgency,
+        timing=when,
+        expires_at=wanted.expires_at,
+        candidates=(Candidate(arm=wanted.arm, probability=1.0),),
+    )
+
+
+def _held(
+    turn: TurnContext, wanted: Initiative, decision_id: str, when: Timing
+) -> Held:
+    return Held(
+        decision_id=decision_id,
+        ask_id=decision_id,
+        timing=when,
+        due_at=waiting.due(turn, when, wanted.expires_at),
+        answer=HeldAnswer(
+            path="proactive",
+            text=wanted.text,
+            response_type=wanted.response_type,
+            predicted_success=0.0,
+            prediction_confidence=0.0,
+            channel=turn.settings.channel,
+            urgency=wanted.urgency,
+            priority=_PRIORITY,
+            expires_at=wanted.expires_at,
+            event_id=decision_id,
+            domain=SOURCE,
+            person=wanted.person,
+            asked_by=wanted.asked_by,
+        ),
+    )
+
+
+def _delivery(turn: TurnContext, wanted: Initiative, decision_id: str) -> DeliveryAsked:
+    left_s = (wanted.expires_at - turn.now).total_seconds()
+    return DeliveryAsked(
+        decision_id=decision_id,
+        event_id=decision_id,
+        channel=turn.settings.channel,
+        text=wanted.text,
+        response_type=wanted.response_type,
+        urgency=wanted.urgency,
+        path="proactive",
+        priority=_PRIORITY,
+        expires_at=wanted.expires_at,
+        ttl_s=max(left_s, 0.001),
+    )

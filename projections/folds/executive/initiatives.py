@@ -1,0 +1,19 @@
+"""Fold decisions whose occasion is a due timer: what it was for is over, or said."""
+
+from projections.folds.executive import reminders, sayings
+from projections.folds.fold_context import FoldContext
+from schemas.messages.decisions import Decided
+from schemas.state.agent import AgentState
+
+
+def decided(
+    state: AgentState, context: FoldContext, id_: str, message: Decided
+) -> AgentState:
+    """Return the state after a decision that was made on no event."""
+    if message.timer is None:
+        return state
+    reminder = reminders.of_timer(state.executive, message.timer)
+    if reminder is not None:
+        state = reminders.over(state, reminder.id)
+    said = sayings.of_decided(id_, message, context.now, b"")
+    return state if said is None else sayings.remembered(state, said)

@@ -1,0 +1,215 @@
+"""Reminders: what somebody asked for is said at its time, as a decision of its own."""
+
+from datetime import timedelta
+from typing import Any
+
+import pytest
+
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.decisions import Completed, Decided, Dropped, Held
+from schemas.messages.executive import (
+    BreakSignalled,
+    Muted,
+    ReminderSet,
+    UserStateChanged,
+)
+from schemas.messages.results import ClockTicked
+from schemas.state import limits
+from schemas.state.agent import PartitionState
+from schemas.values.executive_settings import ExecutiveSettings
+from tests import factories
+from tests.factories import heuristic, pack
+from tests.scenario import Scenario, applied, names, one, output, refused, said
+
+CALL = ReminderSet(text="Call Lee.", in_s=600.0)
+
+
+def start(**settings: Any) -> Scenario:
+    """A scenario whose answers may wait."""
+    own = ExecutiveSettings(timing=True, cooldown_s=4.0)
+    return Scenario(
+        pack(heuristic("wash", "the machine is done", "Hang it up.", 0.9)),
+        executive=own,
+        edition=2,
+        **settings,
+    )
+
+
+def tick(scenario: Scenario) -> Any:
+    """What happens at a tick of the clock."""
+    return scenario.tell(ClockTicked(due_at=scenario.at))
+
+
+def test_it_is_said_at_its_time_and_then_forgotten() -> None:
+    """Its decision is named by itself and by its timer."""
+    scenario = start()
+    assert applied(scenario.control(CALL)) == "a reminder, in 600 s"
+    early = tick(scenario.wait(599))
+    turn = tick(scenario.wait(1))
+
+    assert names(early) == ["Handled"]
+    assert names(turn) == ["Decided", "DeliveryAsked", "Handled"]
+    decided = one(turn, Decided)
+    assert (decided.path, decided.source, decided.type, decided.final, decided.text) == (
+        "proactive", "echoic", "reminder", True, "Call Lee.",
+    )  # fmt: skip
+    assert decided.event_id == output(turn, Decided).id
+    assert one(turn, DeliveryAsked).text == "Call Lee."
+    assert scenario.mind.executive.reminders == ()
+    assert scenario.mind.timers == ()
+    assert [each.decision_id for each in scenario.mind.executive.said] == [
+        output(turn, Decided).id
+    ]
+
+
+def test_it_is_said_before_an_event_that_comes_at_its_time() -> None:
+    """The event has its own decision, and is remembered by that."""
+    scenario = start()
+    scenario.control(CALL)
+    turn = scenario.wait(700).sense("the machine is done", salience={"threat": 0.9})
+
+    timed, decided = said(turn, Decided)
+    assert (timed.type, decided.type) == ("reminder", "vital")
+    assert decided.event_id == turn.input.id
+    assert decided.timer is None
+    memory = scenario.mind.sources["game"]
+    assert memory.seen.get(turn.input.id) == turn.outputs[2].id
+
+
+def test_an_instant_is_kept_and_one_that_is_past_refused() -> None:
+    """And so is whatever says nothing, or not when."""
+    scenario = start()
+    later = scenario.at + timedelta(hours=1)
+    scenario.control(ReminderSet(text="Tea.", due_at=later, reminder_id="tea"))
+
+    assert scenario.mind.executive.reminders[0].due == later
+    for wrong in (
+        ReminderSet(text="Tea.", due_at=scenario.at),
+        ReminderSet(text="Tea."),
+        ReminderSet(text=" ", in_s=5.0),
+        ReminderSet(text="Tea.", in_s=5.0, due_at=later),
+    ):
+        assert refused(scenario.control(wrong)) == "invalid"
+
+
+def test_it_can_be_changed_and_taken_back_by_its_id() -> None:
+    """An id that nobody knows is refused."""
+    scenario = start()
+    scenario.control(ReminderSet(text="Tea.", in_s=60.0, reminder_id="tea"))
+    scenario.control(ReminderSet(text="Tea!", in_s=90.0, reminder_id="tea"))
+
+    assert [each.text for each in scenario.mind.executive.reminders] == ["Tea!"]
+    assert len(list(scenario.mind.timers)) == 1
+    assert applied(scenario.control(ReminderSet(reminder_id="tea", off=True)))
+    assert not scenario.mind.timers
+    gone = ReminderSet(reminder_id="tea", off=True)
+    assert refused(scenario.control(gone)) == "unknown_reminder"
+
+
+def test_there_are_not_too_many() -> None:
+    """The bound refuses one more rather than forgetting one."""
+    scenario = start()
+    for place in range(limits.REMINDERS):
+        scenario.control(ReminderSet(text="x", in_s=60.0, reminder_id=f"r{place}"))
+
+    assert refused(scenario.control(CALL)) == "invalid"
+    again = ReminderSet(text="y", in_s=60.0, reminder_id="r1")
+    assert applied(scenario.control(again))
+
+
+def test_it_waits_while_the_person_is_busy() -> None:
+    """It is said at a break."""
+    scenario = start()
+    scenario.control(UserStateChanged(busy=True))
+    scenario.control(CALL)
+    held = tick(scenario.wait(600))
+    freed = scenario.wait(60).control(BreakSignalled())
+
+    assert names(held) == ["Decided", "Held", "Handled"]
+    assert one(held, Decided).timing == one(held, Held).timing == "queued"
+    assert names(freed) == ["ControlApplied", "Completed", "DeliveryAsked"]
+    assert one(freed, Completed).path == "proactive"
+    assert scenario.mind.executive.waiting == ()
+
+
+def test_an_urgent_one_does_not_wait() -> None:
+    """Whatever the person is doing."""
+    scenario = start()
+    scenario.control(UserStateChanged(busy=True))
+    scenario.control(CALL.model_copy(update={"urgent": True}))
+
+    assert "DeliveryAsked" in names(tick(scenario.wait(600)))
+
+
+def test_one_that_waited_too_long_is_dropped_with_the_reason() -> None:
+    """After an hour nobody wants it any more."""
+    scenario = start()
+    scenario.control(UserStateChanged(busy=True))
+    scenario.control(CALL)
+    tick(scenario.wait(600))
+    late = tick(scenario.wait(3_600))
+
+    assert one(late, Dropped).reason == "stale"
+    assert scenario.mind.timers == ()
+
+
+def test_one_that_came_due_while_nothing_ran_is_stale_after_an_hour() -> None:
+    """Until then it is said late."""
+    scenario = start()
+    scenario.control(CALL)
+    scenario.control(ReminderSet(text="Tea.", in_s=4_000.0))
+    turn = tick(scenario.wait(4_300))
+
+    assert [each.text for each in said(turn, DeliveryAsked)] == ["Tea."]
+    assert [each.reason for each in said(turn, Dropped)] == ["stale"]
+
+
+@pytest.mark.parametrize(
+    ("asked_by", "silence"), [("ada", None), ("lee", "quiet")], ids=["own", "another's"]
+)
+def test_it_passes_the_quiet_of_whoever_set_it(
+    asked_by: str, silence: str | None
+) -> None:
+    """Another's quiet silences it, with the reason."""
+    scenario = start()
+    scenario.control(ReminderSet(text="Call Lee.", in_s=60.0, by="ada"))
+    scenario.control(Muted(by=asked_by))
+    turn = tick(scenario.wait(60))
+
+    assert one(turn, Decided).silence == silence
+    assert ("DeliveryAsked" in names(turn)) == (silence is None)
+    assert scenario.mind.executive.reminders == ()
+
+
+def test_a_mute_silences_it() -> None:
+    """Nothing passes a mute."""
+    scenario = start()
+    scenario.control(CALL)
+    scenario.control(Muted(mode="mute"))
+
+    assert one(tick(scenario.wait(600)), Decided).silence == "muted"
+
+
+def test_it_survives_a_restart() -> None:
+    """It is part of the state, as each turn's checkpoint shows."""
+    scenario = start()
+    scenario.control(CALL)
+    again = Scenario(agent=scenario.agent, state=scenario.state)
+    again.blobs, again.at, again._sequence = scenario.blobs, scenario.at, 50
+
+    assert "DeliveryAsked" in names(tick(again.wait(600)))
+
+
+def test_without_the_executive_it_is_refused_as_before() -> None:
+    """A log of before has no reminders."""
+    assert refused(Scenario().control(CALL)) == "not_built"
+    assert PartitionState().agents.get(factories.AGENT) is None
+
+
+def test_a_vote_on_it_credits_no_heuristic() -> None:
+    """Nor does anything fail."""
+    scenario = start()
+    scenario.control(CALL)
+    turn = tick(scenario.wait(600))
+
+    assert "FeedbackApplied" in names(scenario.feedback(output(turn, Decided).id))
