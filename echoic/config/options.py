@@ -110,7 +110,7 @@ _ORDER = (
     "learning.endorsement", "learning.endorsement_cap", "prediction", "base_prompt",
     "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
     "channel", "embedder", "timezone", "quiet_hours", "cooldown_s",
-    "heuristic_cooldown_s", "rate_per_hour", "languages",
+    "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text", "languages",
     "salience.modulates", "budget.calls_per_minute", "budget.tokens_per_day",
     "budget.cost_per_day",
     "learning.calibrate_raters", "learning.undo_s", "learning.ignored_after",

@@ -34,6 +34,7 @@ REASONS: Mapping[str, str] = {
     "personality_veto": "it is not in its character",
     "strategy_silent": "the strategy chose silence",
     "learned_silence": "it learnt that nothing is to be said at such times",
+    "recently_quipped": "it made a quip not long ago",
     "error": "something failed",
     "stale": "the answer came too late",
     "superseded": "something newer took its place",

@@ -10,6 +10,7 @@ SILENCE_OF_GATE: Mapping[str, str] = {
     "confidence": "low_confidence",
     "heuristic_cooldown": "cooldown",
     "budget": "budget_exhausted",
+    "quip": "recently_quipped",
 }
 
 VALUE_OF_GATE: Mapping[str, str] = {
@@ -17,6 +18,7 @@ VALUE_OF_GATE: Mapping[str, str] = {
     "habituation": "salience after habituation",
     "cooldown": "seconds since the last response",
     "heuristic_cooldown": "seconds since that heuristic answered",
+    "quip": "seconds since the last quip",
     "rate": "responses left in the hour",
     "budget": "what is left of the budget",
 }
@@ -39,5 +41,7 @@ PASSES: Mapping[str, str] = {
     "heuristic_cooldown": _WORDS_PASS,
     "rate": _WORDS_PASS,
     "budget": "What a trusted heuristic answers passes.",
+    "quip": _WORDS_PASS,
+    "busy": _WORDS_PASS,
 }
 """What passes a gate that is closed to other things."""

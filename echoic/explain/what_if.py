@@ -38,8 +38,8 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
     return gates
 
 
-COOLDOWNS = ("cooldown", "heuristic_cooldown")
-"""Gates whose threshold is a setting of their name, in seconds."""
+COOLDOWNS = ("cooldown", "heuristic_cooldown", "quip")
+"""Gates whose threshold is a setting, in seconds."""
 
 
 def opening(decided: Decided) -> tuple[str, float] | None:

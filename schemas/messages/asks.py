@@ -15,7 +15,7 @@ from schemas.values.base import (
     Unit,
     written,
 )
-from schemas.values.reasons import Path, ResponseType
+from schemas.values.reasons import Output, Path, ResponseType
 
 
 class Ask(StructMessage, frozen=True, kw_only=True):
@@ -115,6 +115,14 @@ class DeliveryAsked(Ask, frozen=True, kw_only=True):
     urgency: Unit
     path: Path
     action: Action | None = None
+    output: Output | None = None
+    """By which medium; None: as text, with an action if there is one."""
+    voice: str | None = None
+    """The voice that speaks; None: the speech channel's own."""
+    speed: float | None = None
+    """How fast; 1 as the voice does."""
+    fallback_channel: str | None = None
+    """Where it goes as text if it cannot be spoken."""
 
 
 class RecallAsked(Ask, frozen=True, kw_only=True):

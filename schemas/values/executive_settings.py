@@ -12,6 +12,9 @@ from schemas.values.setting import Setting
 HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
 """The form of quiet hours, such as `22:00-07:00`; empty: none."""
 
+PERSON_PREFIX, CONTEXT_PREFIX = "person:", "context:"
+"""How people and contexts are written among types of responses."""
+
 # Of a setting's declaration each part has its line, not each argument.
 # fmt: off
 
@@ -71,6 +74,16 @@ class ExecutiveSettings(Part):
         0.0, ge=0.0, le=1_000_000.0
     )
     """How many US dollars an agent's models cost a day, at most; 0: any number."""
+    quip_interval_s: Annotated[
+        float, Setting("quip_interval_s", start=300.0)
+    ] = added(0.0, ge=0.0, le=86_400.0)
+    """How many seconds lie between two quips, at least, which are kept from people who are
+    busy, too; 0: quips are as all else. Answers to a person's own words pass."""
+    speech: bool = added(False)
+    """Whether there was a speech channel when the mind started: `speech.command`."""
+    as_text: Annotated[tuple[str, ...], Setting("output.text")] = added(())
+    """What is written though there is a speech channel: types of responses such as `quip`,
+    people as `person:NAME`, contexts as `context:work`."""
     languages: Annotated[tuple[Token, ...], Setting(
         "languages", start=("en",), form="languages"
     )] = added(())

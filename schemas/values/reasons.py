@@ -22,6 +22,9 @@ ResponseType = Literal[
     "alert", "observation", "suggestion", "question", "quip", "check_in"
 ]
 
+Output = Literal["speech", "text", "action", "silent"]
+"""By which medium a response is given; `silent`: by none, it is only recorded."""
+
 Silence = Literal[
     "below_relevance",
     "habituated",
@@ -42,6 +45,8 @@ Silence = Literal[
     "strategy_silent",
     "error",
     "learned_silence",
+    "busy",
+    "recently_quipped",
 ]
 
 Drop = Literal[

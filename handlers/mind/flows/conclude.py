@@ -8,7 +8,7 @@ stands by.
 from datetime import timedelta
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import endorsement, restrain, waiting
+from handlers.mind.flows import endorsement, output, restrain, waiting
 from handlers.mind.flows.consult import (
     manner_of,
     recorded_digest,
@@ -178,7 +178,7 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     if end.path == "heuristic" and rival is not None:
         turn.emit(rival_fired(pending, rival))
     turn.emit(end)
-    turn.emit(late_delivery(turn, pending, end))
+    turn.emit(output.routed(turn, late_delivery(turn, pending, end), pending.person))
 
 
 _LATEST_S = 1e9

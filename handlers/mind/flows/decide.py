@@ -12,6 +12,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     character,
     decision_messages,
+    output,
     restrain,
     silence,
     soured,
@@ -218,8 +219,9 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     context = _context(turn, here, consulted, goals)
     resting = restrain.waiting(turn, here.event, context.candidates)
     if resting is not None:
-        gates = (*here.assessment.gates, resting)
-        return [decision_messages.gated(turn, here, strategy, gates, "cooldown")]
+        closed, reason = resting
+        gates = (*here.assessment.gates, closed)
+        return [decision_messages.gated(turn, here, strategy, gates, reason)]
     turn.enter("choose")
     odds = restrain.within_budget(_odds(turn, strategy, context), spent)
     choice = executive.choose(odds, context, turn.draw)
@@ -236,14 +238,9 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     decided = decision_messages.decided(
         turn, here, strategy, choice, result, prompt, relevant, timing=when
     )
-    if choice.heuristic is not None and when != "immediate":
-        return [decided, waiting.hold(turn, here, decision_id, choice.heuristic, when)]
     if choice.heuristic is not None:
-        return [
-            decided,
-            decision_messages.fired(here, choice.heuristic, decision_id, "shown"),
-            decision_messages.heuristic_delivery(here, choice.heuristic, decision_id),
-        ]
+        said = _by_heuristic(turn, here, choice.heuristic, decision_id, when)
+        return [decided, *said]
     if choice.quiet is not None:
         return [
             decided,
@@ -260,6 +257,24 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         turn, here, consulted, prompt, decision_id, best_id, race
     )
     return [decided, *suggested, ask]
+
+
+def _by_heuristic(
+    turn: TurnContext,
+    here: Occasion,
+    heuristic: HeuristicCandidate,
+    decision_id: str,
+    when: Timing,
+) -> list[OutputMessage]:
+    """Return what follows from a heuristic's answer: it is said, or waits for its time."""
+    if when != "immediate":
+        return [waiting.hold(turn, here, decision_id, heuristic, when)]
+    asked = decision_messages.heuristic_delivery(here, heuristic, decision_id)
+    is_threat = here.assessment.is_threat
+    return [
+        decision_messages.fired(here, heuristic, decision_id, "shown"),
+        output.routed(turn, asked, here.event.person, is_threat=is_threat),
+    ]
 
 
 def _answer(here: Occasion, heuristic: HeuristicCandidate) -> Answer:

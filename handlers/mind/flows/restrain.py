@@ -9,7 +9,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import completion, limits, modulation
+from handlers.mind.stages import completion, delivery, limits, modulation
 from handlers.mind.stages.budget import spending_gate
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
@@ -21,10 +21,12 @@ from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import HeuristicCandidate, Odds
 from schemas.state.agent import Pending
 from schemas.values.exact_math import round6
-from schemas.values.reasons import Drop, Silence
+from schemas.values.reasons import Drop, ResponseType, Silence
 
-COOLDOWN = "cooldown"
+COOLDOWN: Silence = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
+_QUIP: tuple[Silence, ...] = ("busy", "recently_quipped")
+"""Why one is not that only has a quip."""
 
 
 def moved(turn: TurnContext, event: Sensed) -> Moved:
@@ -116,10 +118,21 @@ def cooled(
     salience: Salience,
     candidates: tuple[HeuristicCandidate, ...],
 ) -> tuple[HeuristicCandidate, ...]:
-    """Return the candidates, those not eligible that answered too recently."""
-    if turn.settings.executive is None or not turn.state.executive.said:
+    """Return the candidates, those not eligible that answered too recently.
+
+    Nor is a quip eligible while the person is busy, or soon after another.
+    """
+    if turn.settings.executive is None:
         return candidates
-    recent = _cooling(turn, event, is_threat=_is_threat(salience))
+    is_threat = _is_threat(salience)
+    # Before anything is made: nearly no heuristic is a quip.
+    if any(each.response_type == "quip" for each in candidates):
+        closed = _closed_to_quips(turn, event, is_threat=is_threat)
+        if closed is not None:
+            candidates = tuple(_unless_quip(each, closed[1]) for each in candidates)
+    if not turn.state.executive.said:
+        return candidates
+    recent = _cooling(turn, event, is_threat=is_threat)
     return tuple(
         replace(each, eligible=False, reason=COOLDOWN)
         if each.eligible and each.heuristic_id in recent
@@ -130,15 +143,22 @@ def cooled(
 
 def waiting(
     turn: TurnContext, event: Sensed, candidates: Iterable[HeuristicCandidate]
-) -> Gate | None:
-    """Return the closed gate of the only heuristics that fit, if all answered just now."""
+) -> tuple[Gate, Silence] | None:
+    """Return the closed gate of the only heuristics that fit, with its reason.
+
+    None if one of them may answer, or none is kept from it by a limit.
+    """
     settings = turn.settings.executive
     known = tuple(candidates)
-    resting = [each.heuristic_id for each in known if each.reason == COOLDOWN]
-    if settings is None or not resting or any(each.eligible for each in known):
+    if settings is None or any(each.eligible for each in known):
         return None
-    recent = _cooling(turn, event, is_threat=False)
-    return limits.heuristic_gate(recent[resting[0]], settings)
+    resting = [each.heuristic_id for each in known if each.reason == COOLDOWN]
+    if resting:
+        recent = _cooling(turn, event, is_threat=False)
+        return limits.heuristic_gate(recent[resting[0]], settings), COOLDOWN
+    if any(each.reason in _QUIP for each in known):
+        return _closed_to_quips(turn, event, is_threat=False)
+    return None
 
 
 def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | None:
@@ -149,6 +169,7 @@ def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | N
     is_threat = end.response_type == "alert"
     here = Heard(turn.now, pending.person, pending.speaker, is_threat)
     reason = limits.too_late(turn.state.executive, settings, here)
+    reason = reason or _quipped(turn, end.response_type, here)
     return completion.withheld(pending, *reason) if reason is not None else None
 
 
@@ -156,7 +177,40 @@ def stopped(turn: TurnContext, held: HeldAnswer) -> tuple[Drop, str] | None:
     """Return why an answer that waited may not be said now, with the detail."""
     is_alert = held.response_type == "alert"
     here = Heard(turn.now, held.person, held.asked_by, is_alert)
-    return limits.stopped(turn.state.executive, here)
+    stopped_by = limits.stopped(turn.state.executive, here)
+    return stopped_by or _quipped(turn, held.response_type, here)
+
+
+def _closed_to_quips(
+    turn: TurnContext, event: Sensed, *, is_threat: bool
+) -> tuple[Gate, Silence] | None:
+    """Return the gate that is closed to quips for the event, with its reason."""
+    settings = turn.settings.executive
+    here = _heard(turn, event, is_threat=is_threat)
+    if settings is None or here.excuse is not None:
+        return None
+    return delivery.closed_to_quips(
+        turn.state.executive, settings.quip_interval_s, event.person, turn.now
+    )
+
+
+def _unless_quip(each: HeuristicCandidate, reason: Silence) -> HeuristicCandidate:
+    if not each.eligible or each.response_type != "quip":
+        return each
+    return replace(each, eligible=False, reason=reason)
+
+
+def _quipped(
+    turn: TurnContext, response_type: ResponseType, here: Heard
+) -> tuple[Drop, str] | None:
+    """Return why a quip that took its time is not said any more, with the detail."""
+    settings = turn.settings.executive
+    if response_type != "quip" or settings is None or here.excuse is not None:
+        return None
+    waited_s = delivery.since_quip_s(turn.state.executive, turn.now)
+    if waited_s is None or waited_s >= settings.quip_interval_s:
+        return None
+    return "cooldown", f"{waited_s:g} s after another quip"
 
 
 def _cooling(turn: TurnContext, event: Sensed, *, is_threat: bool) -> dict[str, float]:

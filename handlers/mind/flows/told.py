@@ -7,7 +7,7 @@ change is an inferred control, with the same checks as one that was sent.
 from math import ceil
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import decision_messages
+from handlers.mind.flows import decision_messages, output
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
@@ -52,9 +52,10 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     if is_undone and not is_refused:
         text = heard.reply(ceil((heard.span_s or restraints.QUIET_S) / 60))
     decision_id = turn.next_id
+    asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
         decision_messages.acknowledgement(turn, here, strategy, text),
-        decision_messages.acknowledgement_delivery(here, text, decision_id),
+        output.routed(turn, asked, here.event.person),
     ]
 
 

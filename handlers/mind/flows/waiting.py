@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import restrain
+from handlers.mind.flows import output, restrain
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.stages import timing
 from handlers.mind.stages.timing import Answer
@@ -226,7 +226,13 @@ def _say(turn: TurnContext, ready: Sequence[Waiting]) -> None:
         else:
             fresh.append(each)
     for group in _groups(turn, fresh):
-        _say_as_one(turn, group)
+        # Asked again: what was said a moment ago may forbid the next.
+        stopped = restrain.stopped(turn, group[0].answer)
+        if stopped is None:
+            _say_as_one(turn, group)
+            continue
+        for each in group:
+            _drop(turn, each, *stopped)
 
 
 def _groups(turn: TurnContext, ready: Sequence[Waiting]) -> list[list[Waiting]]:
@@ -262,7 +268,8 @@ def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
         if each.heuristic is not None:
             turn.emit(_fired(each, each.heuristic))
     turn.emit(_completed(lead, others))
-    turn.emit(_delivery(turn, lead, _together(group)))
+    asked = _delivery(turn, lead, _together(group))
+    turn.emit(output.routed(turn, asked, lead.answer.person))
     for each in others:
         _drop(turn, each, "batched", f"batched into {lead.decision_id}")
 
