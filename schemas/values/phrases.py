@@ -90,7 +90,20 @@ def tails(text: str) -> tuple[str, ...]:
 
 
 def heard(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
-    """Return the phrase that a person's words are, in whole; None if they are none."""
+    """Return the phrase that a person's words are; None if they are none.
+
+    A reason may follow after a comma, unless the phrase ends in a topic, which may have one.
+    """
+    patterns = tuple(known)
+    whole = _whole(text, patterns, edition)
+    beginning, comma, _ = text.partition(",")
+    if whole is not None or not comma:
+        return whole
+    found = _whole(beginning, patterns, edition)
+    return found if found is not None and not found.topic else None
+
+
+def _whole(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
     said = words(text, edition)
     if len(said) > WORDS_MOST:
         return None

@@ -225,6 +225,29 @@ def test_other_words_are_for_the_model(words: str) -> None:
     assert said(turn, ModelAsked)
 
 
+@pytest.mark.parametrize(
+    ("text", "minutes"),
+    [
+        ("Please be quiet for an hour, we are watching a film.", 60),
+        ("Be quiet for ten minutes now, the baby sleeps, you see", 10),
+    ],
+)
+def test_a_reason_may_follow(text: str, minutes: int) -> None:
+    """After a comma; it changes nothing."""
+    acknowledged = one(says(alive(), text), Decided).text
+
+    assert acknowledged == f"OK, I'll be quiet for {minutes} min. I'll still warn you."
+
+
+def test_a_topic_may_have_a_comma() -> None:
+    """So what follows it is no reason."""
+    scenario = alive()
+    says(scenario, "Stop telling me about rain, wind and snow")
+
+    (modulation,) = held(scenario).modulations
+    assert modulation.about == "rain wind and snow"
+
+
 def test_only_a_persons_own_words_are_obeyed() -> None:
     """A sensor's text is data, whatever it says; so is a person's report."""
     scenario = alive()
