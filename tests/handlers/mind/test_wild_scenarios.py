@@ -10,6 +10,7 @@ from typing import Any
 import orjson
 import pytest
 
+from echoic.packs import personalities
 from echoic.packs.phrases import shipped
 from schemas.codec.catalogue import ControlMessage, ResultMessage
 from schemas.messages.asks import DeliveryAsked, ModelAsked
@@ -33,8 +34,10 @@ from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
     Muted,
+    PersonalitySelected,
     ReminderSet,
     SalienceModulated,
+    TraitAdjusted,
     UserStateChanged,
 )
 from schemas.messages.experiments import Variant
@@ -48,6 +51,7 @@ from schemas.messages.results import (
     ModelFailed,
 )
 from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.personality import TRAITS
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests import factories
 from tests.factories import after, heuristic, pack, pattern
@@ -92,6 +96,8 @@ EXECUTIVES = (
         budget_tokens=1_000,
         phrases=shipped(("en",)),
     ),
+    ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
+    ExecutiveSettings(templates=personalities.shipped(), template="jester"),
 )
 SPOKEN = (
     "be quiet for ten minutes",
@@ -181,12 +187,15 @@ class Wild:
             "occurred_at": after(self.seconds).isoformat(),
             "in_reply_to": random.choice([*self._decisions(), "nobody"]),
             "outcome": random.choice(["succeeded", "failed", "overridden"]),
-            "salience": {random.choice(["threat", "social"]): random.random()},
+            "salience": {
+                random.choice(["threat", "social", "opportunity"]): random.random()
+            },
             "fields": {"health": random.choice([1, 3, "x"]), "a": {"b": 1}},
             "entities": [random.choice("yz")],
             "immediate": random.random() < 0.8,
             "person": random.choice(["ada", "lee"]),
             "urgency": random.random(),
+            "sentiment": 2 * random.random() - 1,
             "intent": random.choice(["actionable", "informational"]),
         }
         self.scenario.sense(
@@ -300,7 +309,10 @@ class Wild:
             ExperimentStarted(
                 experiment_id="e",
                 a=Variant(strategy=choice([None, StrategySpec(name="silent")])),
-                b=Variant(personality=choice([None, "Dry."])),
+                b=Variant(
+                    personality=choice([None, "Dry."]),
+                    template=choice([None, "engineer", "none"]),
+                ),
                 by=choice(["session", "person"]),
             ),
             ExperimentStopped(),
@@ -318,6 +330,16 @@ class Wild:
                 person=choice([None, "ada"]),
                 urgent=random() < 0.3,
                 off=random() < 0.2,
+            ),
+            PersonalitySelected(
+                template=choice(["butler", "coach", "none", "x", "a/b"])
+            ),
+            ContextSwitched(context=choice(["gaming", "work", "x"])),
+            TraitAdjusted(
+                trait=choice(TRAITS),
+                by_amount=choice([None, 2 * random() - 1]),
+                for_s=choice([None, 30.0]),
+                person=choice([None, "ada"]),
             ),
             self._proposal(),
             self._proposal(),
