@@ -37,12 +37,15 @@ def start(
     washout: str = "5m",
     personality_a: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
     personality_b: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
+    template_a: Annotated[str | None, typer.Option(metavar="NAME")] = None,
+    template_b: Annotated[str | None, typer.Option(metavar="NAME")] = None,
     title: str = "",
 ) -> None:
     """Let each session, or person, have one of two variants by a fair draw.
 
     Examples: `echoic ab start heuristic_first always_llm`, `echoic ab start --by person
-    --personality-a "You are kind." --personality-b "You are dry."`.
+    --personality-a "You are kind." --personality-b "You are dry."`, `echoic ab start
+    --template-a butler --template-b jester`.
 
     Args:
         a: A strategy: name:key=value, or a YAML file.
@@ -51,13 +54,15 @@ def start(
         washout: How long after a change of variant nothing is counted.
         personality_a: The personality of A.
         personality_b: The personality of B.
+        template_a: A's personality template, as `echoic personality list` has it.
+        template_b: B's.
         title: A title for the experiment.
     """
     _ = call.settings  # They list the modules that strategies may be of.
     started = ExperimentStarted(
         experiment_id=str(uuid4()),
-        a=_variant(a, personality_a),
-        b=_variant(b, personality_b),
+        a=_variant(a, personality_a, template_a),
+        b=_variant(b, personality_b, template_b),
         by=by,
         washout_s=_seconds(washout),
         title=title,
@@ -120,10 +125,10 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
     return went, analyse(went.trials, went.open_unit)
 
 
-def _identity(variant: Variant, in_force: InForce) -> tuple[str, str | None]:
+def _identity(variant: Variant, in_force: InForce) -> tuple[str | None, ...]:
     """Return what a variant decides by: the hash of its strategy, and its personality."""
     strategy = in_force.asked(variant).strategy
-    return config_hash(strategy), variant.personality
+    return config_hash(strategy), variant.personality, variant.template
 
 
 def _alike() -> EchoicError:
@@ -133,10 +138,13 @@ def _alike() -> EchoicError:
     )
 
 
-def _variant(strategy: str | None, personality: str | None) -> Variant:
+def _variant(
+    strategy: str | None, personality: str | None, template: str | None
+) -> Variant:
     return Variant(
         strategy=None if strategy is None else strategy_of(strategy),
         personality=personality,
+        template=template,
     )
 
 

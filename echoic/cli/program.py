@@ -174,6 +174,7 @@ def _translations() -> Iterator[
     from handlers.mind.strategies.spec import StrategyTextError
     from projections.errors import ProjectionError, StoreUnavailable
     from replay.cassette import ModelMiss
+    from replay.recording.in_force import UnknownTemplateError
     from replay.recording.sessions import UnknownSessionError
     from replay.recording.source import RecordingError
     from schemas.codec.decode import UnreadableOutputError
@@ -188,6 +189,7 @@ def _translations() -> Iterator[
     yield (UnknownSessionError,), errors.NotFoundError, "echoic session list"
     strategies = (UnknownStrategyError, StrategyTextError, MissingStrategyError)
     yield strategies, errors.EchoicError, "echoic strategy list"
+    yield (UnknownTemplateError,), errors.EchoicError, "echoic personality list"
     damaged = (MissingPackError, UnreadableOutputError)
     yield damaged, errors.EchoicError, "echoic log verify"
     yield (RecordingError,), errors.EchoicError, "echoic session list"

@@ -43,6 +43,7 @@ def compare(
     strategy: Annotated[list[str] | None, _STRATEGY] = None,
     baseline: Annotated[str | None, typer.Option(metavar="STRATEGY")] = None,
     personality: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
+    template: Annotated[str | None, typer.Option(metavar="NAME")] = None,
     model: Mode = "cassette",
     asked: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None,
     calls: Annotated[int, typer.Option(min=0)] = 50,
@@ -72,6 +73,7 @@ def compare(
         strategy: A challenger: name, name:key=value, module:function or a YAML file.
         baseline: The strategy to compare with; else the recorded one.
         personality: The personality of the challengers, for the prompt.
+        template: Their personality template, of those in the recording.
         model: Where the model's answers come from.
         asked: The file that keeps the answers of requery.
         calls: How often requery may ask at most.
@@ -101,7 +103,7 @@ def compare(
         tracing = tracing_to(settings, trace_to, trace_limit, originals=trace_originals)
     plan = Plan(
         baseline=_baseline(baseline),
-        challengers=_challengers(strategy or [], personality),
+        challengers=_challengers(strategy or [], personality, template),
         outcome=OutcomeSettings(prefer=prefer, window_s=window, silence=silence),
         answers=_answers(settings, model, asked, calls, usd),
         since=since,
@@ -124,16 +126,19 @@ def _baseline(text: str | None) -> Variant:
     return Variant(strategy=None if text is None else strategy_of(text, "--baseline"))
 
 
-def _challengers(texts: list[str], personality: str | None) -> tuple[Variant, ...]:
-    if not texts and personality is not None:
-        return (Variant(personality=personality),)
+def _challengers(
+    texts: list[str], personality: str | None, template: str | None
+) -> tuple[Variant, ...]:
+    alone = Variant(personality=personality, template=template)
+    if not texts and alone != Variant():
+        return (alone,)
     if not texts:
         raise EchoicError(
             "no challenger is named",
             next_step="add --strategy; see echoic strategy list",
         )
     return tuple(
-        Variant(strategy=strategy_of(text, "--strategy"), personality=personality)
+        alone.model_copy(update={"strategy": strategy_of(text, "--strategy")})
         for text in texts
     )
 

@@ -59,6 +59,8 @@ def label(variant: Variant) -> str:
     parts = []
     if variant.strategy is not None:
         parts.append(spec.text_of(variant.strategy))
+    if variant.template is not None:
+        parts.append(f"as {variant.template}")
     if variant.personality is not None:
         flat = " ".join(variant.personality.split())
         is_long = len(flat) > _PERSONALITY_CHARACTERS

@@ -62,7 +62,7 @@ def comparison(whole: Whole, index: int) -> Comparison:
     shown = _of_challenger(found.shown())
     # Arms do not name the voice, so the estimator would credit one voice with what came of
     # the other.
-    has_values = challenger.personality is None
+    has_values = not challenger.has_other_voice
     if not has_values:
         shown = _without_values(shown)
     verdict, reasons = shown.difference.verdict, shown.difference.reasons

@@ -37,6 +37,13 @@ class StrategyPart:
     """Its name and parameters."""
     config_hash: str
     personality: str | None = None
+    template: str | None = None
+    """The personality template, if it is another one."""
+
+    @property
+    def has_other_voice(self) -> bool:
+        """Whether it says things in another voice than was recorded."""
+        return self.personality is not None or self.template is not None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -68,6 +68,7 @@ def _strategy(variant: Variant, in_force: InForce) -> StrategyPart:
     return StrategyPart(
         label=_label(variant, in_force),
         personality=variant.personality,
+        template=variant.template,
         name=strategy.name,
         version=strategy.version,
         config=strategy.config,
@@ -90,4 +91,6 @@ async def _title(recording: Recording) -> str:
 
 def _label(variant: Variant, in_force: InForce) -> str:
     name = text_of(variant.strategy or in_force.strategy)
+    if variant.template is not None:
+        name = f"{name}, {variant.template}"
     return name if variant.personality is None else f"{name}, another personality"

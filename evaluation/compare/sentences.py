@@ -60,7 +60,7 @@ def next_steps(
     steps = []
     if verdict == "INVALID":
         return ("find the cause first: `echoic replay verify`",)
-    if challenger.personality is not None:
+    if challenger.has_other_voice:
         return ("try both voices live: `echoic ab start`",)
     live = f"`echoic ab start '{baseline.label}' '{challenger.label}'`"
     if closed is not None:

@@ -89,8 +89,11 @@ async def answers(
 
 
 def _voice(in_force: InForce, record: DecisionRecord) -> str:
-    """Return the variant of an experiment where one ran, else how the personality begins."""
+    """Return the variant of an experiment, else the template, else how the text begins."""
     experiment = record.decided.experiment
     if experiment is not None:
         return f"{experiment.id}: {experiment.variant}"
+    own = record.decided.voice
+    if own is not None and own.template is not None:
+        return own.template
     return " ".join(in_force.settings.personality.split()) or "no personality"

@@ -78,6 +78,10 @@ class Asked:
     """The personality template that it has in place of the recorded one."""
 
 
+class UnknownTemplateError(ValueError):
+    """No personality template has this name there."""
+
+
 @dataclass(frozen=True, eq=False)
 class InForce:
     """What is in force for one agent; immutable, each change makes a new one."""
@@ -174,8 +178,11 @@ class InForce:
 
         Raises:
             UnknownStrategyError: there is no such strategy.
+            UnknownTemplateError: there is no such personality template.
         """
         wanted, here = variant_of(contender), self
+        if wanted.template is not None:
+            self._check_template(wanted.template)
         told = wanted.model_dump(include={"personality", "template"}, exclude_none=True)
         if told:
             here = replace(self, variant=self.variant.model_copy(update=told))
@@ -184,6 +191,17 @@ class InForce:
         consulted = consultation(here, strategy, tone=tone)
         arm = consulted.arm if consulted else None
         return Asked(strategy, arm, wanted.template)
+
+    def _check_template(self, name: str) -> None:
+        # Before the first start nothing is known, and nothing is decided.
+        if self.shared.settings is None:
+            return
+        executive = self.settings.executive
+        problem = "this log is older than personalities"
+        if executive is not None:
+            problem = templates.problem(executive, self.packs, name) or ""
+        if problem:
+            raise UnknownTemplateError(problem)
 
     def words(self, arm: str) -> Words | None:
         """Return what the heuristic of an arm says; None if no such content is in force."""

@@ -2,10 +2,13 @@
 
 from typing import Any
 
+import pytest
+
 from echoic.packs.personalities import shipped
 from handlers.aids import AidProvider, PackLibrary
 from replay.closed_loop.run import Answers
 from replay.open_loop.asked import ask_open_loop
+from replay.recording.in_force import UnknownTemplateError
 from replay.recording.sessions import start_of
 from replay.verify import Span, Verification, verify
 from schemas.codec import checkpoint
@@ -132,6 +135,18 @@ async def test_a_run_by_another_personality_has_it_throughout() -> None:
     for each in runs:
         assert each.record.decided.voice is not None
         assert each.record.decided.voice.template == "butler"
+
+
+async def test_an_unknown_personality_is_refused_by_name() -> None:
+    """So is any in a log of before there were some."""
+    old = Scenario(GARDEN, edition=2, relevance=0.0)
+    old.sense("dusk falls")
+    for scenario, why in ((lived(), "there are butler"), (old, "older than")):
+        asking = ask_open_loop(
+            recording_of_scenario(scenario), (Variant(template="x"),)
+        )
+        with pytest.raises(UnknownTemplateError, match=why):
+            _ = [each async for each in asking]
 
 
 def test_a_state_keeps_what_moves_the_traits() -> None:

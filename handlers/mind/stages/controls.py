@@ -60,6 +60,9 @@ def answer(
         _check_agent(agent, message)
         if isinstance(message, controls.ProfileSet) and settings.edition >= 2:
             _profile_set(message)
+        if isinstance(message, controls.ExperimentStarted):
+            for variant in (message.a, message.b):
+                _template(packs, variant.template or NO_TEMPLATE, settings)
         if isinstance(message, OfPerson):
             detail = _of_person(state, packs, message, settings)
         else:
@@ -133,7 +136,7 @@ def _of_person(
     """
     match message:
         case PersonalitySelected(template=name):
-            return _personality_selected(packs, name, settings)
+            return _template(packs, name, settings)
         case ContextSwitched(context=name):
             known = templates.contexts(packs)
             if name not in known:
@@ -177,18 +180,11 @@ def _salience_modulated(state: AgentState, message: SalienceModulated) -> str:
     return modulations.described(message)
 
 
-def _personality_selected(
-    packs: Sequence[CompiledPack], name: str, settings: MindSettings
-) -> str:
+def _template(packs: Sequence[CompiledPack], name: str, settings: MindSettings) -> str:
     executive = settings.executive
-    if name == NO_TEMPLATE or executive is None:
-        return name
-    template = templates.named(executive, packs, name)
-    if template is None:
-        known = ", ".join((*templates.names(executive, packs), NO_TEMPLATE))
-        raise _RefusedError(
-            "unknown_template", f"no personality {quoted(name)}, there are {known}"
-        )
+    problem = executive and templates.problem(executive, packs, name)
+    if problem:
+        raise _RefusedError("unknown_template", problem)
     return name
 
 

@@ -13,6 +13,7 @@ from schemas.values.personality import (
     PersonalityTemplate,
     Trait,
 )
+from schemas.values.unicode_text import quoted
 
 
 def in_force(
@@ -58,6 +59,16 @@ def names(
         *(each.name for each in settings.templates),
         *(f"{p.pack.name}/{each.name}" for p in packs for each in p.pack.personalities),
     )
+
+
+def problem(
+    settings: ExecutiveSettings, packs: Sequence[CompiledPack], name: str
+) -> str | None:
+    """Return what is wrong with the name of a template, `none` included; None if nothing."""
+    known = (*names(settings, packs), NO_TEMPLATE)
+    if name in known:
+        return None
+    return f"no personality {quoted(name)}, there are {', '.join(known)}"
 
 
 def contexts(packs: Sequence[CompiledPack]) -> dict[str, ContextDeclared]:

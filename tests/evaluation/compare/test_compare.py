@@ -17,6 +17,8 @@ from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import spec
 from replay.recording.source import Recording, from_file
 from schemas.messages.experiments import Variant
+from tests.replay.scenarios import WordsEmbedder, recording_of_scenario
+from tests.replay.test_personality import lived
 
 EVENING = Path(__file__).parents[3] / "packs" / "survival" / "recording"
 OWN = "heuristic_first"
@@ -151,6 +153,23 @@ def test_a_personality_gets_facts_and_no_value(evening: Recording) -> None:
     assert [each.code for each in found.reasons] == ["voice_is_another_arm"]
     assert found.estimate.target.dr is None
     assert found.facts
+
+
+def test_a_template_gets_facts_and_no_value() -> None:
+    """As any other voice; arms are the template's own, and the label names it."""
+    recording, made = recording_of_scenario(lived("jester")), WordsEmbedder()
+    plan = Plan(baseline=Variant(), challengers=(Variant(template="butler"),))
+    bringer = AidProvider(made, PackLibrary(recording.log, made))
+    results = [
+        asyncio.run(compared(recording, bringer, plan, lambda done, whole: None))
+    ]
+    wish = Wish(command="echoic", echoic="0", estimation=EstimationSettings())
+    found = document(results, plan, wish).comparisons[0]
+
+    assert found.challenger.label == "heuristic_first, butler"
+    assert found.challenger.template == "butler"
+    assert [each.code for each in found.reasons] == ["voice_is_another_arm"]
+    assert found.next == ("try both voices live: `echoic ab start`",)
 
 
 def test_what_no_exploration_would_try_is_not_asked_for(evening: Recording) -> None:

@@ -9,6 +9,7 @@ from replay.cassette import ModelMiss
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.run import Answers, ClosedLoopRun
 from replay.closed_loop.simulation import Ending
+from replay.recording.in_force import Contender
 from replay.recording.source import Recording, of_file
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import StrategySpec
@@ -41,7 +42,7 @@ MODEL = ModelSettings(name="test/model")
 
 async def run_over(
     recording: Recording,
-    strategy: StrategySpec | None,
+    strategy: Contender,
     *,
     answers: Answers | None = None,
     since: int | None = None,
@@ -54,7 +55,7 @@ async def run_over(
 
 
 async def run_again(
-    scenario: Scenario, strategy: StrategySpec | None, **how: Any
+    scenario: Scenario, strategy: Contender, **how: Any
 ) -> tuple[list[ClosedLoopDecision], Ending]:
     """Run a strategy over a scenario that a test made."""
     recording = recording_of_scenario(scenario)
