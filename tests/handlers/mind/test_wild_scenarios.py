@@ -10,8 +10,6 @@ from typing import Any
 import orjson
 import pytest
 
-from echoic.packs import personalities
-from echoic.packs.phrases import shipped
 from schemas.codec.catalogue import ControlMessage, ResultMessage
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import (
@@ -34,10 +32,8 @@ from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
     Muted,
-    PersonalitySelected,
     ReminderSet,
     SalienceModulated,
-    TraitAdjusted,
     UserStateChanged,
 )
 from schemas.messages.experiments import Variant
@@ -50,11 +46,10 @@ from schemas.messages.results import (
     ModelAnswered,
     ModelFailed,
 )
-from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.personality import TRAITS
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests import factories
 from tests.factories import after, heuristic, pack, pattern
+from tests.handlers.mind import wild_controls
 from tests.scenario import Scenario
 
 WORDS = (
@@ -78,26 +73,6 @@ EXPLORATIONS = (
     None,
     ExplorationSettings(scheme="uniform", rate=0.3),
     ExplorationSettings(scheme="challenger", rate=0.5, challengers=CHALLENGERS),
-)
-EXECUTIVES = (
-    None,
-    ExecutiveSettings(),
-    ExecutiveSettings(timing=True),
-    ExecutiveSettings(timing=True, relevance=True),
-    ExecutiveSettings(
-        timing=True,
-        cooldown_s=4.0,
-        heuristic_cooldown_s=30.0,
-        rate_per_hour=5,
-        quiet_hours="22:00-07:00",
-        timezone="Asia/Tokyo",
-        modulates=True,
-        budget_calls=2,
-        budget_tokens=1_000,
-        phrases=shipped(("en",)),
-    ),
-    ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
-    ExecutiveSettings(templates=personalities.shipped(), template="jester"),
 )
 SPOKEN = (
     "be quiet for ten minutes",
@@ -125,7 +100,7 @@ class Wild:
             relevance=choice([0.0, 0.5]),
             present=choice(["neutral", "hint", "none"]),
             edition=choice([1, 2]),
-            executive=choice((*EXECUTIVES, EXECUTIVES[-1])),
+            executive=choice(wild_controls.EXECUTIVES),
             prediction=choice(["same", "separate", "off"]),
             withhold=choice([0.0, 0.5]),
             formation=choice([True, False]),
@@ -331,16 +306,7 @@ class Wild:
                 urgent=random() < 0.3,
                 off=random() < 0.2,
             ),
-            PersonalitySelected(
-                template=choice(["butler", "coach", "none", "x", "a/b"])
-            ),
-            ContextSwitched(context=choice(["gaming", "work", "x"])),
-            TraitAdjusted(
-                trait=choice(TRAITS),
-                by_amount=choice([None, 2 * random() - 1]),
-                for_s=choice([None, 30.0]),
-                person=choice([None, "ada"]),
-            ),
+            *wild_controls.of_character(self.random),
             self._proposal(),
             self._proposal(),
         ]

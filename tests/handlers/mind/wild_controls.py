@@ -1,0 +1,50 @@
+"""What lives at random may be set to, and told: the executive's part of it."""
+
+from random import Random
+
+from echoic.packs import personalities
+from echoic.packs.phrases import shipped
+from schemas.codec.catalogue import ControlMessage
+from schemas.messages.executive import (
+    ContextSwitched,
+    PersonalitySelected,
+    TraitAdjusted,
+)
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.personality import TRAITS
+
+EXECUTIVES = (
+    None,
+    ExecutiveSettings(),
+    ExecutiveSettings(timing=True),
+    ExecutiveSettings(timing=True, relevance=True),
+    ExecutiveSettings(
+        timing=True,
+        cooldown_s=4.0,
+        heuristic_cooldown_s=30.0,
+        rate_per_hour=5,
+        quiet_hours="22:00-07:00",
+        timezone="Asia/Tokyo",
+        modulates=True,
+        budget_calls=2,
+        budget_tokens=1_000,
+        phrases=shipped(("en",)),
+    ),
+    ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
+    ExecutiveSettings(templates=personalities.shipped(), template="jester"),
+)
+
+
+def of_character(random: Random) -> list[ControlMessage]:
+    """Controls of personality, traits and contexts, some of them to be refused."""
+    choice = random.choice
+    return [
+        PersonalitySelected(template=choice(["butler", "coach", "none", "x", "a/b"])),
+        ContextSwitched(context=choice(["gaming", "work", "x"])),
+        TraitAdjusted(
+            trait=choice(TRAITS),
+            by_amount=choice([None, random.uniform(-1, 1)]),
+            for_s=choice([None, 30.0]),
+            person=choice([None, "ada"]),
+        ),
+    ]
