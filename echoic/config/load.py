@@ -107,7 +107,7 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
     """
     # Imported here, as few commands make a strategy.
     from echoic.config.strategies import exploration_of, strategy_of
-    from echoic.packs import personalities, phrases
+    from echoic.packs import personalities, phrases, skills
 
     fields = recorded(MindSettings, settings.behaviour)
     # None is how the log records that there is no model.
@@ -126,6 +126,7 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
     fields["executive"] |= {
         "templates": personalities.shipped(),
         "phrases": phrases.shipped(settings["languages"]),
+        "skills": skills.shipped(),
     }
     is_learnt = settings["learning.silence"] == "on"
     return MindSettings.model_validate(

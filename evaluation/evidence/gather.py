@@ -21,6 +21,7 @@ from replay.recording.in_force import InForce
 from replay.recording.recorded_groups import RecordedGroup, read_groups
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
+from schemas.messages.arms import HEURISTIC, heuristic_of
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.messages.feedback import Aspect
@@ -36,7 +37,6 @@ from schemas.state.evidence import Belief, belief_key
 from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
 
-_HEURISTIC = "heuristic:"
 _READ = frozenset(
     message.token
     for message in (
@@ -156,11 +156,8 @@ class EvidenceReader:
         # Candidates that did not answer record their confidence as
         # well, so each proves the fold.
         for candidate in decided.candidates:
-            if (
-                candidate.arm.startswith(_HEURISTIC)
-                and candidate.confidence is not None
-            ):
-                key = candidate.arm[len(_HEURISTIC) :]
+            if candidate.arm.startswith(HEURISTIC) and candidate.confidence is not None:
+                key = belief_key(*heuristic_of(candidate.arm))
                 self._prove(group, key, candidate.confidence)
 
     def _take(self, group: RecordedGroup, output: Output) -> None:

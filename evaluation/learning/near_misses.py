@@ -16,13 +16,13 @@ from replay.open_loop.asked import LoggedDecision, ask_open_loop
 from replay.recording.in_force import InForce
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
+from schemas.messages.arms import HEURISTIC, heuristic_of
 from schemas.messages.decisions import Decided
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values.settings_by_name import strategy_with
 
 THRESHOLDS = (0.5, 0.6, 0.7, 0.8, 0.9)
 
-_HEURISTIC = "heuristic:"
 _DECIDED = Decided.token
 
 
@@ -168,7 +168,7 @@ class _Count:
         if answered is not None:
             # An arm is `heuristic:<id>@<content hash>`; the count is of a
             # heuristic through all its contents.
-            id_ = answered[len(_HEURISTIC) :].rpartition("@")[0]
+            id_ = heuristic_of(answered)[0]
             self.tallies[id_].answered += 1
         for each in eligible:
             self.tallies[each.heuristic_id].confidences.append(each.confidence)
@@ -201,7 +201,7 @@ def _answered(decision: LoggedDecision) -> str | None:
     if decision.decided.path == "heuristic":
         return decision.decided.arm
     won = decision.record.winner or ""
-    return won if won.startswith(_HEURISTIC) else None
+    return won if won.startswith(HEURISTIC) else None
 
 
 def _miss(

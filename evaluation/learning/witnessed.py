@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from replay.recording.recorded_groups import RecordedGroup
 from replay.recording.source import Recording
 from schemas.codec.envelope import Output
-from schemas.messages.arms import heuristic_arm
+from schemas.messages.arms import heuristic_arm, heuristic_of
 from schemas.messages.decisions import Completed, Decided, HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
@@ -124,7 +124,7 @@ class Witnessed:
         # False: a draw let it into the prompt. None says nothing of it; then the
         # suggestion is a fire of its own.
         self._suggested |= {
-            (id_, each.arm.removeprefix("heuristic:").rpartition("@")[0])
+            (id_, heuristic_of(each.arm)[0])
             for each in decided.candidates
             if each.withheld is False
         }

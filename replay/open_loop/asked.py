@@ -19,17 +19,22 @@ from replay.recording.recency import RECENCY_TOKENS, Recalling, known
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups, records_in
 from replay.recording.source import Recording
 from schemas.codec.decode import UnreadableOutputError
-from schemas.messages.decisions import Candidate, Decided
+from schemas.messages.arms import HEURISTIC, heuristic_of, voice_of
+from schemas.messages.decisions import Candidate, Decided, Wording
 from schemas.messages.experiments import VariantName
-from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
+from schemas.ports.decision_context import (
+    DecisionContext,
+    HeuristicCandidate,
+    Odds,
+    Voiced,
+)
 from schemas.state.agent import STRANGER
-from schemas.state.evidence import Belief
+from schemas.state.evidence import Belief, belief_key
 
 HELD = 10_000
 """How many decisions may be held until a model's answer to the first of them is read; beyond
 it the first is yielded without, so that memory stays bounded."""
 
-_HEURISTIC = "heuristic:"
 _READ = RECENCY_TOKENS | {Decided.token}
 
 
@@ -101,7 +106,7 @@ def context_of(
             [
                 _candidate(each, in_force, recalling)
                 for each in decided.candidates
-                if each.arm.startswith(_HEURISTIC) and not each.silence
+                if each.arm.startswith(HEURISTIC) and not each.silence
             ]
         ),
         immediate=event.immediate,
@@ -130,13 +135,13 @@ def _goals(decided: Decided, in_force: InForce) -> tuple[str, ...]:
 def _candidate(
     weighed: Candidate, in_force: InForce, recalling: Recalling
 ) -> HeuristicCandidate:
-    key = weighed.arm[len(_HEURISTIC) :]
-    heuristic_id, _, content_hash = key.rpartition("@")
+    heuristic_id, content_hash = heuristic_of(weighed.arm)
     words = in_force.words(weighed.arm)
     if words is None:
         raise UnreadableOutputError(
             f"a decision weighs {weighed.arm!r}, which is not in force there"
         )
+    voice = voice_of(weighed.arm)
     return HeuristicCandidate(
         heuristic_id=heuristic_id,
         content_hash=content_hash,
@@ -152,7 +157,13 @@ def _candidate(
         action=words.action,
         urgency=words.urgency,
         origin=words.origin,
-        recent=recalling.of(key),
+        recent=recalling.of(belief_key(heuristic_id, content_hash)),
+        # Only those words that were said are on record, and no strategy reads them.
+        voiced=None
+        if voice is None
+        else Voiced(
+            text=words.text, skills=(), wording=Wording(intent=words.text, digest=voice)
+        ),
     )
 
 

@@ -16,14 +16,14 @@ from handlers.mind.stages.voice import Tone
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import experiments, goals_and_biases
-from projections.folds.executive import templates
+from projections.folds.executive import skills, templates
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning.heuristics import all_heuristics, of_pack
 from projections.folds.partition import shared_after
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.codec.envelope import Input, Output
-from schemas.messages.arms import Action, heuristic_arm
+from schemas.messages.arms import Action, heuristic_arm, heuristic_of
 from schemas.messages.experiments import Variant, VariantName
 from schemas.messages.learning import HeuristicFormed, ProposalMade
 from schemas.messages.notes import ControlApplied, ControlInferred
@@ -158,20 +158,24 @@ class InForce:
         executive, was = self.settings.executive, record.decided.voice
         if executive is None:
             return None
+        in_force = skills.in_force(
+            self.agent.executive, executive, self.packs, record.decided.domain
+        )
         wanted = variant_of(contender).template
         if wanted is not None:
             person = record.event.person if record.event is not None else None
             found = personality.words_under(
                 wanted, self.agent, executive, self.packs, was, person, record.at
             )
-            return character.tone_of(found)
+            return character.tone_of(found, in_force)
         if was is None or was.digest is None:
-            return None
+            return voice.knowing(None, in_force)
         template = templates.named(executive, self.packs, was.template or "")
         valence, rapport = was.valence or 0.0, was.rapport
-        return voice.tone(
+        tone = voice.tone(
             template, was.traits, valence, 0.5 if rapport is None else rapport
         )
+        return voice.knowing(tone, in_force)
 
     def asked(self, contender: Contender, tone: Tone | None = None) -> Asked:
         """Return a contender as it would decide here, with a character told in this tone.
@@ -204,7 +208,11 @@ class InForce:
             raise UnknownTemplateError(problem)
 
     def words(self, arm: str) -> Words | None:
-        """Return what the heuristic of an arm says; None if no such content is in force."""
+        """Return what the heuristic of an arm says; None if no such content is in force.
+
+        Its own words, whatever voice they were said in.
+        """
+        arm = heuristic_arm(*heuristic_of(arm))
         taught = self._taught.get(arm)
         if taught is not None:
             return taught

@@ -23,9 +23,33 @@ RACE = "race:"
 """What the arms of races begin with."""
 
 
-def heuristic_arm(heuristic_id: str, content_hash: str) -> str:
-    """Return the arm of answering by a heuristic: another content is another arm."""
-    return f"heuristic:{heuristic_id}@{content_hash}"
+HEURISTIC = "heuristic:"
+"""What the arms of heuristics begin with."""
+
+_VOICED = "~"
+
+
+def heuristic_arm(
+    heuristic_id: str, content_hash: str, voice: str | None = None
+) -> str:
+    """Return the arm of answering by a heuristic: another content is another arm.
+
+    So are other words of it, by the digest of a `voice`.
+    """
+    plain = f"{HEURISTIC}{heuristic_id}@{content_hash}"
+    return plain if voice is None else f"{plain}{_VOICED}{voice}"
+
+
+def heuristic_of(arm: str) -> tuple[str, str]:
+    """Return id and content hash of the heuristic of an arm, whatever its voice."""
+    # From the right: ids may hold an @ themselves, hashes may not.
+    id_, _, rest = arm.removeprefix(HEURISTIC).rpartition("@")
+    return id_, rest.partition(_VOICED)[0]
+
+
+def voice_of(arm: str) -> str | None:
+    """Return the digest of the voice in the arm of a heuristic; None if it has none."""
+    return arm.rpartition("@")[2].partition(_VOICED)[2] or None
 
 
 def llm_arm(model: str, template_hash: str, sampling_hash: str) -> str:

@@ -160,6 +160,20 @@ class Voice(StructPart, frozen=True, kw_only=True):
     """With the person addressed; None: neutral, as with a stranger."""
 
 
+class Wording(StructPart, frozen=True, kw_only=True):
+    """How skills changed the words of a heuristic's answer."""
+
+    intent: str
+    """The words before."""
+    digest: Name | None = None
+    """Of template, skills and bands that were read; part of the arm. None: the words are
+    as they were."""
+    filtered: tuple[Name, ...] | None = None
+    """Skills whose words do not suit the traits in force, a threat for example."""
+    draws: tuple[Draw, ...] | None = None
+    """Which of several texts were taken."""
+
+
 class Decision(StructMessage, frozen=True, kw_only=True):
     """A decision or what became of it."""
 
@@ -228,6 +242,9 @@ class Decided(Decision, frozen=True, kw_only=True):
     timer: str | None = None
     """The due timer that is the occasion, which is then named by the decision itself; None:
     an event is."""
+    skills: tuple[Name, ...] | None = None
+    """Those that its words are by, or that a model is told of, as `<name>@<version>`."""
+    wording: Wording | None = None
 
     @property
     def is_tried(self) -> bool:

@@ -20,6 +20,7 @@ from schemas.packs import conditions, word_patterns
 from schemas.packs.conditions import When
 from schemas.packs.constraints import Constraints, within
 from schemas.packs.event_types import EventType as EventType
+from schemas.packs.skill_lines import SkillOfPack
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.values import vectors
 from schemas.values.base import Name, Part, Seconds, Unit, first_fault
@@ -173,6 +174,8 @@ class Pack(Part):
     """Templates of personality, each chosen as `<pack>/<name>`."""
     contexts: tuple[ContextDeclared, ...] = Field(default=(), max_length=64)
     """What the companion may take part in here, besides what it always may."""
+    skills: tuple[SkillOfPack, ...] = Field(default=(), max_length=64)
+    """How words change here, each loaded as `<pack>/<name>`."""
     phrases: tuple[Phrases, ...] = Field(default=(), max_length=16)
     """What people say to have it quieter and the like, besides the settings' languages."""
 
@@ -192,8 +195,11 @@ class Pack(Part):
         templates = [NO_TEMPLATE, *(each.name for each in self.personalities)]
         # A pack may say what is always there in its own way, but not what is detected.
         contexts = [*DETECTED, *(each.name for each in self.contexts)]
-        if any(len(set(each)) < len(each) for each in (templates, contexts)):
-            message = "two personalities or contexts have one name, or a reserved one"
+        skills = [each.name for each in self.skills]
+        if any(len(set(each)) < len(each) for each in (templates, contexts, skills)):
+            message = (
+                "two personalities, contexts or skills have one name, or a reserved one"
+            )
             raise PydanticCustomError("duplicate", message)
         return self
 

@@ -9,9 +9,17 @@ from msgspec import Struct, field
 from pydantic import JsonValue
 
 from schemas.messages.arms import Action, heuristic_arm
-from schemas.messages.decisions import Excluded, Exploration, Factors, Gate
+from schemas.messages.decisions import Excluded, Exploration, Factors, Gate, Wording
 from schemas.state.evidence import NEVER, Recent
 from schemas.values.reasons import Origin, Path, ResponseType, Silence
+
+
+class Voiced(Struct, frozen=True, kw_only=True):
+    """The words of a heuristic's answer, as skills make them."""
+
+    text: str
+    skills: tuple[str, ...]
+    wording: Wording
 
 
 class HeuristicCandidate(Struct, frozen=True, kw_only=True):
@@ -39,11 +47,19 @@ class HeuristicCandidate(Struct, frozen=True, kw_only=True):
     """Who made it."""
     recent: Recent | None = NEVER
     """When it last fired and succeeded; None if nobody knows."""
+    voiced: Voiced | None = None
+    """Its words by skills; None: as `suggested_action`."""
 
     @property
     def arm(self) -> str:
         """The arm of answering by it."""
-        return heuristic_arm(self.heuristic_id, self.content_hash)
+        voice = self.voiced.wording.digest if self.voiced is not None else None
+        return heuristic_arm(self.heuristic_id, self.content_hash, voice)
+
+    @property
+    def words(self) -> str:
+        """What is said when it answers."""
+        return self.suggested_action if self.voiced is None else self.voiced.text
 
 
 class DecisionContext(Struct, frozen=True, kw_only=True):

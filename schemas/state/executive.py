@@ -201,6 +201,9 @@ class Reminder(Struct, frozen=True, kw_only=True):
     urgent: bool = False
 
 
+_SKILLS: Bounded[str, bool] = Bounded(limits.SKILLS)
+
+
 class Executive(Struct, frozen=True, kw_only=True):
     """The executive's part of an agent's state."""
 
@@ -223,6 +226,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     ignored: Bounded[str, Ignored] = _BY_SORT
     """By `<source>.<type>` of events."""
     spent: Spent = NOTHING_SPENT
+    skills: Bounded[str, bool] = _SKILLS
+    """Those that somebody loaded or unloaded, by name."""
 
 
 IDLE = Executive()

@@ -77,3 +77,6 @@ FAILURES = 3
 """How many of the latest failed outcomes are remembered: so many make a struggling person."""
 WAITING_ANSWERS = 32
 """How many ready answers may wait for their time; the least urgent is given up first."""
+
+SKILLS = 256
+"""For how many skills it is remembered that somebody loaded or unloaded them, at least."""

@@ -8,6 +8,7 @@ from schemas.values.base import Name, Part, Seconds, Token, added
 from schemas.values.personality import PersonalityTemplate
 from schemas.values.phrases import Phrases
 from schemas.values.setting import Setting
+from schemas.values.skills import Skill
 
 HOURS = r"^(([01]\d|2[0-3]):[0-5]\d-([01]\d|2[0-3]):[0-5]\d)?$"
 """The form of quiet hours, such as `22:00-07:00`; empty: none."""
@@ -91,3 +92,5 @@ class ExecutiveSettings(Part):
     `en`, `de`."""
     phrases: tuple[Phrases, ...] = added(())
     """What is said in them, as the program had it when the mind started."""
+    skills: tuple[Skill, ...] = added(())
+    """Those that come with the program, likewise."""

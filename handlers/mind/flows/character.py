@@ -2,11 +2,21 @@
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import personality, voice
+from handlers.mind.stages import personality, skills, voice
 from handlers.mind.stages.personality import Moment, Traits
+from handlers.mind.stages.skills import Manner
 from handlers.mind.stages.voice import Tone
+from projections.folds.executive import skills as skills_fold
 from schemas.messages.sensing import Dimension, Sensed
+from schemas.packs.skills import NONE
+from schemas.ports.decision_context import HeuristicCandidate
+from schemas.values.skills import Skills
+
+SERIOUS = ("high_threat", "user_struggling")
+"""The contexts in which nobody jokes."""
 
 
 def traits_of(
@@ -31,9 +41,61 @@ def traits_of(
     )
 
 
-def tone_of(traits: Traits | None) -> Tone | None:
-    """Return what a model is told of the character; None if nobody chose one."""
+def tone_of(traits: Traits | None, in_force: Skills = NONE) -> Tone | None:
+    """Return what a model is told of character and skills; None if there is neither."""
+    tone = None
+    if traits is not None and traits.is_chosen:
+        valence = traits.mood.valence if traits.mood is not None else 0.0
+        tone = voice.tone(traits.template, traits.values, valence, traits.rapport)
+    return voice.knowing(tone, in_force)
+
+
+def skills_of(turn: TurnContext, domain: str) -> Skills:
+    """Return the skills in force for events of a domain; none without the executive."""
+    settings = turn.settings.executive
+    if settings is None:
+        return NONE
+    return skills_fold.in_force(turn.state.executive, settings, turn.packs, domain)
+
+
+def _manner(traits: Traits | None) -> Manner | None:
+    """Return the character in bands; None if nobody chose one."""
     if traits is None or not traits.is_chosen:
         return None
-    valence = traits.mood.valence if traits.mood is not None else 0.0
-    return voice.tone(traits.template, traits.values, valence, traits.rapport)
+    return Manner(
+        template=traits.name or "",
+        at_rest={trait: voice.band(value) for trait, value in traits.at_rest.items()},
+        now={trait: voice.band(value) for trait, value in traits.values.items()},
+        is_serious=any(each.name in SERIOUS for each in traits.contexts),
+    )
+
+
+def voiced(
+    turn: TurnContext,
+    event: Sensed,
+    candidates: tuple[HeuristicCandidate, ...],
+    in_force: Skills,
+    traits: Traits | None,
+) -> tuple[HeuristicCandidate, ...]:
+    """Return the candidates, those that may answer with their words by skills.
+
+    All of them before a strategy chooses: other words are another arm.
+    """
+    if not in_force:
+        return candidates
+    manner = _manner(traits)
+
+    def in_words(each: HeuristicCandidate) -> HeuristicCandidate:
+        if not each.eligible:
+            return each
+        saying = skills.Saying(
+            text=each.suggested_action,
+            response_type=each.response_type,
+            type=event.type,
+            source=event.source,
+            fields=event.fields,
+        )
+        words = skills.voiced(saying, in_force, manner, turn.draw)
+        return each if words is None else replace(each, voiced=words)
+
+    return tuple(map(in_words, candidates))

@@ -116,6 +116,7 @@ def _occasion(
         turn.state, turn.settings, turn.appearance, event, turn.aids.vector, moved.kept
     )
     traits = character.traits_of(turn, event, weighed.dimensions)
+    in_force = character.skills_of(turn, domain.name)
     turn.enter("gate")
     raised = moved.raised
     further = _relevance(turn, event, domain, weighed, traits, raised)
@@ -137,7 +138,8 @@ def _occasion(
             event.urgency, assessment.salience.dimensions, turn.settings.edition
         ),
         traits=traits,
-        tone=character.tone_of(traits),
+        tone=character.tone_of(traits, in_force),
+        skills=in_force,
     )
 
 
@@ -350,4 +352,5 @@ def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, 
     matched = restrain.cooled(
         turn, here.event, here.assessment.salience, tuple(matched)
     )
+    matched = character.voiced(turn, here.event, matched, here.skills, here.traits)
     return (*ranked(matched), *(each for each in matched if not each.eligible))

@@ -25,12 +25,15 @@ from schemas.messages.decisions import (
     Relevance,
     RelevantGoal,
     Voice,
+    Wording,
 )
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
+from schemas.packs.skills import NONE
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.values.exact_math import round6
 from schemas.values.reasons import ResponseType, Silence, Timing
+from schemas.values.skills import Skills
 
 
 class Occasion(Struct, frozen=True):
@@ -59,7 +62,9 @@ class Occasion(Struct, frozen=True):
     traits: Traits | None = None
     """The personality in force; None without the executive."""
     tone: Tone | None = None
-    """What a model is told of it; None if nobody chose one."""
+    """What a model is told of it, and of skills; None if there is nothing to tell."""
+    skills: Skills = NONE
+    """Those in force."""
 
     @property
     def priority(self) -> float:
@@ -182,6 +187,8 @@ def decided(
         gates=(*occasion.assessment.gates, *choice.odds.gates),
         prompt_digest=prompt.request_hash if prompt else None,
         goals=goals,
+        skills=_skills(occasion, choice),
+        wording=_wording(choice),
     )
 
 
@@ -214,7 +221,7 @@ def heuristic_delivery(
         decision_id=decision_id,
         event_id=occasion.id,
         channel=occasion.channel,
-        text=heuristic.suggested_action,
+        text=heuristic.words,
         response_type=heuristic.response_type,
         urgency=occasion.urgency(heuristic),
         path="heuristic",
@@ -271,7 +278,7 @@ def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:
         model=consulted.model.name,
         heuristic_id=heuristic.heuristic_id,
         content_hash=heuristic.content_hash,
-        text=heuristic.suggested_action,
+        text=heuristic.words,
         response_type=heuristic.response_type,
         action=heuristic.action,
         urgency=occasion.urgency(heuristic),
@@ -307,10 +314,31 @@ def _common(
     }
 
 
+def _answering(choice: Choice) -> HeuristicCandidate | None:
+    """Return the heuristic that answers, or would in a race."""
+    return choice.race.heuristic if choice.race is not None else choice.heuristic
+
+
+def _wording(choice: Choice) -> Wording | None:
+    answering = _answering(choice)
+    voiced = answering.voiced if answering is not None else None
+    return voiced.wording if voiced is not None else None
+
+
+def _skills(occasion: Occasion, choice: Choice) -> tuple[str, ...] | None:
+    """Return the skills that the words are by; for a model, those it is told of."""
+    answering, tone = _answering(choice), occasion.tone
+    told = tone.skills if tone is not None and choice.asks_model else ()
+    voiced = answering.voiced if answering is not None else None
+    said = voiced.skills if voiced is not None else ()
+    # A race may be both; each is named once.
+    return tuple(dict.fromkeys((*told, *said))) or None
+
+
 def _voice(occasion: Occasion) -> Voice | None:
     if occasion.traits is None:
         return None
-    tone = occasion.tone
+    tone = occasion.tone if occasion.traits.is_chosen else None
     return occasion.traits.record(tone.digest if tone is not None else None)
 
 

@@ -129,7 +129,7 @@ def hold(
         due_at=due(turn, when, here.expires_at),
         answer=HeldAnswer(
             path="heuristic",
-            text=heuristic.suggested_action,
+            text=heuristic.words,
             response_type=heuristic.response_type,
             action=heuristic.action,
             predicted_success=heuristic.confidence,

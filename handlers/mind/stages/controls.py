@@ -13,10 +13,12 @@ from schemas.messages.executive import (
     PersonalitySelected,
     ReminderSet,
     SalienceModulated,
+    SkillLoaded,
+    SkillUnloaded,
     TraitAdjusted,
 )
 from schemas.messages.notes import ControlApplied, ControlRefused
-from schemas.packs import conditions
+from schemas.packs import conditions, skills
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState
@@ -149,6 +151,8 @@ def _of_person(
             return f"{trait} as it was"
         case TraitAdjusted(trait=trait, by_amount=amount):
             return f"{trait} {amount:+g}"
+        case SkillLoaded() | SkillUnloaded():
+            return _skill(packs, message, settings)
         case Muted():
             return restraints.described(message)
         case SalienceModulated():
@@ -186,6 +190,21 @@ def _template(packs: Sequence[CompiledPack], name: str, settings: MindSettings) 
     if problem:
         raise _RefusedError("unknown_template", problem)
     return name
+
+
+def _skill(
+    packs: Sequence[CompiledPack],
+    message: SkillLoaded | SkillUnloaded,
+    settings: MindSettings,
+) -> str:
+    executive = settings.executive
+    known = skills.known(executive, packs) if executive is not None else skills.NONE
+    if message.skill not in known:
+        listed = ", ".join(known) or "none"
+        raise _RefusedError(
+            "unknown_skill", f"no skill {quoted(message.skill)}, there are {listed}"
+        )
+    return f"{message.skill}, {known[message.skill].kind}"
 
 
 def _profile_set(message: controls.ProfileSet) -> None:

@@ -97,7 +97,7 @@ def result(
         confidence = choice.heuristic.confidence
         return DecisionResult(
             path="heuristic",
-            response_text=choice.heuristic.suggested_action,
+            response_text=choice.heuristic.words,
             response_id=response_id,
             matched_heuristic_id=choice.heuristic.heuristic_id,
             predicted_success=confidence,

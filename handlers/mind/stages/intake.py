@@ -24,6 +24,8 @@ from schemas.messages.executive import (
     PersonalitySelected,
     ReminderSet,
     SalienceModulated,
+    SkillLoaded,
+    SkillUnloaded,
     TraitAdjusted,
     UserStateChanged,
 )
@@ -61,6 +63,8 @@ _UNFINISHED = frozenset(_EXECUTIVE) - {
     PersonalitySelected.token,
     ReminderSet.token,
     SalienceModulated.token,
+    SkillLoaded.token,
+    SkillUnloaded.token,
     TraitAdjusted.token,
     UserStateChanged.token,
 }

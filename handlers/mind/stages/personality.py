@@ -62,6 +62,8 @@ class Traits(Struct, frozen=True, kw_only=True):
     name: str | None = None
     """The template's, as it was selected."""
     values: Mapping[Trait, float] = USUAL_TRAITS
+    at_rest: Mapping[Trait, float] = USUAL_TRAITS
+    """The same without the contexts."""
     contexts: tuple[ContextInForce, ...] = ()
     mood: Mood | None = None
     rapport: float = rapport_fold.NEUTRAL
@@ -162,16 +164,18 @@ def _moved(
     tired: float,
 ) -> Traits:
     """Return the traits with all that moves them."""
+    contexts = [templates.modifiers(packs, each.name) for each in found.contexts]
     moves: list[Mapping[Trait, float]] = [
-        *(templates.modifiers(packs, each.name) for each in found.contexts),
         *overrides,
         _of_mood(found.mood.valence if found.mood is not None else 0.0),
         {"proactive": tired},
         {"formality": RAPPORT_SHARE * (rapport_fold.NEUTRAL - found.rapport)},
     ]
+    values = effective(found.template, [*contexts, *moves])
     return structs.replace(
         found,
-        values=effective(found.template, moves),
+        values=values,
+        at_rest=effective(found.template, moves) if contexts else values,
         is_chosen=found.template is not None or bool(overrides),
     )
 

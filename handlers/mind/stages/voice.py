@@ -13,6 +13,7 @@ from msgspec import Struct
 from schemas.values import ids
 from schemas.values.exact_math import round6
 from schemas.values.personality import PersonalityTemplate, Trait
+from schemas.values.skills import Skills, version_of
 
 EDGES = (0.2, 0.4, 0.6, 0.8)
 """Where bands begin, the first at 0; a value on an edge lies in the upper one."""
@@ -94,7 +95,12 @@ class Tone(Struct, frozen=True):
 
     text: str
     digest: str
-    """Of the template and the bands that were read: part of the arm."""
+    """Of template, skills and the bands that were read: part of the arm."""
+    skills: tuple[str, ...] = ()
+    """Those whose knowledge is told, as `<name>@<version>`."""
+
+
+NO_TONE = Tone("", "")
 
 
 def band(value: float) -> int:
@@ -115,9 +121,29 @@ def tone(
     return _tone(name, character, bands, band((valence + 1.0) / 2.0), band(rapport))
 
 
+def knowing(spoken: Tone | None, skills: Skills) -> Tone | None:
+    """Return a tone with what the skills in force know; None if there is nothing to tell."""
+    told = {
+        version_of(name, skill): skill.knowledge
+        for name, skill in skills.items()
+        if skill.knowledge
+    }
+    if not told:
+        return spoken
+    return _knowing(spoken or NO_TONE, tuple(told), tuple(told.values()))
+
+
 def shortest_and_longest(traits: Mapping[Trait, float]) -> tuple[int, int]:
     """Return the fewest and the most words that suit a verbosity."""
     return LENGTHS[band(traits["verbosity"])]
+
+
+# Kept for the same reason as tones are.
+@lru_cache(maxsize=256)
+def _knowing(spoken: Tone, skills: tuple[str, ...], known: tuple[str, ...]) -> Tone:
+    text = "\n\n".join(each.strip() for each in (spoken.text, *known) if each)
+    digest = ids.digest(*(each.encode() for each in (spoken.digest, *skills, *known)))
+    return Tone(text, digest, skills)
 
 
 # Kept, so that equal tones are one object: what prompts are made of is known by identity.

@@ -8,6 +8,7 @@ from projections.folds.executive import (
     people,
     personality,
     restraints,
+    skills,
 )
 from projections.folds.executive.origin import Origin
 from schemas.messages.executive import (
@@ -16,6 +17,8 @@ from schemas.messages.executive import (
     OfPerson,
     PersonalitySelected,
     SalienceModulated,
+    SkillLoaded,
+    SkillUnloaded,
     TraitAdjusted,
     UserStateChanged,
 )
@@ -39,5 +42,7 @@ def applied(executive: Executive, control: OfPerson, origin: Origin) -> Executiv
             return people.changed(executive, control, origin)
         case SalienceModulated():
             return modulations.modulated(executive, control, origin)
+        case SkillLoaded() | SkillUnloaded():
+            return skills.set_by_hand(executive, control)
         case _:
             return executive

@@ -1,0 +1,255 @@
+"""Skills: a heuristic's words go through domain, style and the personality's filter.
+
+intent → domain (what is known of the event) → style (by the character at rest) → filter (by
+the traits in force) → words. By templates alone, so it takes no model.
+"""
+
+import re
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from functools import lru_cache
+
+from msgspec import Struct
+
+from schemas.messages.decisions import Draw, Wording
+from schemas.packs import conditions
+from schemas.packs.conditions import When
+from schemas.ports.decision_context import Voiced
+from schemas.values import ids
+from schemas.values.personality import Trait
+from schemas.values.reasons import ResponseType
+from schemas.values.skills import PLACE, TEXT, Line, Skill, Skills, version_of
+
+JOKES: tuple[Trait, ...] = ("humor", "sarcasm")
+"""The traits whose words the filter takes out where nobody jokes."""
+
+DETAILS_FROM = 1
+"""The band of verbosity from which a domain adds what it knows."""
+
+_LONGEST_VALUE = 200
+_LONGEST_WORDS = 2_000
+
+
+class Saying(Struct, frozen=True, kw_only=True):
+    """What is to be put into words, and about which event."""
+
+    text: str
+    """The intent: a heuristic's own words."""
+    response_type: ResponseType
+    type: str
+    """The event's."""
+    source: str
+    fields: Mapping[str, object]
+
+
+class Manner(Struct, frozen=True, kw_only=True):
+    """The character, as far as words read it: in bands."""
+
+    template: str
+    at_rest: Mapping[Trait, int]
+    """The bands of the traits without contexts."""
+    now: Mapping[Trait, int]
+    """Those of the traits in force."""
+    is_serious: bool
+    """Whether nobody jokes: under threat, or while somebody struggles."""
+
+
+class _Words(Struct):
+    """The words so far, and what they came by; local to one call."""
+
+    text: str
+    used: list[str]
+    filtered: list[str]
+    draws: list[Draw]
+    read: list[str]
+    """The bands that were read, each as `trait=band`."""
+
+
+def voiced(
+    saying: Saying, skills: Skills, manner: Manner | None, drawn: Callable[[str], float]
+) -> Voiced | None:
+    """Return the words of an answer by the skills in force; None if they have no part in it.
+
+    Without a `manner` nobody chose a character, and no style has a say. The digest is of
+    template, skills and bands read, and only where words are others.
+    """
+    words = _Words(saying.text, [], [], [], [])
+    for name, skill in skills.items():
+        if skill.kind == "style":
+            _style(words, saying, name, skill, manner, drawn)
+        else:
+            _detail(words, saying, name, skill, manner, drawn)
+    if not words.used and not words.filtered:
+        return None
+    template = manner.template if manner is not None else ""
+    # Longer ones would be cut by channels, in the middle of what matters.
+    text = words.text if len(words.text) <= _LONGEST_WORDS else saying.text
+    is_other = text != saying.text
+    return Voiced(
+        text=text,
+        skills=tuple(words.used) if is_other else (),
+        wording=Wording(
+            intent=saying.text,
+            digest=_digest(template, *words.used, *words.read) if is_other else None,
+            filtered=tuple(words.filtered) or None,
+            draws=tuple(words.draws) or None,
+        ),
+    )
+
+
+def _detail(
+    words: _Words,
+    saying: Saying,
+    name: str,
+    skill: Skill,
+    manner: Manner | None,
+    drawn: Callable[[str], float],
+) -> None:
+    """Add what a domain or a capability knows of the event, unless few words are wanted."""
+    if manner is not None:
+        # At rest: a threat makes few words, but takes no facts away.
+        verbosity = manner.at_rest["verbosity"]
+        if skill.lines or skill.tables:
+            words.read.append(f"verbosity={verbosity}")
+        if verbosity < DETAILS_FROM:
+            return
+    _apply(words, saying, name, skill, None, drawn)
+
+
+def _style(
+    words: _Words,
+    saying: Saying,
+    name: str,
+    skill: Skill,
+    manner: Manner | None,
+    drawn: Callable[[str], float],
+) -> None:
+    """Change the tone by the character at rest, then check that against the traits in force."""
+    trait = skill.trait
+    if trait is None or manner is None:
+        return
+    at_rest, now = manner.at_rest[trait], manner.now[trait]
+    is_out = trait in JOKES and manner.is_serious
+    # Asked for at rest and unfit now: in a milder tone, or left out altogether.
+    if (is_out or at_rest != now) and _fits(saying, skill, at_rest):
+        words.filtered.append(version_of(name, skill))
+    if is_out:
+        return
+    words.read.append(f"{trait}={now}")
+    _apply(words, saying, name, skill, now, drawn)
+
+
+def _fits(saying: Saying, skill: Skill, at: int) -> bool:
+    """Tell whether a style has words for an event in a band."""
+    tables = any(_in_band(each.bands, at) for each in skill.tables)
+    return tables or any(True for _ in _lines(saying, skill, at))
+
+
+def _apply(
+    words: _Words,
+    saying: Saying,
+    name: str,
+    skill: Skill,
+    at: int | None,
+    drawn: Callable[[str], float],
+) -> None:
+    before = words.text
+    for line in _lines(saying, skill, at):
+        text = _filled(_taken(words, name, line, drawn), before, saying)
+        if text is not None:
+            words.text = text
+            break
+    for table in skill.tables:
+        if _in_band(table.bands, at):
+            words.text = _swapped(words.text, table.words)
+    if words.text != before:
+        words.used.append(version_of(name, skill))
+
+
+def _lines(saying: Saying, skill: Skill, at: int | None) -> Iterator[Line]:
+    for line in skill.lines:
+        if line.types and saying.response_type not in line.types:
+            continue
+        when = _read(line.when)
+        if _in_band(line.bands, at) and (
+            when is None
+            or conditions.holds(when, saying.type, saying.source, saying.fields)
+        ):
+            yield line
+
+
+def _in_band(bands: Sequence[int], at: int | None) -> bool:
+    return not bands or at in bands
+
+
+def _taken(words: _Words, name: str, line: Line, drawn: Callable[[str], float]) -> str:
+    if len(line.texts) == 1:
+        return line.texts[0]
+    purpose = f"words/{name}"
+    value = drawn(purpose)
+    words.draws.append(Draw(purpose=purpose, value=value))
+    return line.texts[min(int(value * len(line.texts)), len(line.texts) - 1)]
+
+
+def _filled(template: str, text: str, saying: Saying) -> str | None:
+    """Return a template with its places filled; None if the event lacks a field."""
+    parts, end = [], 0
+    for place in PLACE.finditer(template):
+        found = text if place[1] == TEXT else _value(place[1], saying.fields)
+        if found is None:
+            return None
+        parts += [template[end : place.start()], found]
+        end = place.end()
+    return "".join([*parts, template[end:]]).strip()
+
+
+def _value(name: str, fields: Mapping[str, object]) -> str | None:
+    is_there, value = conditions.field_value(name, fields)
+    if not is_there or value is None or isinstance(value, dict | list):
+        return None
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    # 12.0 hearts are 12; what a sensor sends is one line at most.
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
+    shown = str(value)
+    return " ".join(shown[:_LONGEST_VALUE].split())
+
+
+def _swapped(text: str, words: Mapping[str, str]) -> str:
+    """Return a text with other words; the first letter keeps its case."""
+    return _pattern(tuple(words)).sub(
+        lambda found: _cased(words[_key(words, found[0])], found[0]), text
+    )
+
+
+def _key(words: Mapping[str, str], found: str) -> str:
+    return next(each for each in words if each.lower() == found.lower())
+
+
+def _cased(word: str, like: str) -> str:
+    return word[:1].upper() + word[1:] if like[:1].isupper() else word
+
+
+# Of the tables of shipped skills and packs, of which there are few.
+@lru_cache(maxsize=256)
+def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
+    # The longest first: "do not know" goes before "do not".
+    longest = sorted(words, key=lambda each: (-len(each), each))
+    chosen = "|".join(
+        (r"\b" if each[0].isalnum() else "")
+        + re.escape(each)
+        + (r"\b" if each[-1].isalnum() else "")
+        for each in longest
+    )
+    return re.compile(chosen, re.IGNORECASE | re.ASCII)
+
+
+# Parsing costs more than testing; the text alone is the key.
+@lru_cache(maxsize=4096)
+def _read(when: str | None) -> When | None:
+    return conditions.parse(when) if when else None
+
+
+@lru_cache(maxsize=1024)
+def _digest(*of: str) -> str:
+    return ids.digest(*(each.encode() for each in of))
