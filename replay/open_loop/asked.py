@@ -231,6 +231,11 @@ class Asking:
         variant = experiment.variant if experiment else None
         ready = self._ready.get(variant) or self._prepare(in_force, variant)
         arm, asks = ready.asked(record)
+        # Without a budget for it no strategy could have asked the model.
+        is_spent = any(
+            each.name == "budget" and not each.passed for each in record.decided.gates
+        )
+        arm = None if is_spent else arm
         own = context_of(record, ready.in_force, arm, self._recalling)
         if ready.recalls:
             for each in own.candidates:
@@ -238,8 +243,9 @@ class Asking:
         # A strategy may ask the model in its own way, which is another arm of the context.
         odds = []
         for asked in asks:
-            is_same = asked.llm_arm == own.llm_arm
-            context = own if is_same else structs.replace(own, llm_arm=asked.llm_arm)
+            its = None if is_spent else asked.llm_arm
+            is_same = its == own.llm_arm
+            context = own if is_same else structs.replace(own, llm_arm=its)
             if asked.template is not None:
                 domain = record.decided.domain
                 biases = ready.in_force.biases_of(domain, asked.template)

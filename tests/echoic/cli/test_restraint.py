@@ -1,0 +1,106 @@
+"""Being told off beside a running instance: by commands, by words, listed and undone."""
+
+from typing import Any
+
+import pytest
+
+from tests.echoic.cli.acting import THIRST
+from tests.echoic.cli.conftest import Program
+
+# Each command is a process of its own, or waits for real servers.
+pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
+
+
+def thirsty(live: Program, agent: str, drink: int, hint: str = "novelty=1") -> str:
+    """What is said to a player who is thirsty; empty: nothing."""
+    ran = live.here(
+        "pub", f"Your drink is low: {drink} of 9.", *THIRST, "--field", f"value={drink}",
+        "--hint", hint, "--hint", "actionability=1", "--agent", agent, "--wait", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    said: str = ran.json["response_text"]
+    return said
+
+
+ALERT = "threat=0.9"
+
+
+def says(live: Program, agent: str, words: str) -> dict[str, Any]:
+    """A person says something, and this is what was decided on it."""
+    ran = live.here(
+        "pub", words, "--source", "user", "--type", "message", "--agent", agent,
+        "--wait", "--json",
+    )  # fmt: skip
+    assert ran.code == 0, ran.err
+    found: dict[str, Any] = ran.json
+    return found
+
+
+def test_quiet_by_command_and_by_words(live: Program) -> None:
+    """Asked for, kept, explained, listed, taken back in words and acknowledged."""
+    ran = live.here("quiet", "9m", "--agent", "hush")
+    assert ran.out.strip() == "quiet for 540 s, from here"
+
+    assert thirsty(live, "hush", 3) == ""
+    page = live.here("explain", "--last", "--agent", "hush").out
+    told = " ".join(page.split())
+    assert "Stayed silent: quiet was asked for (asked for by user, for 8 min" in told
+    assert "Alerts pass, and answers to the words of whoever asked for it" in told
+    rows = live.here("salience", "list", "--agent", "hush", "--json").json["rows"]
+    assert [(each["change"], each["asked_by"]) for each in rows] == [("quiet", "user")]
+
+    assert thirsty(live, "hush", 1, ALERT)
+
+    back = says(live, "hush", "You can talk again!")
+    assert back["response_text"] == "OK, I'm back."
+    assert back["decision_path"] == "acknowledged"
+    assert thirsty(live, "hush", 2)
+    page = live.here("explain", back["response_id"][:8], "--agent", "hush").out
+    assert "Told the person what became of what they asked for." in page
+
+
+def test_what_is_asked_for_is_listed_and_undone(live: Program) -> None:
+    """By its id, or all of it; what is not there is refused."""
+    made = live.here(
+        "salience", "set", "suppress", "drink", "--for", "1h", "--agent", "dry"
+    )
+    assert made.out.strip() == "suppress for 3600 s, from here"
+    assert thirsty(live, "dry", 3) == ""
+    said = says(live, "dry", "Please watch for arrows")
+    assert said["response_text"] == "OK, I'll watch for arrows."
+
+    listed = live.here("salience", "list", "--agent", "dry", "--json").json["rows"]
+    first, second = listed
+    assert (first["change"], first["about"]) == ("suppress", "drink")
+    assert (second["change"], second["about"]) == ("heighten", "arrows")
+    cleared = live.here("salience", "clear", first["id"][:12], "--agent", "dry")
+    assert cleared.out.strip() == "cleared, from here"
+    again = live.here("salience", "clear", first["id"], "--agent", "dry")
+    assert again.code == 1
+    assert "no modulation" in again.err
+    assert thirsty(live, "dry", 2)
+    assert live.here("salience", "clear", "--all", "--agent", "dry").code == 0
+    nothing = live.here("salience", "list", "--agent", "dry")
+    assert "nothing is moved" in nothing.err
+
+
+def test_a_mute_holds_until_taken_back(live: Program) -> None:
+    """Even of alerts."""
+    assert live.here("mute", "--agent", "mute").out.strip() == (
+        "mute until taken back, from here"
+    )
+    assert thirsty(live, "mute", 1, ALERT) == ""
+
+    off = live.here("mute", "off", "--agent", "mute")
+
+    assert off.out.strip() == "mute no longer, from here"
+    assert thirsty(live, "mute", 2)
+
+
+@pytest.mark.parametrize("span", ["soon", "0m", "10 minutes", "-1s"])
+def test_a_span_that_is_none_is_refused(echoic: Program, span: str) -> None:
+    """Before anything is asked of an instance."""
+    ran = echoic.here("quiet", "--", span)
+
+    assert ran.code == 2
+    assert "90s, 10m, 2h or 1d" in ran.err
