@@ -112,7 +112,7 @@ _ORDER = (
     "channel", "embedder", "timezone", "quiet_hours", "cooldown_s",
     "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text", "languages",
     "salience.modulates", "budget.calls_per_minute", "budget.tokens_per_day",
-    "budget.cost_per_day",
+    "budget.cost_per_day", "memory.prompt_tokens",
     "learning.calibrate_raters", "learning.undo_s", "learning.ignored_after",
     "learning.preset", "learning.kappa", "learning.kappa_by_origin", "learning.gamma",
     "learning.floor", "learning.ceiling", "learning.feedback_weight",

@@ -22,7 +22,7 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.executive import initiatives, sayings, signals, waiting
+from projections.folds.executive import initiatives, remembering, signals, waiting
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
@@ -266,7 +266,12 @@ def _decided(
     # Without a vector nothing can be found to be alike.
     if vector is not None:
         habits = events.habituated(
-            state, context.appearance, vector, now, passed=passed
+            state,
+            context.appearance,
+            vector,
+            now,
+            passed=passed,
+            counts=context.remembers,
         )
     if context.settings.silence and passed and vector is not None:
         lesson = formation.of_event(event, message.domain, vector)
@@ -276,9 +281,7 @@ def _decided(
         state, decisions=decisions, sources=sources, habits=habits, occasions=occasions
     )
     if context.settings.executive is not None:
-        said = sayings.of_decided(id_, message, now, vector or b"")
-        state = sayings.heard(state, event, now)
-        state = state if said is None else sayings.remembered(state, said)
+        state = remembering.decided(state, context, id_, message, event)
     how = context.settings.sleep
     if not how.events:
         return state
@@ -298,11 +301,7 @@ def _completed(
         words = context.aids.of(message.text)
         state = reflection.completed(state, message, words)
     if context.settings.executive is not None:
-        asks = pending_answers.of_decision(state, message.decision_id)
-        pending = state.pending[asks[0]] if asks else None
-        state = sayings.remembered(
-            state, sayings.of_completed(message, pending, context.now)
-        )
+        state = remembering.completed(state, context, message)
     state = waiting.without(state, message.decision_id)
     return fires.completed(state, message)
 
@@ -365,7 +364,14 @@ def _asked(
     if message.rival is not None and isinstance(event, Sensed):
         trigger = fires.trigger(context, event)
     state = pending_answers.for_answer(
-        state, id_, message, context.input.id, trigger, lesson, whose
+        state,
+        id_,
+        message,
+        context.input.id,
+        trigger,
+        lesson,
+        whose,
+        remembers=context.remembers,
     )
     return experiments.asked(state, id_)
 

@@ -139,14 +139,18 @@ def habituated(
     now: datetime,
     *,
     passed: bool,
+    counts: bool = False,
 ) -> Bounded[str, tuple[Habit, ...]]:
     """Return the habits, with the event's renewed or begun.
 
-    Only an event that `passed` the gate habituates; others count toward a burst.
+    Only an event that `passed` the gate habituates; others count toward a burst. Whether
+    all that came are counted depends on `counts`.
     """
     known = renewed(
         appearance.known, appearance.index, vector, appearance.named, now, passed
     )
+    if counts:
+        known = (*known[:-1], _counted(known[-1], appearance.habit))
     return state.habits.set(appearance.sort, known)
 
 
@@ -194,6 +198,13 @@ def renewed(
         seen_at=(*held.seen_at, now)[-BURST_COUNT:],
     )
     return (*habits[:index], *habits[index + 1 :], again)
+
+
+def _counted(habit: Habit, before: Habit | None) -> Habit:
+    """Return a habit with one more event counted; `before` is without that event."""
+    # Those of before anybody counted are known as far as their times are.
+    so_far = max(before.count, len(before.seen_at)) if before is not None else 0
+    return replace(habit, count=so_far + 1)
 
 
 def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:

@@ -40,6 +40,12 @@ class FoldContext:
         self._appearance: Appearance | None = None
         self._packs: tuple[CompiledPack, ...] | None = None
 
+    @property
+    def remembers(self) -> bool:
+        """Whether conversations and like events are remembered, for prompts."""
+        executive = self.settings.executive
+        return executive is not None and executive.prompt_tokens > 0
+
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
         """Return the learning settings of a heuristic, by its terms in `state`."""
         return beliefs.learning_under(

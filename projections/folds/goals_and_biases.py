@@ -15,7 +15,7 @@ from itertools import chain
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds.executive import templates
+from projections.folds.executive import facts, templates
 from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.messages.decisions import RelevantGoal
 from schemas.packs.manifest import CompiledPack
@@ -134,7 +134,11 @@ def biases(
 
 
 def profile_set(state: AgentState, message: ProfileSet) -> AgentState:
-    """Return the state with other biases, of the agent or of one domain."""
+    """Return the state with other biases, or another profile of one person."""
+    if message.person is not None:
+        executive = state.executive
+        memory = facts.profile_set(executive.memory, message)
+        return replace(state, executive=replace(executive, memory=memory))
     told = Map(message.biases)
     if message.domain is None:
         return replace(state, biases=told)

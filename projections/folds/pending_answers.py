@@ -10,6 +10,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import timers
+from projections.folds.executive import conversation
 from schemas.messages.asks import ModelAsked, Words
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import (
@@ -37,10 +38,12 @@ def for_answer(
     trigger: Trigger | None,
     lesson: Lesson | None = None,
     event: Sensed | None = None,
+    *,
+    remembers: bool = False,
 ) -> AgentState:
     """Return the state with a pending answer; with a rival, also the race's timer.
 
-    With `event`, whom that concerns is kept.
+    With `event`, whom that concerns is kept, and its words if it `remembers` those.
     """
     state = _waiting(
         state,
@@ -65,6 +68,7 @@ def for_answer(
             person=event.person if event is not None else None,
             speaker=event.speaker if event is not None else None,
             entities=event.entities if event is not None else (),
+            heard=conversation.cut(event.text) if event and remembers else "",
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

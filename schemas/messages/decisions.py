@@ -245,6 +245,9 @@ class Decided(Decision, frozen=True, kw_only=True):
     skills: tuple[Name, ...] | None = None
     """Those that its words are by, or that a model is told of, as `<name>@<version>`."""
     wording: Wording | None = None
+    follows: str | None = None
+    """The decision that the person's words follow upon, as its answer was the last thing
+    said to that person."""
 
     @property
     def is_tried(self) -> bool:

@@ -145,7 +145,8 @@ class FactStated(OfPerson):
     token: ClassVar[str] = "fact_stated"
 
     subject: Annotated[Personal, Field(min_length=1, max_length=200)]
-    relation: Annotated[str, Field(min_length=1, max_length=200)]
+    relation: Annotated[str, Field(max_length=200)]
+    """Empty only if all that was stated of the subject is to be forgotten."""
     object: Annotated[Personal, Field(max_length=1_000)]
     """Empty only if the fact is to be forgotten."""
     forget: bool = False

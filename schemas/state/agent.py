@@ -89,7 +89,7 @@ class SourceMemory(Struct, frozen=True, kw_only=True):
     """When they came; may be shorter, as older states did not keep it."""
 
 
-class Habit(Struct, frozen=True, kw_only=True):
+class Habit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """One kind of event that keeps coming, for habituation."""
 
     vector: Vector
@@ -99,6 +99,8 @@ class Habit(Struct, frozen=True, kw_only=True):
     """When one last passed the habituation gate."""
     seen_at: tuple[datetime, ...]
     """When the last few came, oldest first."""
+    count: int = 0
+    """How many came; 0 where nobody counts."""
 
 
 class Remembered(Struct, frozen=True, kw_only=True, gc=False):
@@ -197,6 +199,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     speaker: str | None = None
     """The person whose own words the event is, likewise."""
     entities: tuple[str, ...] = ()
+    heard: str = ""
+    """How the event began, in its own words, where conversations are remembered."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):

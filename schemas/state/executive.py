@@ -12,6 +12,7 @@ from msgspec import Struct, field
 
 from schemas.messages.decisions import HeldAnswer, HeldHeuristic
 from schemas.state import limits
+from schemas.state.memory import NOTHING, Memory
 from schemas.state.triggers import Trigger
 from schemas.values.bounded_map import Bounded
 from schemas.values.reasons import ResponseType, Timing
@@ -228,6 +229,7 @@ class Executive(Struct, frozen=True, kw_only=True):
     spent: Spent = NOTHING_SPENT
     skills: Bounded[str, bool] = _SKILLS
     """Those that somebody loaded or unloaded, by name."""
+    memory: Memory = NOTHING
 
 
 IDLE = Executive()

@@ -80,3 +80,18 @@ WAITING_ANSWERS = 32
 
 SKILLS = 256
 """For how many skills it is remembered that somebody loaded or unloaded them, at least."""
+
+FACT_BYTES = 32_768
+"""How many bytes the facts of an agent have together; the one stated first goes first."""
+
+PROFILES = 500
+"""For how many people a profile is remembered, at least."""
+
+TALKERS = 16
+"""With how many people a conversation is remembered, at least."""
+
+UTTERANCES = 12
+"""How many of the latest things said in a conversation are remembered."""
+
+UTTERANCE = 300
+"""How many characters of each are."""

@@ -94,3 +94,8 @@ class ExecutiveSettings(Part):
     """What is said in them, as the program had it when the mind started."""
     skills: tuple[Skill, ...] = added(())
     """Those that come with the program, likewise."""
+    prompt_tokens: Annotated[int, Setting("memory.prompt_tokens", start=500)] = added(
+        0, ge=0, le=8_000
+    )
+    """How many tokens of a model's prompt what is remembered may take: profile, facts, the
+    conversation so far, like events; 0: none, and no conversation is remembered."""

@@ -3,6 +3,7 @@
 They are data: the program's own are recorded with the settings, others come with packs.
 """
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
 from typing import Literal, Self
 
@@ -24,13 +25,32 @@ Meaning = Literal[
     "cheer_up",
     "help",
     "undo",
+    "why",
 ]
+Reason = Literal[
+    "heuristic",
+    "heuristic_alone",
+    "llm",
+    "llm_alone",
+    "fallback",
+    "fallback_alone",
+    "acknowledged",
+    "proactive_alone",
+]
+"""Why something was said, by the path of its decision; `_alone` if its event is not known
+any more."""
 
 TOPIC, SPAN = "{topic}", "{span}"
 """Places in a pattern: any words, up to the end; and a number with a unit of time."""
 
+_PLACES = re.compile(r"\{(\w+)\}")
+
 WORDS_MOST = 12
 """How many words a phrase has at most: who says more says something else."""
+
+
+def _is_empty(reasons: Mapping[str, str]) -> bool:
+    return not reasons
 
 
 class Phrases(Part):
@@ -49,6 +69,17 @@ class Phrases(Part):
     """What is answered; with `{topic}`, or with `{minutes}`, which is rounded up."""
     refusal: str = Field(min_length=1, max_length=500)
     """What is answered if it cannot be done."""
+    reasons: dict[Reason, str] = Field(
+        default_factory=dict, max_length=16, exclude_if=_is_empty
+    )
+    """What is answered to `why`, with `{event}`, `{name}`, `{similarity}`, `{confidence}`."""
+
+    def reason(self, kind: str, **told: str) -> str:
+        """Return why something was said; the reply to `why` if there are no words for it."""
+        found = (self.reasons[each] for each in self.reasons if each == kind)
+        said = next(found, self.replies.get("why", self.refusal))
+        # In one pass: what is filled in may hold a place itself.
+        return _PLACES.sub(lambda place: told.get(place[1], place[0]), said)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Literal, Protocol
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import prompts, withholding
+from handlers.mind.stages import prompts, recall, withholding
 from handlers.mind.stages.prompts import Prompt, PromptManner, request_hash
 from handlers.mind.stages.voice import Tone
 from handlers.mind.strategies import registry
@@ -47,9 +47,12 @@ class Consultation:
         turn: TurnContext,
         context: DecisionContext,
         question: Question | None = None,
+        background: str = "",
     ) -> Prompt:
         """Return the prompt about an event: Echoic's, or the `question` a strategy
         wrote.
+
+        `background` is what is remembered; Echoic's own prompt alone tells it.
         """
         if question is not None:
             return prompts.in_own_words(question, self.model)
@@ -68,6 +71,7 @@ class Consultation:
             self.model,
             self.manner,
             withheld=shown.withheld,
+            background=background,
         )
 
 
@@ -175,6 +179,7 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
     """Return how a strategy asks: by its own parameters, else by the settings."""
     own = strategy if isinstance(strategy, Asking) else _NO_MANNER
     shown, ceiling = own.max_candidates, own.llm_confidence_ceiling
+    executive = settings.executive
     return PromptManner(
         max_candidates=settings.max_candidates if shown is None else shown,
         ceiling=settings.confidence_ceiling if ceiling is None else ceiling,
@@ -184,6 +189,7 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
         is_fenced=settings.edition >= FENCED_SINCE,
         tells_urgency=settings.edition >= 2,
         prediction_template=own.prediction_prompt_template,
+        background=recall.TEMPLATES if executive and executive.prompt_tokens else (),
     )
 
 

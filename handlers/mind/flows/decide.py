@@ -11,6 +11,7 @@ from typing import cast
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     character,
+    converse,
     decision_messages,
     output,
     restrain,
@@ -233,7 +234,8 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     result = executive.result(context, choice, decision_id)
     prompt = None
     if consulted and choice.asks_model:
-        prompt = consulted.prompt(turn, context, choice.odds.question)
+        known = converse.background(turn, here.event)
+        prompt = consulted.prompt(turn, context, choice.odds.question, known)
     when: Timing = "immediate" if prompt is None else "queued"
     if choice.heuristic is not None:
         when = waiting.timing_of(turn, _answer(here, choice.heuristic))

@@ -7,6 +7,7 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from handlers.mind.context import TurnContext
+from handlers.mind.flows import converse
 from handlers.mind.flows.consult import Consultation, recorded_digest
 from handlers.mind.stages import executive, response_type, withholding
 from handlers.mind.stages.executive import Choice, Race
@@ -311,6 +312,7 @@ def _common(
         "voice": _voice(occasion),
         "person": event.person if turn.settings.executive else None,
         "relevance": occasion.relevance,
+        "follows": converse.follows(turn, event),
     }
 
 

@@ -7,7 +7,7 @@ change is an inferred control, with the same checks as one that was sent.
 from math import ceil
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import decision_messages, output
+from handlers.mind.flows import converse, decision_messages, output
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
@@ -51,6 +51,8 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     text = heard.phrases.refusal
     if is_undone and not is_refused:
         text = heard.reply(ceil((heard.span_s or restraints.QUIET_S) / 60))
+    if heard.means == "why":
+        text = converse.why(turn, here.event, heard.phrases)
     decision_id = turn.next_id
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
@@ -95,7 +97,7 @@ def _controls(
             )
         case "undo":
             return _undone(turn, speaker)
-        case "help":
+        case "help" | "why":
             return ()
 
 

@@ -2,12 +2,19 @@
 
 from collections.abc import Callable, Sequence
 
-from projections.folds.executive import modulations, reminders, restraints, templates
+from projections.folds.executive import (
+    memory_checks,
+    modulations,
+    reminders,
+    restraints,
+    templates,
+)
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages import controls
 from schemas.messages.executive import (
     ContextSwitched,
+    FactStated,
     Muted,
     OfPerson,
     PersonalitySelected,
@@ -23,7 +30,7 @@ from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState
 from schemas.values import timezones
-from schemas.values.personality import MOST_BIAS, NO_TEMPLATE
+from schemas.values.personality import NO_TEMPLATE
 from schemas.values.reasons import Refusal
 from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT
@@ -61,7 +68,7 @@ def answer(
     try:
         _check_agent(agent, message)
         if isinstance(message, controls.ProfileSet) and settings.edition >= 2:
-            _profile_set(message)
+            _refused_if(memory_checks.of_profile(message, settings))
         if isinstance(message, controls.ExperimentStarted):
             for variant in (message.a, message.b):
                 _template(packs, variant.template or NO_TEMPLATE, settings)
@@ -74,6 +81,11 @@ def answer(
             control=message.token, reason=refused.reason, detail=str(refused)
         )
     return ControlApplied(control=message.token, detail=detail)
+
+
+def _refused_if(problem: memory_checks.Problem | None) -> None:
+    if problem is not None:
+        raise _RefusedError(*problem)
 
 
 def _check_agent(agent: str, message: ControlMessage) -> None:
@@ -159,6 +171,9 @@ def _of_person(
             return _salience_modulated(state, message)
         case ReminderSet():
             return _reminder_set(state, message)
+        case FactStated():
+            _refused_if(memory_checks.of_fact(state.executive, message))
+            return memory_checks.described(message)
         case _:
             return ""
 
@@ -205,16 +220,6 @@ def _skill(
             "unknown_skill", f"no skill {quoted(message.skill)}, there are {listed}"
         )
     return f"{message.skill}, {known[message.skill].kind}"
-
-
-def _profile_set(message: controls.ProfileSet) -> None:
-    for name in sorted(message.biases):
-        # Not `>`: nan fails every comparison, and must be refused.
-        if not abs(message.biases[name]) <= MOST_BIAS:
-            raise _RefusedError(
-                "invalid",
-                f"the bias {quoted(name)} is {message.biases[name]:g}: give -0.1 to 0.1",
-            )
 
 
 def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:

@@ -20,6 +20,7 @@ from schemas.messages.controls import Control, GoalsSet, MindStarted
 from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
+    FactStated,
     Muted,
     PersonalitySelected,
     ReminderSet,
@@ -59,6 +60,7 @@ _EXECUTIVE = {each.token for each in get_args(ExecutiveControl)}
 _UNFINISHED = frozenset(_EXECUTIVE) - {
     BreakSignalled.token,
     ContextSwitched.token,
+    FactStated.token,
     Muted.token,
     PersonalitySelected.token,
     ReminderSet.token,

@@ -100,6 +100,8 @@ class PromptManner:
     """Whether it is told that an event is urgent."""
     prediction_template: str | None = None
     """How a strategy asks for a separate prediction; None: in our words."""
+    background: tuple[str, ...] = ()
+    """Our own words in what it is told of memory; none: it is told nothing of that."""
 
     @property
     def shown(self) -> int:
@@ -198,9 +200,13 @@ def build(
     manner: PromptManner,
     *,
     withheld: Mapping[str, bool] = _NONE,
+    background: str = "",
 ) -> Prompt:
-    """Return the prompt for an event, with the candidates to be shown in their order."""
-    user = _user_prompt(context, shown, manner)
+    """Return the prompt for an event, with the candidates to be shown in their order.
+
+    `background` is what is remembered, fenced already.
+    """
+    user = _user_prompt(context, shown, manner, background)
     asked = request_hash(model, system, user)
     return Prompt(system, user, shown, asked, withheld)
 
@@ -255,7 +261,10 @@ def _predicted(answer: str, fields: Mapping[str, object], ceiling: float) -> Rea
 
 
 def _user_prompt(
-    context: DecisionContext, shown: Sequence[HeuristicCandidate], manner: PromptManner
+    context: DecisionContext,
+    shown: Sequence[HeuristicCandidate],
+    manner: PromptManner,
+    background: str,
 ) -> str:
     """Return the event, what was learnt of similar ones, and the question."""
     cut = fenced if manner.is_fenced else capped
@@ -266,6 +275,8 @@ def _user_prompt(
     ]
     if manner.tells_urgency and context.urgency >= URGENT_FROM:
         parts.append(_URGENT)
+    if background:
+        parts.append(background)
     if shown and manner.present == "hint":
         parts += [_line(_HINT, each, manner) for each in shown]
     elif shown:
@@ -312,7 +323,7 @@ def _further_templates(manner: PromptManner) -> tuple[str, ...]:
     fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()
     urgent = (_URGENT,) if manner.tells_urgency else ()
     further = (*hint, *separate) if manner.prediction == "separate" else hint
-    return (*further, *fences, *urgent)
+    return (*further, *fences, *urgent, *manner.background)
 
 
 def _line(template: str, candidate: HeuristicCandidate, manner: PromptManner) -> str:

@@ -4,6 +4,7 @@ from msgspec.structs import replace
 
 from projections.folds.executive import (
     context,
+    facts,
     modulations,
     people,
     personality,
@@ -13,6 +14,7 @@ from projections.folds.executive import (
 from projections.folds.executive.origin import Origin
 from schemas.messages.executive import (
     ContextSwitched,
+    FactStated,
     Muted,
     OfPerson,
     PersonalitySelected,
@@ -40,6 +42,9 @@ def applied(executive: Executive, control: OfPerson, origin: Origin) -> Executiv
             return restraints.muted(executive, control, origin)
         case UserStateChanged():
             return people.changed(executive, control, origin)
+        case FactStated():
+            memory = facts.stated(executive.memory, control, origin)
+            return replace(executive, memory=memory)
         case SalienceModulated():
             return modulations.modulated(executive, control, origin)
         case SkillLoaded() | SkillUnloaded():

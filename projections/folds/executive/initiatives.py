@@ -1,6 +1,6 @@
 """Fold decisions whose occasion is a due timer: what it was for is over, or said."""
 
-from projections.folds.executive import reminders, sayings
+from projections.folds.executive import remembering, reminders
 from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Decided
 from schemas.state.agent import AgentState
@@ -15,5 +15,4 @@ def decided(
     reminder = reminders.of_timer(state.executive, message.timer)
     if reminder is not None:
         state = reminders.over(state, reminder.id)
-    said = sayings.of_decided(id_, message, context.now, b"")
-    return state if said is None else sayings.remembered(state, said)
+    return remembering.decided(state, context, id_, message, None)

@@ -75,13 +75,9 @@ EXPLORATIONS = (
     ExplorationSettings(scheme="challenger", rate=0.5, challengers=CHALLENGERS),
 )
 SPOKEN = (
-    "be quiet for ten minutes",
-    "unmute",
-    "mute",
-    "undo that",
-    "talk less",
-    "help",
-)
+    "be quiet for ten minutes", "unmute", "mute", "undo that", "talk less", "help",
+    "why did you say that", "warum sagst du das", "is health low?",
+)  # fmt: skip
 CHANGES: tuple[Any, ...] = ("suppress", "heighten", "habituate", "threshold", "focus")
 
 
@@ -307,6 +303,7 @@ class Wild:
                 off=random() < 0.2,
             ),
             *wild_controls.of_character(self.random),
+            *wild_controls.of_memory(self.random),
             self._proposal(),
             self._proposal(),
         ]

@@ -5,8 +5,10 @@ from random import Random
 from echoic.packs import personalities
 from echoic.packs.phrases import shipped
 from schemas.codec.catalogue import ControlMessage
+from schemas.messages.controls import ProfileSet
 from schemas.messages.executive import (
     ContextSwitched,
+    FactStated,
     PersonalitySelected,
     TraitAdjusted,
 )
@@ -31,6 +33,7 @@ EXECUTIVES = (
         phrases=shipped(("en",)),
     ),
     ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
+    ExecutiveSettings(timing=True, prompt_tokens=200, phrases=shipped(("en", "de"))),
     ExecutiveSettings(templates=personalities.shipped(), template="jester"),
 )
 
@@ -46,5 +49,20 @@ def of_character(random: Random) -> list[ControlMessage]:
             by_amount=choice([None, random.uniform(-1, 1)]),
             for_s=choice([None, 30.0]),
             person=choice([None, "ada"]),
+        ),
+    ]
+
+
+def of_memory(random: Random) -> list[ControlMessage]:
+    """Profiles and facts, some of them to be refused."""
+    choice = random.choice
+    return [
+        ProfileSet(person=choice([None, "ada"]), name=choice([None, "Ada"])),
+        FactStated(
+            person=choice([None, "ada"]),
+            subject=choice(["health", "ada"]),
+            relation=choice(["", "is"]),
+            object=choice(["", "low", "at home"]),
+            forget=random.random() < 0.3,
         ),
     ]

@@ -1,0 +1,63 @@
+"""Remember what was said and heard, once it is on record."""
+
+from msgspec.structs import replace
+
+from projections.folds import pending_answers
+from projections.folds.executive import conversation, sayings, waiting
+from projections.folds.fold_context import FoldContext
+from schemas.messages.decisions import Completed, Decided
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import AgentState
+from schemas.state.memory import Memory
+
+
+def decided(
+    state: AgentState,
+    context: FoldContext,
+    id_: str,
+    message: Decided,
+    event: Sensed | None,
+) -> AgentState:
+    """Return the state that remembers what a decision heard and said.
+
+    Without an event a timer was due.
+    """
+    now = context.now
+    if event is None:
+        said = sayings.of_decided(id_, message, now, b"")
+    else:
+        said = sayings.of_decided(id_, message, now, context.aids.vector or b"")
+        state = sayings.heard(state, event, now)
+    state = state if said is None else sayings.remembered(state, said)
+    if not context.remembers:
+        return state
+    memory = state.executive.memory
+    return _with(state, conversation.decided(memory, id_, message, event, now))
+
+
+def completed(
+    state: AgentState, context: FoldContext, message: Completed
+) -> AgentState:
+    """Return the state that remembers an answer which took its time.
+
+    To be called while it is still known to be pending or to wait.
+    """
+    asks = pending_answers.of_decision(state, message.decision_id)
+    pending = state.pending[asks[0]] if asks else None
+    held = waiting.find(state, message.decision_id)
+    state = sayings.remembered(
+        state, sayings.of_completed(message, pending, context.now)
+    )
+    if not context.remembers:
+        return state
+    memory = state.executive.memory
+    return _with(
+        state, conversation.completed(memory, message, pending, held, context.now)
+    )
+
+
+def _with(state: AgentState, memory: Memory) -> AgentState:
+    # An event that nobody said, and nothing was said of, changes nothing.
+    if memory is state.executive.memory:
+        return state
+    return replace(state, executive=replace(state.executive, memory=memory))

@@ -1,0 +1,81 @@
+"""What an agent remembers of people and things: facts, profiles, and what was said.
+
+Bounded by `schemas.state.limits`; empty, and the same object, for every agent without any.
+"""
+
+from datetime import datetime
+
+from msgspec import Struct
+
+from schemas.state import limits
+from schemas.values.bounded_map import Bounded
+
+
+class Fact(Struct, frozen=True, kw_only=True, gc=False):
+    """Something that was stated, and holds until it is corrected or forgotten."""
+
+    id: str
+    """Of the input or note that stated it."""
+    subject: str
+    relation: str
+    object: str
+    person: str | None
+    """Whom it concerns; None: everybody may be told."""
+    by: str
+    """Who stated it."""
+    at: datetime
+
+
+class Profile(Struct, frozen=True, kw_only=True, gc=False):
+    """How one person is addressed; empty where nobody said."""
+
+    name: str = ""
+    address: str = ""
+    language: str = ""
+
+
+class Grounds(Struct, frozen=True, kw_only=True, gc=False):
+    """What led to something that was said, to be told when somebody asks why."""
+
+    path: str
+    about: str = ""
+    """How the event began, in its own words; empty if nobody knows any more."""
+    heuristic_id: str | None = None
+    similarity: float | None = None
+    confidence: float | None = None
+    """The heuristic's, or the success that the model predicted."""
+    model: str = ""
+
+
+class Utterance(Struct, frozen=True, kw_only=True, gc=False):
+    """Something that was said in a conversation, cut to `limits.UTTERANCE` characters."""
+
+    decision_id: str
+    """The decision that said it, or that these words led to."""
+    at: datetime
+    text: str
+    grounds: Grounds | None = None
+    """Why the companion said it; None: a person did."""
+    is_question: bool = False
+    """Whether the companion asked it, and so awaits an answer."""
+
+
+_FACTS: tuple[Fact, ...] = ()
+_PROFILES: Bounded[str, Profile] = Bounded(limits.PROFILES)
+_SAID: Bounded[str, tuple[Utterance, ...]] = Bounded(limits.TALKERS)
+
+
+class Memory(Struct, frozen=True, kw_only=True):
+    """What is remembered."""
+
+    facts: tuple[Fact, ...] = _FACTS
+    """The one stated last at the end."""
+    profiles: Bounded[str, Profile] = _PROFILES
+    """By person."""
+    said: Bounded[str, tuple[Utterance, ...]] = _SAID
+    """By person, each with the latest at the end; what the companion said to everybody
+    stands under no name."""
+
+
+NOTHING = Memory()
+"""That of an agent which remembers none of it."""
