@@ -159,10 +159,8 @@ def _of_person(
                     "invalid", f"no context {quoted(name)}, there are {listed}"
                 )
             return name
-        case TraitAdjusted(trait=trait, by_amount=None):
-            return f"{trait} as it was"
         case TraitAdjusted(trait=trait, by_amount=amount):
-            return f"{trait} {amount:+g}"
+            return f"{trait} as it was" if amount is None else f"{trait} {amount:+g}"
         case SkillLoaded() | SkillUnloaded():
             return _skill(packs, message, settings)
         case Muted():
