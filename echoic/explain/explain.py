@@ -53,7 +53,10 @@ _WAITS: Mapping[Timing, str] = {
 }
 """What a heuristic's answer waits for; a decision that asks a model is `queued` as well."""
 
-_OCCASIONS: Mapping[str, str] = {"reminder": "somebody asked to be reminded of it"}
+_OCCASIONS: Mapping[str, str] = {
+    "reminder": "somebody asked to be reminded of it",
+    "check_in": "somebody was there, and nothing had been said for a while",
+}
 """Why it speaks though nothing happened."""
 
 _QUIET = "silence"

@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
+    check_in,
     conclude,
     consult,
     decide,
@@ -40,7 +41,7 @@ from schemas.messages.controls import (
     ProposalSubmitted,
     SleepRequested,
 )
-from schemas.messages.executive import BreakSignalled
+from schemas.messages.executive import BreakSignalled, OfPerson
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
@@ -198,6 +199,8 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
         waiting.run(turn, timer.id)
     elif timer.purpose == "reminder":
         initiate.remind(turn, timer)
+    elif timer.purpose == "opportunity":
+        check_in.run(turn, timer)
     else:
         pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)
@@ -250,6 +253,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     if turn.state.executive.waiting:
         waiting.make_room(turn)
         waiting.release(turn, at_break_of=at_break_of)
+    check_in.consider(turn)
 
 
 def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
@@ -309,3 +313,5 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
         if isinstance(control, BreakSignalled):
             at_break_of = control.person or EVERYBODY
         waiting.release(turn, at_break_of=at_break_of)
+    if isinstance(control, OfPerson):
+        check_in.consider(turn, is_changed=True)

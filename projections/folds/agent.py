@@ -22,11 +22,17 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.executive import initiatives, remembering, signals, waiting
+from projections.folds.executive import (
+    initiatives,
+    opportunities,
+    remembering,
+    signals,
+    waiting,
+)
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
-from schemas.codec.catalogue import OutputMessage, message_type
+from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import (
@@ -48,7 +54,13 @@ from schemas.messages.learning import (
     ProposalMade,
     SilenceWeighed,
 )
-from schemas.messages.notes import ControlApplied, ControlInferred, Handled, TimerFailed
+from schemas.messages.notes import (
+    ControlApplied,
+    ControlInferred,
+    Handled,
+    OpportunityDrawn,
+    TimerFailed,
+)
 from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
@@ -135,19 +147,6 @@ def _controlled(state: AgentState, context: FoldContext) -> AgentState:
 def _applied(state: AgentState, context: FoldContext, message: object) -> AgentState:
     origin = Origin(context.input.id, context.now, context.aids)
     return controls.applied(state, message, origin, context.input)
-
-
-def _inferred(
-    state: AgentState, context: FoldContext, id_: str, message: ControlInferred
-) -> AgentState:
-    """Return the state after a control that the mind made itself."""
-    kind = message_type("control", message.control)
-    # A newer program may infer what this one does not know.
-    if kind is None:
-        return state
-    origin = Origin(id_, context.now, context.aids)
-    control = kind.from_fields(message.fields)
-    return controls.applied(state, control, origin, context.input)
 
 
 def _revived(
@@ -242,8 +241,10 @@ def _slept(
             return timers.failed(state, message)
         case Held():
             return waiting.taken(state, context, message)
+        case OpportunityDrawn():
+            return opportunities.drawn(state, message)
         case ControlInferred():
-            return _inferred(state, context, id_, message)
+            return controls.inferred(state, context, id_, message)
         case _:
             return state
 

@@ -8,10 +8,13 @@ from projections.folds import experiments, goals_and_biases, sessions
 from projections.folds.executive import controls as executive_controls
 from projections.folds.executive import reminders
 from projections.folds.executive.origin import Origin
+from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
+from schemas.codec.catalogue import message_type
 from schemas.codec.envelope import Input
 from schemas.messages import controls
 from schemas.messages.executive import OfPerson, ReminderSet
+from schemas.messages.notes import ControlInferred
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, PackRef, Taught
 from schemas.state.evidence import Belief, Prior, belief_key
@@ -51,6 +54,18 @@ def applied(
             return replace(state, packs=state.packs.set(ref.name, ref))
         case _:
             return _taught(state, message, origin)
+
+
+def inferred(
+    state: AgentState, context: FoldContext, id_: str, message: ControlInferred
+) -> AgentState:
+    """Return the agent's state after a control that the mind made itself."""
+    kind = message_type("control", message.control)
+    # A newer program may infer what this one does not know.
+    if kind is None:
+        return state
+    origin = Origin(id_, context.now, context.aids)
+    return applied(state, kind.from_fields(message.fields), origin, context.input)
 
 
 def _taught(state: AgentState, message: object, origin: Origin) -> AgentState:

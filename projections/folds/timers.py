@@ -18,7 +18,7 @@ from msgspec.structs import replace
 
 from schemas.messages.notes import TimerFailed
 from schemas.state.agent import AgentState, Habit, Timer
-from schemas.state.executive import Executive
+from schemas.state.executive import IDLE, Executive
 from schemas.values.base import Part
 from schemas.values.bounded_map import Bounded
 
@@ -29,6 +29,9 @@ LATEST = datetime(9000, 1, 1, tzinfo=UTC)
 REMINDER = "reminder/"
 """What the ids of reminders' timers begin with: people name reminders as they like, and no
 other timer may be meant."""
+
+OPPORTUNITY = "opportunity/"
+"""Likewise, of opportunities."""
 
 _STAYS = ("now", "heard_at", "session", "slept")
 """Fields that keep their times: the clock itself, and reports of what is over."""
@@ -61,7 +64,7 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
         timers=without(state.timers, id_),
         fires=tuple(fire for fire in state.fires if fire.fire_id != id_),
         pending=state.pending.delete(id_) if id_ in state.pending else state.pending,
-        executive=_without(state.executive, id_),
+        executive=_without(state.executive, id_) if state.executive != IDLE else IDLE,
         forming=state.forming.delete(id_) if id_ in state.forming else state.forming,
         asks=asks,
         sleeping=None if message.purpose == "reflection" else state.sleeping,
@@ -73,9 +76,13 @@ def _without(executive: Executive, id_: str) -> Executive:
     reminders = tuple(
         each for each in executive.reminders if f"{REMINDER}{each.id}" != id_
     )
-    if waiting == executive.waiting and reminders == executive.reminders:
-        return executive
-    return replace(executive, waiting=waiting, reminders=reminders)
+    opportunities = tuple(
+        replace(each, due=None) if f"{OPPORTUNITY}{each.purpose}" == id_ else each
+        for each in executive.opportunities
+    )
+    return replace(
+        executive, waiting=waiting, reminders=reminders, opportunities=opportunities
+    )
 
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:

@@ -101,6 +101,7 @@ NoteMessage: TypeAlias = (
     | notes.Handled
     | notes.TimerFailed
     | notes.ControlInferred
+    | notes.OpportunityDrawn
 )
 OutputMessage: TypeAlias = (
     DecisionMessage

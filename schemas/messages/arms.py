@@ -19,6 +19,9 @@ ACKNOWLEDGE = "acknowledge"
 REMIND = "remind"
 """The arm of saying what somebody asked to be reminded of."""
 
+CHECK_IN = "check_in"
+"""The arm of asking how things are."""
+
 RACE = "race:"
 """What the arms of races begin with."""
 

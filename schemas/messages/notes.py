@@ -4,7 +4,15 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field, JsonValue
 
-from schemas.values.base import Kind, Message, Name, StructMessage, written
+from schemas.values.base import (
+    Kind,
+    Message,
+    Moment,
+    Name,
+    StructMessage,
+    Unit,
+    written,
+)
 from schemas.values.reasons import Handling, Quarantine, Refusal
 
 
@@ -76,6 +84,23 @@ class ControlInferred(Message):
     """What was in force before, in words."""
     after: str = Field(default="", max_length=500)
     """What is in force from here, in words."""
+
+
+class OpportunityDrawn(Note, frozen=True, kw_only=True):
+    """It was drawn when the companion may next speak of its own accord, or that it may not."""
+
+    token: ClassVar[str] = "opportunity_drawn"
+
+    purpose: Name
+    """What it may say then, for example `check_in`."""
+    count: int
+    """How often this was drawn; part of the draw's key."""
+    due_at: Moment | None = None
+    """None: not before somebody is there."""
+    chance: Unit
+    """The probability at each second from when it may be."""
+    value: float | None = None
+    """The draw, in [0, 1)."""
 
 
 class Handled(Note, frozen=True, kw_only=True):

@@ -231,6 +231,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
         "sleep",
         "held",
         "reminder",
+        "opportunity",
     ]
 
 

@@ -202,6 +202,18 @@ class Reminder(Struct, frozen=True, kw_only=True):
     urgent: bool = False
 
 
+class Opportunity(Struct, frozen=True, kw_only=True):
+    """When the companion may next speak of its own accord, for one purpose."""
+
+    purpose: str
+    count: int
+    """How often it was drawn."""
+    due: datetime | None
+    """None: not before somebody is there."""
+    chance: float
+    """The probability at each second that it was drawn by."""
+
+
 _SKILLS: Bounded[str, bool] = Bounded(limits.SKILLS)
 
 
@@ -222,6 +234,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     """When a person last said something."""
     reminders: tuple[Reminder, ...] = ()
     """In order of being set; each has a timer."""
+    opportunities: tuple[Opportunity, ...] = ()
+    """The one drawn last at the end; each that is due some time has a timer."""
     modulations: tuple[Modulation, ...] = ()
     """What matters more or less, in the same order."""
     ignored: Bounded[str, Ignored] = _BY_SORT

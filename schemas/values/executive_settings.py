@@ -59,6 +59,18 @@ class ExecutiveSettings(Part):
     relevance: Annotated[bool, Setting("relevance.weighs", start="on")] = False
     """Whether goals, what the person is about, novelty and what was said already move how
     much an event matters."""
+    check_in: Annotated[bool, Setting("proactive.check_in")] = added(False)
+    """Whether the companion asks how things are, by itself, when somebody is there and
+    nothing was said for a while; never in the first ten minutes of a session."""
+    check_in_interval_s: Annotated[
+        float, Setting("proactive.interval_minutes", start=5.0, scale=60.0)
+    ] = added(300.0, ge=1.0, le=86_400.0)
+    """How long nothing was said before a check-in, at least."""
+    check_in_probability: Annotated[
+        float, Setting("proactive.probability", start=0.01)
+    ] = added(0.01, ge=0.0, le=1.0)
+    """With which probability it comes at each second after that, for a companion as
+    proactive as can be; the trait `proactive` multiplies it."""
     modulates: Annotated[bool, Setting("salience.modulates", start="on")] = added(False)
     """Whether events of a kind that is ignored matter less, and all events for ten minutes
     after a person did not like a response; and whether the context moves the threshold."""

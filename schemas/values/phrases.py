@@ -5,7 +5,7 @@ They are data: the program's own are recorded with the settings, others come wit
 
 import re
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Literal, Self
+from typing import Annotated, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
@@ -69,6 +69,10 @@ class Phrases(Part):
     """What is answered; with `{topic}`, or with `{minutes}`, which is rounded up."""
     refusal: str = Field(min_length=1, max_length=500)
     """What is answered if it cannot be done."""
+    check_ins: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
+        default=(), max_length=64, exclude_if=().__eq__
+    )
+    """What may be asked when nothing was said for a while."""
     reasons: dict[Reason, str] = Field(
         default_factory=dict, max_length=16, exclude_if=_is_empty
     )

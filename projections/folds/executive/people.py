@@ -1,5 +1,7 @@
 """What people are doing, as sensors and they themselves say."""
 
+from datetime import datetime
+
 from immutables import Map
 from msgspec.structs import replace
 
@@ -31,6 +33,17 @@ def state_of(executive: Executive, person: str | None) -> UserState | None:
     """Return what is known of a person; of nobody in particular, what holds for all."""
     own = executive.people.get(person) if person is not None else None
     return own or executive.people.get(EVERYBODY)
+
+
+def last_sign(executive: Executive) -> datetime | None:
+    """Return when anybody was last noticed who is not away since; None if nobody is."""
+    known = executive.people.values()
+    here = [each.at for each in known if not each.away]
+    left = max((each.at for each in known if each.away), default=None)
+    heard = executive.heard_at
+    if heard is not None and (left is None or heard > left):
+        here.append(heard)
+    return max(here, default=None)
 
 
 def is_busy(executive: Executive, person: str | None) -> bool:

@@ -365,7 +365,12 @@ def test_the_books_are_kept(seed: int) -> None:
         held = {each.decision_id: each.ask_id for each in agent.executive.waiting}
         asked = set(agent.pending) - set(held.values())
         reminders = [f"reminder/{each.id}" for each in agent.executive.reminders]
-        assert timed == sorted([*open_fires, *asked, *held, *reminders])
+        drawn = [
+            f"opportunity/{each.purpose}"
+            for each in agent.executive.opportunities
+            if each.due is not None
+        ]
+        assert timed == sorted([*open_fires, *asked, *held, *reminders, *drawn])
         expired = {
             each.message.fire_id
             for each in outputs

@@ -32,6 +32,13 @@ EXECUTIVES = (
         budget_tokens=1_000,
         phrases=shipped(("en",)),
     ),
+    ExecutiveSettings(
+        timing=True,
+        check_in=True,
+        check_in_interval_s=60.0,
+        check_in_probability=0.5,
+        phrases=shipped(("en",)),
+    ),
     ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
     ExecutiveSettings(timing=True, prompt_tokens=200, phrases=shipped(("en", "de"))),
     ExecutiveSettings(templates=personalities.shipped(), template="jester"),

@@ -1,0 +1,67 @@
+"""Opportunities: when may the companion speak of its own accord?
+
+ADR-0014 §8.2 draws at each tick: nothing within the interval, then success with probability
+p times the trait. The tick of the first success has a geometric law, so it is drawn at once,
+and nothing happens at the ticks before. That law has no memory: what moves the chance or the
+interval has only the rest drawn anew, and the whole is the same law as a draw each tick.
+"""
+
+from datetime import datetime, timedelta
+
+from projections.folds.executive import people
+from schemas.state.agent import AgentState
+from schemas.values.exact_math import log, round6
+from schemas.values.executive_settings import ExecutiveSettings
+
+TICK = timedelta(seconds=1)
+SETTLING_IN = timedelta(minutes=10)
+"""So long after the start of a session nobody is spoken to unasked."""
+GONE = timedelta(hours=2)
+"""After so long without a sign of anybody, nobody is there."""
+
+
+def first_success(value: float, chance: float) -> int:
+    """Return the tick of the first success, from 1, by a draw in [0, 1).
+
+    `chance` of a success at each tick is over 0. The tick is k with probability
+    chance (1 - chance)^(k - 1): the inverse of the geometric distribution.
+    """
+    if chance >= 1.0:
+        return 1
+    return 1 + int(log(1.0 - value) / log(1.0 - chance))
+
+
+def due(first: datetime, value: float, chance: float) -> datetime:
+    """Return the time of the first success, if the first tick that counts is at `first`."""
+    return first + (first_success(value, chance) - 1) * TICK
+
+
+def chance(settings: ExecutiveSettings, proactive: float) -> float:
+    """Return the probability of a check-in at a tick, by how proactive the companion is."""
+    return round6(settings.check_in_probability * proactive)
+
+
+def somebody_since(state: AgentState, now: datetime) -> datetime | None:
+    """Return the last sign of anybody there; None if nobody seems to be."""
+    sign = people.last_sign(state.executive)
+    return sign if sign is not None and now - sign <= GONE else None
+
+
+def first_tick(
+    state: AgentState, settings: ExecutiveSettings, now: datetime
+) -> datetime | None:
+    """Return the first tick at which a check-in may be; None if nobody is there for one."""
+    if state.session is None or somebody_since(state, now) is None:
+        return None
+    held = state.executive
+    spoken = [held.heard_at] if held.heard_at is not None else []
+    spoken += [each.at for each in held.said[-1:]]
+    interval = timedelta(seconds=settings.check_in_interval_s)
+    # One that is still waiting to be said is enough.
+    waits = [
+        each.answer.expires_at
+        for each in held.waiting
+        if each.answer.response_type == "check_in"
+    ]
+    begin = state.session.started_at + SETTLING_IN
+    return max(begin, *(each + interval for each in spoken), *waits, now)
