@@ -24,6 +24,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "bias": ("bias", "Small adjustments of thresholds: list, set."),
     "personality": ("personality", "As whom it speaks: list, use, show, try, check."),
     "trait": ("trait", "Traits moved by hand: set, list, clear."),
+    "skill": ("skill", "How its words change, and what it can do: list, load, unload."),
     "context": ("context", "What it takes part in: list, use."),
     "session": (
         "session",

@@ -12,7 +12,7 @@ from echoic.client.decision_json import trace_of
 from echoic.explain.explain import Explanation, Weighed
 from echoic.explain.what_if import opening
 from echoic.terminal.called import as_typed
-from echoic.terminal.personality import of_decision
+from echoic.terminal.personality import by_skills, of_decision
 from echoic.terminal.screen import bar, figure, indented, short, table, text, words
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Decided, Gate
@@ -50,6 +50,7 @@ def explained_alone(
     yield table(("", "", "", words()), map(_gate, found.gates), 2)
     if decided.voice is not None:
         yield from (indented(2, line) for line in of_decision(decided.voice))
+    yield from (indented(2, line) for line in by_skills(decided))
     for goal in decided.goals or ():
         yield indented(2, f"goal {goal.similarity:.2f}  {goal.text}")
     yield ""

@@ -7,7 +7,7 @@ from rich.console import RenderableType
 from echoic.client.personality import Character, Trial
 from echoic.terminal.screen import bar, counted, indented, short, table, words
 from evaluation.learning.one_voice import VoiceCheck
-from schemas.messages.decisions import ContextInForce, Voice
+from schemas.messages.decisions import ContextInForce, Decided, Voice
 from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
 
 _CAUSES: Mapping[str, str] = {
@@ -104,3 +104,14 @@ def _rows(
         usual = base.get(trait, USUAL_TRAITS[trait])
         now = traits[trait]
         yield trait, bar(now), f"{usual:.2f}", f"{now:.2f}"
+
+
+def by_skills(decided: Decided) -> Iterator[str]:
+    """Yield the skills that a decision's words are by, and what these were without them."""
+    wording = decided.wording
+    if decided.skills:
+        yield f"by the skills {', '.join(decided.skills)}"
+    if wording is not None and wording.digest is not None:
+        yield f"instead of “{wording.intent}”"
+    if wording is not None and wording.filtered:
+        yield f"left out, as it does not suit: {', '.join(wording.filtered)}"

@@ -214,6 +214,10 @@ class Opportunity(Struct, frozen=True, kw_only=True):
     """The probability at each second that it was drawn by."""
 
 
+Known = bool | int | float | str
+"""What a named fact may be."""
+
+_KNOWN: Bounded[str, Known] = Bounded(limits.KNOWN_FACTS)
 _SKILLS: Bounded[str, bool] = Bounded(limits.SKILLS)
 
 
@@ -244,6 +248,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     skills: Bounded[str, bool] = _SKILLS
     """Those that somebody loaded or unloaded, by name."""
     memory: Memory = NOTHING
+    known: Bounded[str, Known] = _KNOWN
+    """Named facts, such as `user.location`, that packs' skills provide."""
 
 
 IDLE = Executive()

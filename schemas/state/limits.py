@@ -95,3 +95,6 @@ UTTERANCES = 12
 
 UTTERANCE = 300
 """How many characters of each are."""
+
+KNOWN_FACTS = 256
+"""How many named facts are remembered, at least."""

@@ -9,6 +9,7 @@ from handlers.mind.stages import personality, skills, voice
 from handlers.mind.stages.personality import Moment, Traits
 from handlers.mind.stages.skills import Manner
 from handlers.mind.stages.voice import Tone
+from projections.folds.executive import known_facts
 from projections.folds.executive import skills as skills_fold
 from schemas.messages.sensing import Dimension, Sensed
 from schemas.packs.skills import NONE
@@ -58,6 +59,14 @@ def skills_of(turn: TurnContext, domain: str) -> Skills:
     return skills_fold.in_force(turn.state.executive, settings, turn.packs, domain)
 
 
+def known_with(turn: TurnContext, event: Sensed) -> Sensed:
+    """Return an event with the named facts as further fields; its own go before them."""
+    known = known_facts.as_fields(turn.state.executive)
+    if not known:
+        return event
+    return event.model_copy(update={"fields": {**known, **event.fields}})
+
+
 def _manner(traits: Traits | None) -> Manner | None:
     """Return the character in bands; None if nobody chose one."""
     if traits is None or not traits.is_chosen:
@@ -84,6 +93,7 @@ def voiced(
     if not in_force:
         return candidates
     manner = _manner(traits)
+    fields = known_with(turn, event).fields
 
     def in_words(each: HeuristicCandidate) -> HeuristicCandidate:
         if not each.eligible:
@@ -93,7 +103,7 @@ def voiced(
             response_type=each.response_type,
             type=event.type,
             source=event.source,
-            fields=event.fields,
+            fields=fields,
         )
         words = skills.voiced(saying, in_force, manner, turn.draw)
         return each if words is None else replace(each, voiced=words)

@@ -344,7 +344,7 @@ def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, 
     matched = matching.candidates(
         turn.state,
         here.domain,
-        here.event,
+        character.known_with(turn, here.event),
         turn.aids.vector,
         turn.belief,
         turn.learning,

@@ -1,6 +1,6 @@
 """Fold what outputs show besides what they are about: mood, what is ignored, what it costs."""
 
-from projections.folds.executive import ignored, personality, spending
+from projections.folds.executive import ignored, known_facts, personality, spending
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
 from schemas.state.agent import AgentState
@@ -14,6 +14,7 @@ def noticed(
     if settings is None:
         return state
     state = personality.felt(state, context, message)
+    state = known_facts.noticed(state, context, message)
     if settings.modulates:
         state = ignored.noticed(state, context, message)
     if settings.budget_calls or spending.has_day(settings):

@@ -1,6 +1,7 @@
 """Which skills are in force: by personality, by context, or since a person enabled them."""
 
 from collections.abc import Sequence
+from typing import Literal
 
 from msgspec.structs import replace
 
@@ -33,25 +34,35 @@ def in_force(
 ) -> Skills:
     """Return the skills in force for events of a domain, in the order of their use.
 
-    Domains come first, then capabilities, then styles. Whether a style's words suit the
-    traits is for the voice to say.
+    One that lacks a fact it requires is not. Domains come first, then capabilities, then
+    styles. Whether a style's words suit the traits is for the voice to say.
     """
     known = skills.known(settings, packs)
     if not known:
         return known
-    context = executive.context.name if executive.context is not None else GENERAL
     found = {
         name: skill
         for name, skill in known.items()
-        if _is_in_force(skill, executive.skills.get(name), context, domain)
+        if skill.domain in ("", domain) and missing(executive, name, skill) is None
     }
     order = ("domain", "capability", "style")
     return dict(sorted(found.items(), key=lambda each: order.index(each[1].kind)))
 
 
-def _is_in_force(skill: Skill, by_hand: bool | None, context: str, domain: str) -> bool:
-    if by_hand is False or skill.domain not in ("", domain):
-        return False
-    if by_hand or skill.kind == "style":
-        return True
-    return skill.kind == "domain" and skill.context in ("", context)
+Missing = Literal["unloaded", "enabling", "context", "facts"]
+"""Why a skill is not in force: it was unloaded by hand, nobody enabled it, this is another
+context, or a fact that it requires is not known."""
+
+
+def missing(executive: Executive, name: str, skill: Skill) -> Missing | None:
+    """Return why a skill is not in force; None if it is."""
+    by_hand = executive.skills.get(name)
+    if by_hand is False:
+        return "unloaded"
+    if skill.kind == "capability" and not by_hand:
+        return "enabling"
+    context = executive.context.name if executive.context is not None else GENERAL
+    if not by_hand and skill.context not in ("", context):
+        return "context"
+    is_known = all(each in executive.known for each in skill.requires)
+    return None if is_known else "facts"

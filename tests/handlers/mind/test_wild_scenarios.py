@@ -145,6 +145,7 @@ class Wild:
                 )
                 for _ in range(random.randint(0, 5))
             ],
+            skills=random.choice([(), wild_controls.SKILLS]),
         )
 
     def _decisions(self) -> list[str]:

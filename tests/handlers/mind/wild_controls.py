@@ -3,6 +3,7 @@
 from random import Random
 
 from echoic.packs import personalities
+from echoic.packs import skills as skills_shipped
 from echoic.packs.phrases import shipped
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.controls import ProfileSet
@@ -10,10 +11,30 @@ from schemas.messages.executive import (
     ContextSwitched,
     FactStated,
     PersonalitySelected,
+    SkillLoaded,
+    SkillUnloaded,
     TraitAdjusted,
 )
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import TRAITS
+
+SKILLS: tuple[dict[str, object], ...] = (
+    {
+        "name": "where",
+        "kind": "domain",
+        "context_binding": "gaming.garden",
+        "provides": {"a.b": {"type": "vital", "field": "health"}},
+        "knowledge": "There is a garden.",
+        "lines": [{"texts": ["{text} At {health}.", "{health}: {text}"]}],
+    },
+    {
+        "name": "able",
+        "kind": "capability",
+        "requires": ["a.b"],
+        "lines": [{"when": "a.b < 5", "texts": ["{text} It was {a.b}."]}],
+    },
+)
+"""Those of a pack."""
 
 EXECUTIVES = (
     None,
@@ -41,7 +62,11 @@ EXECUTIVES = (
     ),
     ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
     ExecutiveSettings(timing=True, prompt_tokens=200, phrases=shipped(("en", "de"))),
-    ExecutiveSettings(templates=personalities.shipped(), template="jester"),
+    ExecutiveSettings(
+        templates=personalities.shipped(),
+        template="jester",
+        skills=skills_shipped.shipped(),
+    ),
 )
 
 
@@ -51,6 +76,8 @@ def of_character(random: Random) -> list[ControlMessage]:
     return [
         PersonalitySelected(template=choice(["butler", "coach", "none", "x", "a/b"])),
         ContextSwitched(context=choice(["gaming", "work", "x"])),
+        SkillLoaded(skill=choice(["garden/where", "garden/able", "x"])),
+        SkillUnloaded(skill=choice(["sarcasm", "formality", "garden/able", "x"])),
         TraitAdjusted(
             trait=choice(TRAITS),
             by_amount=choice([None, random.uniform(-1, 1)]),
