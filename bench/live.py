@@ -30,7 +30,7 @@ from streams.log import scan
 BARE_INPUTS = 20_000
 LATENCY_S = 8.0
 PATIENCE_S = 30.0
-SETTLE_S = 0.6
+SETTLE_S = 1.5
 """Three times as long as traces wait for others before they are sent."""
 WARM_UP_S = 1.0
 """So much of an open loop is not counted."""

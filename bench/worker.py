@@ -10,18 +10,21 @@ import asyncio
 import os
 import signal
 import sys
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from importlib.metadata import version
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+# Before the worker is ready, with traces and without: to load it is no cost of an event.
+# The exporter loads `requests` when it is made.
+import requests  # noqa: F401
+
 from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.run.process import prepare
-
-# Before the worker is ready, with traces and without: to load it is no cost of an event.
 from echoic.tracing import over_http  # noqa: F401
 from echoic.tracing.export import Tracer, open_tracer
+from echoic.tracing.observe import Answered, Observer, Trace
 from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import SILENT, Worker
@@ -79,8 +82,18 @@ def _tracer(folder: Path) -> Tracer | None:
         return None
     # The notice would stand on the standard output before the line that says "ready".
     return open_tracer(
-        base, os.environ, spool=folder / "traces.jsonl", notify=tell_nobody
-    )
+        base, os.environ, spool=folder / "traces.jsonl", notify=tell_nobody,
+        observer=_AtOnce(),
+    )  # fmt: skip
+
+
+class _AtOnce(Observer):
+    """Holds nothing: nobody delivers here, and what waits for it is a trace's cost too."""
+
+    def answered(self, seen: Answered) -> Iterator[Trace]:
+        """Yield the traces that this input completes or begins."""
+        yield from super().answered(seen)
+        yield from self.rest()
 
 
 def _partitions() -> tuple[int, ...]:

@@ -12,6 +12,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
+from itertools import count
 from pathlib import Path
 from typing import Literal, Protocol
 
@@ -39,8 +40,8 @@ QUEUE_MAX = 4_096
 """Answered inputs that wait for the thread at most; they hold their groups in memory."""
 BATCH_MAX = 512
 """Spans in one request at most, the default of OpenTelemetry's batch processor."""
-PAUSE_S = 0.2
-"""Seconds between two rounds of the thread."""
+PAUSE_S = 0.5
+"""Seconds between two rounds of the thread: a request costs as much as ten traces."""
 CLOSE_S = 0.9
 """Seconds that closing may take."""
 
@@ -70,9 +71,10 @@ class Tracer:
         self._destination = destination
         self._resource: Attributes = {}
         # Appending and popping are atomic, so the two threads need no lock.
-        self._queue: deque[Answered] = deque()
-        # Apart, so that these go first where there is no room. No other group needs one.
-        self._silent: deque[Answered] = deque()
+        self._queue: deque[tuple[int, Answered]] = deque()
+        # Apart, so that these go first where there is no room.
+        self._silent: deque[tuple[int, Answered]] = deque()
+        self._numbers = count()
         self._wake = threading.Event()
         self._closing = False
         self._sampler = Sampler(sampling)
@@ -120,7 +122,8 @@ class Tracer:
                 self.dropped_silent += 1
             is_full = len(self._queue) >= QUEUE_MAX
         if not (is_full or self._closing):
-            (self._silent if silent else self._queue).append(seen)
+            numbered = next(self._numbers), seen
+            (self._silent if silent else self._queue).append(numbered)
         elif silent:
             self.dropped_silent += 1
         else:
@@ -151,17 +154,23 @@ class Tracer:
         self._destination.close()
 
     def _drain(self) -> None:
-        while self._queue or self._silent:
-            traces: list[Trace] = []
+        # What comes meanwhile waits for the next round, and goes with more.
+        waiting = len(self._queue) + len(self._silent)
+        traces: list[Trace] = []
+        for seen in filter(None, (self._next() for _ in range(waiting))):
+            traces.extend(self._observer.answered(seen))
             # A decision has about eight spans, so this many traces make about one batch.
-            while len(traces) < BATCH_MAX // 8 and (seen := self._next()):
-                traces.extend(self._observer.answered(seen))
-            self._send(traces)
+            if len(traces) >= BATCH_MAX // 8:
+                self._send(traces)
+                traces = []
+        self._send(traces)
 
     def _next(self) -> Answered | None:
-        # The worker may take a silent one away between a look and a pop.
+        # In order, since a vote links to the decision before it, and that may be a silent
+        # one. The worker may take one away between a look and a pop.
         with suppress(IndexError):
-            return (self._queue or self._silent).popleft()
+            some = [each for each in (self._queue, self._silent) if each]
+            return min(some, key=lambda each: each[0][0]).popleft()[1] if some else None
         return None
 
     def _send(self, traces: Iterable[Trace]) -> None:

@@ -4,8 +4,6 @@ import math
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
-from msgspec.structs import replace
-
 from echoic.tracing import conventions as names
 from echoic.tracing.naming import NameOf, heuristic_of, nameless
 from echoic.tracing.spans import Link, Scalar, SpanEvent, Step
@@ -43,50 +41,55 @@ def stages(
     }
     own = [each for each in decided.gates if each.name not in GATES]
     before = [each for each in decided.gates if each.name in GATES]
+    timeline = _Timeline(times)
     shown = [
-        _stage("salience", times, salience),
-        _stage("gate", times, {}, _gates(before)),
+        timeline.stage("salience", salience),
+        timeline.stage("gate", {}, _gates(before)),
     ]
     # Every choice records its arms; what a gate stopped was neither matched nor chosen.
     if decided.candidates:
-        shown.append(_match(decided.candidates, times, name_of))
-        shown.append(_choose(decided, own, times))
-    shown.append(_stage("messages", times, {}))
-    return tuple(_placed(step, place) for place, step in enumerate(shown))
+        shown.append(_match(decided.candidates, timeline, name_of))
+        shown.append(_choose(decided, own, timeline))
+    shown.append(timeline.stage("messages", {}))
+    return tuple(shown)
 
 
-def _placed(step: Step, place: int) -> Step:
-    """Return a stage that was not timed a microsecond behind the one before it.
+class _Timeline:
+    """Places the stages of a decision in time, one after the other."""
 
-    By that much Jaeger's page shows them in their order.
-    """
-    if names.STAGE_TIMED not in step.attributes:
-        return step
-    return replace(step, start_ns=min(step.start_ns + 1_000 * place, step.end_ns))
+    def __init__(self, times: Times) -> None:
+        self._periods = times.periods()
+        self._start_ns, self._end_ns = times.started_ns, times.decided_ns
+        self._shown = 0
 
-
-def _stage(
-    stage: Stage, times: Times, attributes: Tags, found: Iterable[Event] = ()
-) -> Step:
-    """Return the step of a stage; what it found is known at its end."""
-    period = times.of(stage)
-    start_ns, end_ns = period or (times.started_ns, times.decided_ns)
-    untimed: Tags = {names.STAGE_TIMED: False} if period is None else {}
-    return Step(
-        # A span is called what the mind calls the stage, see `conventions`.
-        name=stage,
-        start_ns=start_ns,
-        end_ns=end_ns,
-        attributes={**attributes, **untimed},
-        events=tuple([SpanEvent(name, end_ns, tags) for name, tags in found]),
-    )
+    def stage(
+        self, stage: Stage, attributes: Tags, found: Iterable[Event] = ()
+    ) -> Step:
+        """Return the step of the next stage; what it found is known at its end."""
+        period = self._periods.get(stage)
+        if period is None:
+            # By a microsecond for each Jaeger's page shows them in their order.
+            start_ns = min(self._start_ns + 1_000 * self._shown, self._end_ns)
+            period = start_ns, self._end_ns
+            attributes = {**attributes, names.STAGE_TIMED: False}
+        self._shown += 1
+        return Step(
+            # A span is called what the mind calls the stage, see `conventions`.
+            name=stage,
+            start_ns=period[0],
+            end_ns=period[1],
+            attributes=attributes,
+            events=tuple([SpanEvent(name, period[1], tags) for name, tags in found]),
+        )
 
 
 def _gates(gates: Iterable[Gate]) -> Iterator[Event]:
     return ((names.GATE_EVENT, _gate(each)) for each in gates)
 
 
-def _match(candidates: Iterable[Candidate], times: Times, name_of: NameOf) -> Step:
+def _match(
+    candidates: Iterable[Candidate], timeline: _Timeline, name_of: NameOf
+) -> Step:
     """Return the step of matching, with the heuristics that are like the event.
 
     Those that could answer come first, the others are near misses; both nearest first.
@@ -99,7 +102,7 @@ def _match(candidates: Iterable[Candidate], times: Times, name_of: NameOf) -> St
         (names.CANDIDATE_EVENT, _candidate(each, name_of))
         for each in like[:CHOICES_MAX]
     )
-    return _stage("match", times, {names.LEFT_OUT: rest} if rest else {}, events)
+    return timeline.stage("match", {names.LEFT_OUT: rest} if rest else {}, events)
 
 
 def _reason(candidate: Candidate) -> str:
@@ -107,7 +110,7 @@ def _reason(candidate: Candidate) -> str:
     return (candidate.reason or "eligible").partition(":")[0]
 
 
-def _choose(decided: Decided, gates: Sequence[Gate], times: Times) -> Step:
+def _choose(decided: Decided, gates: Sequence[Gate], timeline: _Timeline) -> Step:
     """Return the step of choosing: the arms that had odds, and the strategy's gates."""
     arms = [each for each in decided.candidates if each.probability]
     # The arm chosen first, then the likeliest.
@@ -116,7 +119,7 @@ def _choose(decided: Decided, gates: Sequence[Gate], times: Times) -> Step:
     odds = math.fsum(each.probability for each in rest)
     found: Tags = {names.LEFT_OUT: f"{len(rest)} arms, {odds:.3g} together"}
     events = (*map(_arm, arms[:CHOICES_MAX]), *_gates(gates))
-    return _stage("choose", times, found if rest else {}, events)
+    return timeline.stage("choose", found if rest else {}, events)
 
 
 def _arm(candidate: Candidate) -> Event:
@@ -128,7 +131,8 @@ def outcome_step(
     outcome: OutcomeObserved, links: tuple[Link, ...], times: Times
 ) -> Step:
     """Return the step of an outcome that this event showed of an earlier decision."""
-    start_ns, end_ns = times.of("outcomes") or (times.started_ns, times.decided_ns)
+    whole = times.started_ns, times.decided_ns
+    start_ns, end_ns = times.periods().get("outcomes", whole)
     return Step(
         name=names.OUTCOME,
         start_ns=start_ns,
@@ -194,7 +198,8 @@ def _gate(gate: Gate) -> Tags:
             names.GATE_PASSED: gate.passed,
             names.GATE_VALUE: gate.value,
             names.GATE_THRESHOLD: gate.threshold,
-            names.GATE_MARGIN: gate.margin,
+            # Value and threshold say it too; that it was close counts where it closed.
+            names.GATE_MARGIN: None if gate.passed else gate.margin,
         }
     )
 

@@ -1,7 +1,6 @@
 """When the worker did what with an input: for traces and metrics, never for the mind."""
 
 from collections.abc import Mapping
-from itertools import pairwise
 from operator import itemgetter
 from time import time_ns
 
@@ -26,16 +25,15 @@ class Times(Struct, frozen=True, kw_only=True):
     entered: Mapping[Stage, int] = field(default_factory=dict)
     """When each stage of its decision began, at last: the mind may try an input again."""
 
-    def of(self, stage: Stage) -> tuple[int, int] | None:
-        """Return when a stage began and ended; None if it was not entered."""
+    def periods(self) -> Mapping[Stage, tuple[int, int]]:
+        """Return when each stage that was entered began and ended."""
         # By time: what an attempt entered that was given up comes before all others.
         inner = sorted(self.entered.items(), key=itemgetter(1))
-        for (entered, start_ns), (_, end_ns) in pairwise(
-            [*inner, (None, self.decided_ns)]
-        ):
-            if entered == stage:
-                return start_ns, end_ns
-        return None
+        ends = [*(start_ns for _, start_ns in inner[1:]), self.decided_ns]
+        return {
+            stage: (start_ns, end_ns)
+            for (stage, start_ns), end_ns in zip(inner, ends, strict=False)
+        }
 
 
 class StageClock:

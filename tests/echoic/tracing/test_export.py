@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from echoic.tracing import export
+from echoic.tracing import export, resend
 from echoic.tracing.destinations import Spool
 from echoic.tracing.export import Tracer, open_tracer
 from echoic.tracing.sampling import Sampling
@@ -208,6 +208,21 @@ def test_silence_is_thinned_out(tmp_path: Path, notices: list[str]) -> None:
 
     assert tracer.thinned == 80
     assert spooled(tmp_path).count("decide") == 120
+
+
+def test_a_vote_on_silence_links_to_it(tmp_path: Path, notices: list[str]) -> None:
+    """Silent decisions wait apart, and are traced in their order all the same."""
+    tracer = a_tracer(free_port(), tmp_path, notices)
+    tracer.answered(samples.sensed(("s1", samples.silent())))
+    tracer.answered(samples.feedback("s1"))
+    tracer.close()
+
+    spans = resend.spans_of(Spool(tmp_path / "traces.otlp.jsonl"), samples.TRACE_ID)
+    decide = next(each.span_id for each in spans if each.name == "decide")
+    assert (
+        f'"links":[{{"traceId":"{samples.TRACE_ID}","spanId":"{decide}"'
+        in (tmp_path / "traces.otlp.jsonl").read_text()
+    )
 
 
 def test_an_unwritable_file_loses_traces_and_nothing_else(

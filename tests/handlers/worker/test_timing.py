@@ -16,19 +16,19 @@ def test_a_stage_ends_where_the_next_begins() -> None:
     """The last one ends with the group."""
     found = times(salience=110, match=140, messages=170)
 
-    assert found.of("salience") == (110, 140)
-    assert found.of("match") == (140, 170)
-    assert found.of("messages") == (170, 200)
-    assert found.of("choose") is None
-    assert times().of("salience") is None
+    assert found.periods()["salience"] == (110, 140)
+    assert found.periods()["match"] == (140, 170)
+    assert found.periods()["messages"] == (170, 200)
+    assert found.periods().get("choose") is None
+    assert times().periods() == {}
 
 
 def test_a_second_attempt_counts() -> None:
     """An input whose timers were at fault is answered again, and that is the answer."""
     found = times(salience=150, gate=160, match=120)
 
-    assert found.of("salience") == (150, 160)
-    assert found.of("gate") == (160, 200)
+    assert found.periods()["salience"] == (150, 160)
+    assert found.periods()["gate"] == (160, 200)
 
 
 def test_the_clock_notes_what_is_entered() -> None:
