@@ -5,13 +5,14 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from echoic.client.state import AgentSnapshot
-from handlers.mind.stages import personality, voice
+from handlers.mind.stages import personality, relevance, response_type, voice
 from handlers.mind.stages.personality import Traits
 from projections.folds.executive import templates
 from projections.folds.executive.personality import lasting
 from schemas.messages.decisions import ContextInForce
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
+from schemas.values.exact_math import clamp, round6
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import (
     TRAITS,
@@ -19,10 +20,14 @@ from schemas.values.personality import (
     PersonalityTemplate,
     Trait,
 )
+from schemas.values.reasons import ResponseType
 from schemas.values.settings import UNSTARTED
 
 CALM = "calm"
 """What a trial calls no context at all."""
+
+_MIDDLE = 0.5
+"""The relevance that new instances ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,6 +64,10 @@ class Trial:
     personality: str
     context: str
     traits: Mapping[Trait, float]
+    threshold: float
+    """How relevant an event must be that it speaks, if 0.5 is set and nothing raises it."""
+    response_type: ResponseType
+    """What its answer to an event is that says nothing of itself."""
     words: tuple[int, int]
     """The fewest and the most that suit."""
     told: str
@@ -139,10 +148,14 @@ def _trial(
 ) -> Trial:
     moves = [] if context == CALM else [templates.modifiers(packs, context)]
     traits = personality.effective(template, moves)
+    kind = response_type.response_type({}, traits, context)
+    moved = _MIDDLE + relevance.by_traits(traits)
     return Trial(
         personality=name,
         context=context,
         traits=traits,
+        threshold=round6(clamp(moved, relevance.LEAST, relevance.MOST)),
+        response_type="alert" if context == "high_threat" else kind,
         words=voice.shortest_and_longest(traits),
         told=voice.tone(None, traits).text,
     )

@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from rich.console import RenderableType
 
 from echoic.client.personality import Character, Trial
-from echoic.terminal.screen import bar, counted, indented, short, table, words
+from echoic.terminal.screen import bar, counted, indented, number, short, table, words
 from evaluation.learning.one_voice import VoiceCheck
 from schemas.messages.decisions import ContextInForce, Decided, Voice
 from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
@@ -60,9 +60,10 @@ def tried(event: str, found: Sequence[Trial]) -> Iterator[RenderableType]:
     header = (
         "personality",
         "context",
-        "sarcasm",
-        "helpfulness",
-        "words",
+        number("speaks from"),
+        "type",
+        number("words"),
+        number("sarcasm"),
         words("told"),
     )
     yield table(
@@ -71,9 +72,10 @@ def tried(event: str, found: Sequence[Trial]) -> Iterator[RenderableType]:
             (
                 each.personality,
                 each.context,
-                f"{each.traits['sarcasm']:.2f}",
-                f"{each.traits['helpfulness']:.2f}",
+                f"{each.threshold:.2f}",
+                each.response_type,
                 f"{each.words[0]}-{each.words[1]}",
+                f"{each.traits['sarcasm']:.2f}",
                 each.told,
             )
             for each in found
