@@ -88,10 +88,11 @@ def _rapport(
 ) -> dict[str, object]:
     """Fold rapport anew, and show it unless a program reads."""
     pace = pace_of(wanted)
-    curves = asyncio.run(rapport_of(call.settings, names, pace))
+    recorded, curves = asyncio.run(rapport_of(call.settings, names, pace))
+    fields = as_fields(pace, curves, recorded)
     if not call.as_json:
-        show(*retuning.rapport_screen(pace, curves))
-    return as_fields(pace, curves)
+        show(*retuning.rapport_screen(fields["changes"], curves))
+    return fields
 
 
 def settings_named(texts: Sequence[str]) -> dict[str, Scalar]:

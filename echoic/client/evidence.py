@@ -13,12 +13,12 @@ from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.gather import UnprovenError, gather
-from evaluation.evidence.rapport import RapportCurve, rapport_curves
+from evaluation.evidence.rapport import RapportCurve, rapport_curves, recorded_pace
 from evaluation.tuning.policy_value import VerifiedRecording, verified
 from handlers.aids import AidProvider
-from projections.folds.learning.rapport import Pace
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.source import Recording
+from schemas.values.rapport_pace import Pace
 
 
 class InvalidRecordingError(EchoicError):
@@ -43,14 +43,15 @@ async def evidence_of(settings: Settings, names: Sequence[str]) -> list[Evidence
 
 async def rapport_of(
     settings: Settings, names: Sequence[str], pace: Pace
-) -> tuple[RapportCurve, ...]:
-    """Return rapport over time in the named recordings, as recorded and at another pace.
+) -> tuple[Pace, tuple[RapportCurve, ...]]:
+    """Return the recorded pace, and rapport over time as recorded and at another pace.
 
     Raises:
         EchoicError: there is no such recording.
     """
     async with recordings(settings, names) as found:
-        return await rapport_curves([recording for recording, _ in found], pace)
+        opened = [recording for recording, _ in found]
+        return recorded_pace(opened), await rapport_curves(opened, pace)
 
 
 @asynccontextmanager

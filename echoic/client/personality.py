@@ -9,6 +9,7 @@ from handlers.mind.stages import personality, relevance, response_type, voice
 from handlers.mind.stages.personality import Traits
 from projections.folds.executive import templates
 from projections.folds.executive.personality import lasting
+from projections.folds.executive.signs import Moment
 from schemas.messages.decisions import ContextInForce
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
@@ -82,10 +83,13 @@ def character(
 ) -> Character:
     """Return the personality of an agent now, towards a person or towards all."""
     settings = _settings(known)
-    moment = personality.Moment(person=person)
+    moment = Moment(person=person)
+    pace = (known.shared.settings or UNSTARTED).rapport
     return Character(
         templates.selected(known.agent, settings),
-        personality.traits_in_force(known.agent, settings, packs, now, moment),
+        personality.traits_in_force(
+            known.agent, settings, packs, now, moment, pace=pace
+        ),
         overrides_of(known, now),
         all_templates(settings, packs),
         templates.contexts(packs),

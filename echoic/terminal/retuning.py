@@ -10,11 +10,10 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from echoic.terminal.screen import counted, cut, number, table, text, words
-from evaluation.evidence.rapport import RapportCurve, as_fields
+from evaluation.evidence.rapport import RapportCurve
 from evaluation.evidence.refold import Curve
 from evaluation.ope.calibration import Calibration
 from evaluation.tuning.scoring import Curves, Retuning, Score
-from projections.folds.learning.rapport import Pace
 from schemas.values.base import Scalar
 
 LEVELS = "▁▂▃▄▅▆▇█"
@@ -43,10 +42,9 @@ def screen(found: Retuning) -> Iterator[RenderableType]:
 
 
 def rapport_screen(
-    pace: Pace, curves: Sequence[RapportCurve]
+    changes: object, curves: Sequence[RapportCurve]
 ) -> Iterator[RenderableType]:
     """Yield rapport as it was and as it would have been, one line for each person."""
-    changes = as_fields(pace, ())["changes"]
     assert isinstance(changes, dict)
     yield (
         ", ".join(

@@ -1,20 +1,21 @@
-"""Fold rapport under another pace, beside the rapport of the default pace.
+"""Fold rapport under another pace, beside the rapport of the recorded one.
 
 Both curves are folded from the same votes by the mind's own function.
 """
 
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass
 from datetime import datetime
 
 from projections.folds.learning import vote_targets as judging
-from projections.folds.learning.rapport import USUAL, Pace
 from replay.recording.recorded_groups import recorded_groups
 from replay.recording.source import Recording
 from schemas.messages.learning import FeedbackApplied
 from schemas.state.agent import STRANGER, AgentState
 from schemas.values.base import Scalar
+from schemas.values.rapport_pace import USUAL, Pace
+from schemas.values.setting import bounds_of
 from schemas.values.settings_by_name import TuningError
 
 PREFIX = "rapport."
@@ -23,9 +24,7 @@ PREFIX = "rapport."
 _VOTES = frozenset((FeedbackApplied.token,))
 
 RANGES: Mapping[str, tuple[float, float]] = {
-    "gain": (0.0, 1.0),
-    "loss": (0.0, 1.0),
-    "half_life_days": (0.01, 36_500.0),
+    name: bounds_of(field) for name, field in Pace.model_fields.items()
 }
 
 
@@ -39,7 +38,7 @@ class RapportCurve:
 
 
 def pace_of(changes: Mapping[str, Scalar]) -> Pace:
-    """Return the pace that settings such as `rapport.gain` name.
+    """Return the pace that settings such as `rapport.gain` name; only these are set.
 
     Raises:
         TuningError: there is no such setting, or it cannot have such a value.
@@ -54,7 +53,7 @@ def pace_of(changes: Mapping[str, Scalar]) -> Pace:
         if not (isinstance(value, float | int) and low <= value <= high):
             raise TuningError(f"{name} = {value!r}: give {low:g} to {high:g}")
         wanted[short] = float(value)
-    return replace(USUAL, **wanted)
+    return Pace(**wanted)
 
 
 async def rapport_curves(
@@ -79,14 +78,34 @@ async def rapport_curves(
     )
 
 
-def as_fields(pace: Pace, curves: Sequence[RapportCurve]) -> dict[str, object]:
-    """Return the changed parameters and the curves as JSON's types."""
+def as_fields(
+    pace: Pace, curves: Sequence[RapportCurve], recorded: Pace = USUAL
+) -> dict[str, object]:
+    """Return the parameters changed from the recorded ones, and the curves, for JSON."""
+    other = changed(recorded, pace)
     changes = {
-        f"{PREFIX}{name}": {"before": asdict(USUAL)[name], "after": asdict(pace)[name]}
+        f"{PREFIX}{name}": {
+            "before": getattr(recorded, name),
+            "after": getattr(other, name),
+        }
         for name in RANGES
-        if asdict(USUAL)[name] != asdict(pace)[name]
+        if getattr(recorded, name) != getattr(other, name)
     }
     return {"changes": changes, "people": [asdict(each) for each in curves]}
+
+
+def changed(recorded: Pace, pace: Pace) -> Pace:
+    """Return a recorded pace with what another one sets in its place."""
+    return recorded.model_copy(update=pace.model_dump(exclude_unset=True))
+
+
+def recorded_pace(recordings: Sequence[Recording]) -> Pace:
+    """Return the pace at which rapport was recorded, at the beginning."""
+    for recording in recordings:
+        settings = recording.start.shared.settings
+        if settings is not None:
+            return settings.rapport
+    return USUAL
 
 
 class _BothPaces:
@@ -95,7 +114,7 @@ class _BothPaces:
     def __init__(self, recording: Recording, pace: Pace) -> None:
         start = recording.start.agents.get(recording.agent, STRANGER)
         self._recording = recording
-        self._paces = (USUAL, pace)
+        self._pace = pace
         # One state for both at first: states are immutable, so
         # neither fold changes the other's.
         self._in_force = [AgentState(rapport=start.rapport)] * 2
@@ -114,15 +133,19 @@ class _BothPaces:
                 for output in group.outputs(_VOTES):
                     vote = output.message
                     if isinstance(vote, FeedbackApplied) and vote.decision_id:
-                        yield vote.actor, *self._felt(vote, output.at)
+                        pace = group.before.settings.rapport
+                        yield vote.actor, *self._felt(vote, output.at, pace)
 
-    def _felt(self, vote: FeedbackApplied, at: datetime) -> tuple[float, float]:
+    def _felt(
+        self, vote: FeedbackApplied, at: datetime, recorded: Pace
+    ) -> tuple[float, float]:
         place = vote.decision_id or "", vote.actor
         before = self._said.get(place)
         self._said[place] = vote.value
+        paces = (recorded, changed(recorded, self._pace))
         self._in_force = [
             judging.felt(state, vote, at, before, pace)
-            for state, pace in zip(self._in_force, self._paces, strict=True)
+            for state, pace in zip(self._in_force, paces, strict=True)
         ]
         usual, other = (each.rapport.get(vote.actor) for each in self._in_force)
         assert usual is not None

@@ -110,7 +110,8 @@ def voted(
         return state
     state = vote_targets.noted(was, state, message, earlier, is_kept=is_kept)
     state = formation.voted(state, message)
-    return vote_targets.felt(state, message, context.now, before)
+    pace = context.settings.rapport
+    return vote_targets.felt(state, message, context.now, before, pace)
 
 
 def endorsed(state: AgentState, context: FoldContext, message: Endorsed) -> AgentState:

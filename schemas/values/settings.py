@@ -11,6 +11,7 @@ from schemas.values.base import Name, Part, Seconds, Unit, added
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.learning_settings import LearningSettings as LearningSettings
 from schemas.values.model_settings import ModelSettings
+from schemas.values.rapport_pace import USUAL, Pace
 from schemas.values.setting import Setting
 
 # Of a setting's declaration each part has its line, not each argument.
@@ -205,6 +206,7 @@ class MindSettings(Part):
     channel: Annotated[Name, Setting("channel", form="token")] = "say"
     """Where answers go: out.<agent>.<channel>."""
     learning: LearningSettings = LearningSettings()
+    rapport: Pace = added(USUAL)
     limits: MatchLimits
     embedder: Annotated[Name, Setting("embedder", start="wordllama")]
     """What makes the vectors of texts that decide."""

@@ -6,11 +6,12 @@ from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import personality, skills, voice
-from handlers.mind.stages.personality import Moment, Traits
+from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.skills import Manner
 from handlers.mind.stages.voice import Tone
 from projections.folds.executive import known_facts
 from projections.folds.executive import skills as skills_fold
+from projections.folds.executive.signs import Moment
 from schemas.messages.sensing import Dimension, Sensed
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import HeuristicCandidate
@@ -38,7 +39,13 @@ def traits_of(
     )
     wanted = turn.variant.template
     return personality.traits_in_force(
-        turn.state, settings, turn.packs, turn.now, moment, wanted=wanted
+        turn.state,
+        settings,
+        turn.packs,
+        turn.now,
+        moment,
+        wanted=wanted,
+        pace=turn.settings.rapport,
     )
 
 

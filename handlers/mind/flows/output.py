@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import delivery, personality
 from handlers.mind.stages.delivery import Listener
-from handlers.mind.stages.personality import Moment
+from projections.folds.executive.signs import Moment
 from schemas.messages.asks import DeliveryAsked
 
 _THREATENING = "high_threat"

@@ -6,29 +6,23 @@ trait in six decimals. Traits bias thresholds and words, and decide nothing by t
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
-from typing import Literal
 
 from msgspec import Struct, structs
 
 from projections.folds.executive import personality as fold
-from projections.folds.executive import templates
+from projections.folds.executive import signs, templates
+from projections.folds.executive.signs import NO_EVENT, Moment
 from projections.folds.learning import rapport as rapport_fold
 from schemas.messages.decisions import ContextInForce, Voice
-from schemas.messages.sensing import PERSON, Dimension
+from schemas.messages.sensing import PERSON
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
-from schemas.state.executive import EVERYBODY, Mood, Personality, Sign
-from schemas.state.limits import FAILURES
+from schemas.state.executive import EVERYBODY, Mood, Personality
 from schemas.values.exact_math import clamp, round6, total
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
-
-THREAT_HOLDS = timedelta(seconds=10)
-OPPORTUNITY_HOLDS = timedelta(seconds=30)
-STRUGGLE_HOLDS = timedelta(seconds=300)
-SENTIMENT_BELOW = -0.3
-"""What each detected context asks for; who fails three times within `STRUGGLE_HOLDS`, or
-feels worse than that, struggles."""
+from schemas.values.rapport_pace import USUAL as USUAL_PACE
+from schemas.values.rapport_pace import Pace
 
 MOOD_SHARE = 0.1
 """What a mood of 1 adds to enthusiasm, or takes from sarcasm (ADR-0014 §6.4)."""
@@ -39,20 +33,6 @@ TIRED_AN_HOUR, TIRED_MOST = 0.1, 0.3
 
 RAPPORT_SHARE = 0.3
 """What a rapport of 1 takes from formality, per unit over neutral."""
-
-
-class Moment(Struct, frozen=True, kw_only=True):
-    """The event at hand, as far as it shows a context itself."""
-
-    id: str = ""
-    dimensions: Mapping[Dimension, float] = {}
-    """Its salience."""
-    sentiment: float | None = None
-    person: str | None = None
-    """The person addressed; None: everybody."""
-
-
-NO_EVENT = Moment()
 
 
 class Traits(Struct, frozen=True, kw_only=True):
@@ -109,10 +89,12 @@ def traits_in_force(
     moment: Moment = NO_EVENT,
     *,
     wanted: str | None = None,
+    pace: Pace = USUAL_PACE,
 ) -> Traits:
     """Return the traits in force for an event, or for nobody in particular.
 
-    `wanted` is the template of an experiment's variant, which goes before others.
+    `wanted` is the template of an experiment's variant, which goes before others; `pace`
+    is that of rapport.
     """
     own = state.executive.personality
     name = templates.selected(state, settings, wanted)
@@ -120,9 +102,9 @@ def traits_in_force(
     found = Traits(
         template=template,
         name=name if template is not None else None,
-        contexts=tuple(_contexts(state, now, moment)),
+        contexts=tuple(signs.contexts(state, now, moment)),
         mood=fold.mood_at(own.mood, now, settings.mood_half_life_s),
-        rapport=rapport_of(state, moment.person, now),
+        rapport=rapport_of(state, moment.person, now, pace),
     )
     overrides = tuple(_overrides(own, moment.person, now))
     tired = _tired(state, now)
@@ -198,7 +180,9 @@ def effective(
     }
 
 
-def rapport_of(state: AgentState, person: str | None, now: datetime) -> float:
+def rapport_of(
+    state: AgentState, person: str | None, now: datetime, pace: Pace = USUAL_PACE
+) -> float:
     """Return the rapport with a person, now; with nobody named, that with `user`.
 
     A vote without a name is by `user`, as words without one are.
@@ -206,7 +190,7 @@ def rapport_of(state: AgentState, person: str | None, now: datetime) -> float:
     known = state.rapport.get(person or PERSON)
     if known is None:
         return rapport_fold.NEUTRAL
-    return rapport_fold.value_at(known, now)
+    return rapport_fold.value_at(known, now, pace)
 
 
 def _overrides(
@@ -228,69 +212,6 @@ def _overrides(
 
 def _lasts(until: datetime | None, now: datetime) -> bool:
     return until is None or now < until
-
-
-def _contexts(
-    state: AgentState, now: datetime, moment: Moment
-) -> Iterator[ContextInForce]:
-    """Yield each context that holds: the active one, then those that events show."""
-    active, own = state.executive.context, state.executive.personality
-    if active is not None:
-        yield ContextInForce(name=active.name, by="switched", cause=active.by)
-    weighed = moment.dimensions
-    threat = _latest(
-        weighed.get("threat", 0.0), fold.THREAT_FROM, own.threat, now, moment
-    )
-    if threat is not None and _is_within(threat, THREAT_HOLDS, now):
-        yield _detected("high_threat", "threat", threat)
-    chance = _latest(
-        weighed.get("opportunity", 0.0),
-        fold.OPPORTUNITY_FROM,
-        own.opportunity,
-        now,
-        moment,
-    )
-    if chance is not None and _is_within(chance, OPPORTUNITY_HOLDS, now):
-        yield _detected("opportunity", "opportunity", chance)
-    struggle = _struggle(own, now, moment)
-    if struggle is not None:
-        yield struggle
-
-
-def _detected(
-    name: str, by: Literal["threat", "opportunity", "failures", "sentiment"], sign: Sign
-) -> ContextInForce:
-    return ContextInForce(name=name, by=by, value=sign.value, cause=sign.cause)
-
-
-def _latest(
-    value: float, least: float, sign: Sign | None, now: datetime, moment: Moment
-) -> Sign | None:
-    """Return what shows a context: the event at hand if it does, else an earlier one."""
-    if value < least:
-        return sign
-    return Sign(at=now, value=value, cause=moment.id)
-
-
-def _struggle(own: Personality, now: datetime, moment: Moment) -> ContextInForce | None:
-    name = "user_struggling"
-    failed = [each for each in own.failures if _is_within(each, STRUGGLE_HOLDS, now)]
-    if len(failed) >= FAILURES:
-        sign = Sign(at=now, value=float(len(failed)), cause=failed[-1].cause)
-        return _detected(name, "failures", sign)
-    feels = own.sentiments.get(moment.person or EVERYBODY)
-    if moment.sentiment is not None:
-        feels = Sign(at=now, value=round6(moment.sentiment), cause=moment.id)
-    if feels is None or feels.value >= SENTIMENT_BELOW:
-        return None
-    if not _is_within(feels, STRUGGLE_HOLDS, now):
-        return None
-    return _detected(name, "sentiment", feels)
-
-
-def _is_within(sign: Sign, holds: timedelta, now: datetime) -> bool:
-    # What is still to come is of another time: a recording played again.
-    return sign.at <= now <= sign.at + holds
 
 
 def _of_mood(valence: float) -> Mapping[Trait, float]:

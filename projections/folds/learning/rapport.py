@@ -1,34 +1,19 @@
 """Rapport: how well a person and the agent get on, 0 to 1, moved by that person's votes.
 
 r starts at 0.5. A positive vote v adds 0.05 v (1 - r), a negative one takes 0.10 |v| r.
-Before each vote r decays toward 0.5 with a half-life of 30 days.
+Before each vote r decays toward 0.5 with a half-life of 30 days, unless set otherwise.
 """
 
-from dataclasses import dataclass
 from datetime import datetime
 
 from msgspec.structs import replace
 
 from schemas.state.agent import Rapport
 from schemas.values.exact_math import clamp, power, round6
+from schemas.values.rapport_pace import USUAL, Pace
 
 NEUTRAL = 0.5
 _DAY_S = 24 * 3600.0
-
-
-@dataclass(frozen=True, slots=True)
-class Pace:
-    """The rates at which rapport moves."""
-
-    gain: float = 0.05
-    """The share of what is missing to 1 that a vote of 1 adds."""
-    loss: float = 0.10
-    """The share of what there is that a vote of -1 takes."""
-    half_life_days: float = 30.0
-    """After how many days without a vote half the distance to neutral is left."""
-
-
-USUAL = Pace()
 
 
 def value_at(rapport: Rapport, now: datetime, pace: Pace = USUAL) -> float:

@@ -25,6 +25,7 @@ from schemas.messages.learning import FeedbackApplied
 from schemas.state.agent import AgentState, Rapport
 from schemas.state.evidence import Belief, belief_key
 from schemas.values.exact_math import round6
+from schemas.values.rapport_pace import USUAL, Pace
 from schemas.values.settings import LearningSettings
 
 STRANDS: Mapping[Aspect, Strand | None] = {
@@ -147,7 +148,7 @@ def felt(
     vote: FeedbackApplied,
     now: datetime,
     before: float | None,
-    pace: rapport.Pace = rapport.USUAL,
+    pace: Pace = USUAL,
 ) -> AgentState:
     """Return the state with the voter's rapport moved by a vote on a decision.
 

@@ -1,10 +1,12 @@
 """Rapport at another pace: the recorded curve is the mind's, the other goes its own way."""
 
+from typing import Any
+
 import pytest
 
 from evaluation.evidence.rapport import as_fields, pace_of, rapport_curves
-from projections.folds.learning.rapport import USUAL, Pace
 from replay.recording.source import of_file
+from schemas.values.rapport_pace import USUAL, Pace
 from schemas.values.settings_by_name import TuningError
 from tests.factories import heuristic, pack
 from tests.replay.evening import evening
@@ -15,9 +17,9 @@ GARDEN = pack(heuristic("rest", "health low", "Rest.", 0.8))
 THREAT = {"threat": 0.9}
 
 
-def voted() -> Scenario:
+def voted(**settings: Any) -> Scenario:
     """A scenario in which two people judge, and one changes their mind."""
-    scenario = Scenario(GARDEN)
+    scenario = Scenario(GARDEN, **settings)
     first, second = (
         decision_id(scenario.wait(3_600).sense("health low", salience=THREAT))
         for _ in range(2)
@@ -52,6 +54,18 @@ async def test_another_pace_goes_its_own_way() -> None:
     assert eva.recorded == usual.recorded
     assert eva.retuned[0] == 0.75
     assert tom.retuned == (0.25,)
+
+
+async def test_a_recorded_pace_is_what_the_mind_folds_by() -> None:
+    """Set when it starts; another pace changes only what it names."""
+    usual, fast = voted(), voted(rapport={"gain": 0.5, "loss": 0.2})
+    recording = recording_of_scenario(fast)
+    eva, tom = await rapport_curves([recording], Pace(loss=0.5))
+
+    assert fast.mind.rapport["eva"].value != usual.mind.rapport["eva"].value
+    assert eva.recorded[-1] == fast.mind.rapport["eva"].value
+    assert eva.recorded[:2] == eva.retuned[:2]
+    assert (tom.recorded, tom.retuned) == ((0.4,), (0.25,))
 
 
 async def test_the_evening_has_a_curve() -> None:
