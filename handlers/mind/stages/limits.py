@@ -156,9 +156,8 @@ def _is_in_force(restraint: Restraint, now: datetime) -> bool:
 
 
 def _is_after(restraint: Restraint, now: datetime) -> bool:
-    if restraint.until is None:
-        return False
-    return 0.0 <= (now - restraint.until).total_seconds() < AFTER_QUIET_S
+    until = restraint.until
+    return until is not None and 0.0 <= (now - until).total_seconds() < AFTER_QUIET_S
 
 
 def _concerns(restraint: Restraint, here: Heard) -> bool:

@@ -112,6 +112,14 @@ def test_without_a_budget_nothing_is_counted() -> None:
     assert plain.mind.executive is IDLE
 
 
+def test_a_failure_of_the_model_costs_no_tokens() -> None:
+    """As far as anybody knows."""
+    scenario = alive(budget_tokens=100)
+    scenario.fail_model(asks(scenario, "one thing"))
+
+    assert scenario.mind.executive.spent is NOTHING_SPENT
+
+
 def test_where_no_day_is_counted_answers_cost_nothing() -> None:
     """Only calls are."""
     scenario = alive(budget_calls=5)
