@@ -1,6 +1,6 @@
 """`echoic salience`: what matters more or less for a while, listed, made and undone."""
 
-from datetime import datetime
+from datetime import UTC, datetime
 from typing import Annotated, Literal
 
 import typer
@@ -28,7 +28,8 @@ def list_(call: Call) -> None:
 
     async def run(connection: Connection) -> list[dict[str, object]]:
         agent = (await known_at(connection)).agent
-        now = agent.now
+        # The agent's time stands still between inputs, unless it is that of a recording.
+        now = agent.now if agent.clock else datetime.now(UTC)
         known: tuple[Modulation | Restraint, ...] = (
             *agent.executive.restraints,
             *agent.executive.modulations,

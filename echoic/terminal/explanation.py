@@ -98,12 +98,13 @@ def _gate(gate: Gate) -> tuple[str | Text, ...]:
 
 def _salience(decided: Decided) -> Iterator[RenderableType]:
     salience = decided.salience
+    share = "" if salience.share is None else f" (x{salience.share:.2f}, unheeded)"
     dimensions = sorted(salience.dimensions.items(), key=lambda item: -item[1])
     rows = ((name, f"{bar(value)} {figure(value)}") for name, value in dimensions)
     yield table(("", ""), rows, 2)
     yield indented(
         2,
-        f"salience {salience.score:.2f} x sensitivity {salience.sensitivity:.2f}"
+        f"salience {salience.score:.2f} x sensitivity {salience.sensitivity:.2f}{share}"
         f" = {salience.effective:.2f}",
     )
 

@@ -52,6 +52,9 @@ class Salience(StructPart, frozen=True, kw_only=True):
     """s, from 0 fully habituated to such events to 1 not at all."""
     effective: Unit
     """S times s."""
+    share: Unit | None = None
+    """The part of s that is due to answers which nobody heeded, or to what somebody wants
+    to hear less of; None: all of S counts but for habituation."""
 
 
 class Factors(StructPart, frozen=True, kw_only=True):

@@ -114,7 +114,12 @@ def _undone(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
         *executive.modulations,
         *executive.restraints,
     )
-    in_force = [each for each in held if each.until is None or now < each.until]
+    in_force = [
+        each
+        for each in held
+        # What a rule made of somebody's feelings nobody asked for, so "that" is not it.
+        if each.by != modulations.SENTIMENT and (each.until is None or now < each.until)
+    ]
     if not in_force:
         return ()
     last = max(in_force, key=lambda each: (each.since, each.id))

@@ -93,6 +93,7 @@ def weigh(
         score=score,
         sensitivity=kept,
         effective=round6(score * kept),
+        share=share if share < 1.0 else None,
     )
 
 

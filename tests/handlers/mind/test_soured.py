@@ -69,7 +69,8 @@ def test_what_is_ignored_matters_less() -> None:
     assert len(said(turn, OutcomeExpired)) == 2
     assert scenario.mind.executive.ignored["game.vital"].kept == 0.81
     assert kept(scenario, "quite new here") == pytest.approx(0.81, abs=1e-3)
-    assert kept(scenario, "quite other", type_="thing", source="desk") == 1.0
+    other = scenario.decide("quite other", type_="thing", source="desk").salience
+    assert (other.sensitivity, other.share) == (1.0, None)
     assert scenario.decide(LOW, **THREAT).text is not None
 
 
@@ -238,6 +239,7 @@ def test_the_record_agrees_with_the_decision() -> None:
     decided = one(turn, Decided)
 
     found = decided.salience
+    assert found.share == pytest.approx(0.729, abs=1e-3)
     assert found.effective == round(found.score * found.sensitivity, 6)
     assert decision_id(turn)
     assert names(turn) == ["Decided"]

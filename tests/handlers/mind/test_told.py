@@ -184,6 +184,20 @@ def test_undo_takes_back_the_latest_that_is_in_force() -> None:
     ]  # fmt: skip
 
 
+def test_undo_is_of_what_somebody_asked_for() -> None:
+    """Not of what a rule made of how they said it."""
+    executive = {"phrases": shipped.shipped(("en",)), "modulates": True}
+    scenario = Scenario(GARDEN, edition=2, relevance=0.5, executive=executive)
+    says(scenario, "be quiet")
+
+    scenario.wait(1).sense(
+        "undo that", source="user", type_="message", person="ana", sentiment=-0.5
+    )
+
+    assert not held(scenario).restraints
+    assert [each.by for each in held(scenario).modulations] == ["sentiment"]
+
+
 def test_german_is_understood_and_answered_in_german() -> None:
     """Numbers and units of time included."""
     scenario = alive()
