@@ -10,7 +10,7 @@ from collections.abc import Callable
 import orjson
 
 from handlers.effects.priority_queue import QueuedAsk
-from handlers.effects.results import result_id
+from handlers.effects.results import begun_id, result_id
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped
 from schemas.values.record import Record
@@ -53,6 +53,10 @@ class Ledger:
     async def is_answered(self, held: QueuedAsk) -> bool:
         """Tell whether the log holds a result of this ask."""
         return await self._has_ended(held, result_id(self._log.epoch, held.output.id))
+
+    async def has_begun(self, held: QueuedAsk) -> bool:
+        """Tell whether the log holds that the delivery of this ask has begun."""
+        return await self._has_ended(held, begun_id(self._log.epoch, held.output.id))
 
     async def is_given_up(self, held: QueuedAsk) -> bool:
         """Tell whether the decision that waits for this model call has ended without it."""

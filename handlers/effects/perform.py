@@ -12,8 +12,12 @@ from handlers.effects.ledger import Ledger
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import Model
 from handlers.effects.priority_queue import QueuedAsk
+from handlers.effects.speech import Speaker
+from handlers.effects.utterance import is_speech, utter
+from handlers.effects.webhook import WEBHOOK, Webhook
 from schemas.codec.catalogue import EffectResult
 from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.results import DeliveryInterrupted
 from schemas.values import ids
 from streams.log import ReadableLog, WritableLog
 
@@ -33,6 +37,10 @@ class Performer:
     model: Model | None
     """None if no model is configured: each call then fails as `unavailable`."""
     clock: Callable[[], datetime] = wall_clock
+    speaker: Speaker | None = None
+    """None if no command for speech is configured: what was to be spoken is written."""
+    webhook: Webhook | None = None
+    """None if none is configured: its channel is one as others are."""
     ledger: Ledger = field(init=False)
     """Which asks the log says have ended."""
 
@@ -44,15 +52,17 @@ class Performer:
         """Perform one ask and append its result, unless the log already has one."""
         left_s = self.seconds_left(held)
         # A first, timely delivery has no result yet: the common case reads no log.
-        may_be_answered = held.is_repeated or left_s <= 0
+        may_be_answered = held.is_repeated or left_s <= 0 or is_speech(held.ask)
         if may_be_answered and await self.ledger.is_answered(held):
             return
         started_at, begun_s = self.clock(), perf_counter()
         result = await self._result(held, left_s)
         if result.started_at is None:
             # A model's answer was measured closer to the call.
-            latency_ms = round((perf_counter() - begun_s) * 1000, 3)
-            measured = {"started_at": started_at, "latency_ms": latency_ms}
+            measured: dict[str, object] = {"started_at": started_at}
+            if not isinstance(result, DeliveryInterrupted):
+                latency_ms = round((perf_counter() - begun_s) * 1000, 3)
+                measured["latency_ms"] = latency_ms
             result = result.model_copy(update=measured)
         await results.append(self.writer, self.log.epoch, held, result)
 
@@ -80,6 +90,12 @@ class Performer:
                     within_s=0.0 if is_late else left_s,
                     headers={"traceparent": context},
                 )
+            case DeliveryAsked(output="speech"):
+                return await utter(self, held, within_s=left_s)
+            case DeliveryAsked(channel=channel) as asked if (
+                channel == WEBHOOK and self.webhook is not None
+            ):
+                return await self.webhook.deliver(output.id, asked, within_s=left_s)
             case DeliveryAsked() as asked:
                 return await deliver(
                     self.outlet, output.id, output.agent, asked, within_s=left_s

@@ -151,10 +151,20 @@ class AskQueue:
             await self._waits.acquire()
             # Chosen here, not when the permit was made: the most urgent may have come
             # since.
-            held = self._waiting.pop()
+            held = self._chosen()
+            if held is None:
+                continue
             self._serving.add(held)
             await self._finish(held)
             self._serving.discard(held)
+            self._end_of(held)
+
+    def _chosen(self) -> QueuedAsk | None:
+        """Take the ask that is served next; None if none may be served yet."""
+        return self._waiting.pop()
+
+    def _end_of(self, held: QueuedAsk) -> None:
+        """React to the end of an ask."""
 
     async def _finish(self, held: QueuedAsk) -> None:
         try:

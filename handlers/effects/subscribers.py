@@ -15,9 +15,11 @@ from nats.aio.msg import Msg
 
 from handlers.effects.perform import Performer
 from handlers.effects.priority_queue import AskQueue, QueuedAsk
+from handlers.effects.utterance import SpeechQueue, is_speech
+from handlers.effects.webhook import WEBHOOK
 from schemas.codec.catalogue import AskMessage
 from schemas.codec.decode import UnreadableOutputError, read_output
-from schemas.messages.asks import ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.values.record import Record, nanoseconds
 from streams.headers import own_headers
 from streams.jetstream.consumers import DELIVERY_ASKS, MODEL_ASKS, ConsumerSpec
@@ -57,12 +59,24 @@ class Effects:
         # A queue of their own: slow afterthoughts must never occupy the slots of answers.
         self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
         self._deliveries = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
+        # Speech lasts, and a receiver may not answer: neither holds up what is written.
+        self._speech = SpeechQueue(performer.perform, performer.speaker)
+        self._posts = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
 
     @property
     def in_hand(self) -> tuple[QueuedAsk, ...]:
         """The asks that are queued or being performed."""
-        queues = (self._models, self._afterthoughts, self._deliveries)
-        return tuple(held for queue in queues for held in queue.in_hand)
+        return tuple(held for _, queue in self._queues for held in queue.in_hand)
+
+    @property
+    def _queues(self) -> tuple[tuple[str, AskQueue], ...]:
+        return (
+            ("of models", self._models),
+            ("of afterthoughts", self._afterthoughts),
+            ("of deliveries", self._deliveries),
+            ("of speech", self._speech),
+            ("of webhooks", self._posts),
+        )
 
     @asynccontextmanager
     async def serving(self) -> AsyncIterator[None]:
@@ -71,11 +85,7 @@ class Effects:
         At its end unfinished asks go back over the broker's connection, which must
         still be open then.
         """
-        works = [
-            self._models.keep_running("of models"),
-            self._afterthoughts.keep_running("of afterthoughts"),
-            self._deliveries.keep_running("of deliveries"),
-        ]
+        works = [queue.keep_running(name) for name, queue in self._queues]
         if self._model is not None:
             works.append(self._model.prepare())
         tasks = [asyncio.create_task(work) for work in works]
@@ -107,12 +117,19 @@ class Effects:
         asking = "Ask a language model, and append what it answers."
         serve(MODEL_ASKS, self._model_queue, asking)
         saying = "Say it on out.<agent>.<channel>, and append that it went out."
-        serve(DELIVERY_ASKS, lambda _: self._deliveries, saying)
+        serve(DELIVERY_ASKS, self._delivery_queue, saying)
 
     def _model_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a model call."""
         is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
         return self._afterthoughts if is_afterthought else self._models
+
+    def _delivery_queue(self, ask: AskMessage) -> AskQueue:
+        """Return the queue for a delivery."""
+        if is_speech(ask):
+            return self._speech
+        is_post = isinstance(ask, DeliveryAsked) and ask.channel == WEBHOOK
+        return self._posts if is_post else self._deliveries
 
 
 async def _hand_to(queue_of: QueueOf, message: NatsMessage) -> None:

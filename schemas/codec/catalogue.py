@@ -57,11 +57,11 @@ EffectResult: TypeAlias = (
     | results.ModelFailed
     | results.Delivered
     | results.DeliveryFailed
+    | results.DeliveryInterrupted
 )
 ResultMessage: TypeAlias = (
     EffectResult
     | results.DeliveryBegun
-    | results.DeliveryInterrupted
     | results.Recalled
     | results.RecallFailed
 )
