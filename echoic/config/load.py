@@ -46,6 +46,11 @@ class Settings:
     trace_ratio: float
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
+    speech_command: str | None
+    speech_voice: str
+    speech_interrupt: str
+    webhook_url: str | None
+    webhook_secret: str | None = field(repr=False)
     worker_processes: str
     parts: str
     packs: tuple[str, ...]
@@ -123,6 +128,8 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
             "kappa_by_origin": preset.kappa_by_origin,
         }
     # In full: a replay has no files, and a later program may ship other ones.
+    # The command is this machine's; that responses may be spoken is recorded.
+    fields["executive"] |= {"speech": settings.speech_command is not None}
     fields["executive"] |= {
         "templates": personalities.shipped(),
         "phrases": phrases.shipped(settings["languages"]),

@@ -80,6 +80,29 @@ OWN: tuple[Option, ...] = (
         secret=True,
     ),
     Option(
+        "speech.command", forms.optional_text, None,
+        "The command that speaks; without it all is written. The words go to its standard"
+        " input, or where `{text}` stands; `{voice}`, `{speed}`, `{wpm}`, `{length}` and"
+        " `{id}` are filled in: espeak-ng -v {voice} -s {wpm} --stdin.",
+    ),
+    Option(
+        "speech.voice", forms.text, "en",
+        "The voice where the personality names none, as the command knows it.",
+    ),
+    Option(
+        "speech.interrupt", forms.one_of("on", "off"), "on",
+        "Whether an alert may cut off what is being said, once a second of it was heard.",
+    ),
+    Option(
+        "webhook.url", forms.url("http", "https"), None,
+        "Where responses of the channel `webhook` are posted, signed.", secret=True,
+    ),
+    Option(
+        "webhook.secret", forms.optional_text, None,
+        "What they are signed with, by HMAC-SHA256, as Standard Webhooks has it.",
+        secret=True,
+    ),
+    Option(
         "worker.processes", forms.processes, "1",
         "In how many processes the mind runs, 1 to 16, each with its part of the agents;"
         " auto: one for each processor. Each takes its own memory.",

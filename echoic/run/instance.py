@@ -24,7 +24,7 @@ from echoic.embedders import embedder
 from echoic.errors import SettingsError
 from echoic.metrics.catalogue import WORKERS
 from echoic.metrics.reports import Reports
-from echoic.run import worker_process
+from echoic.run import channels, worker_process
 from echoic.run.measuring import Measuring
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.servers import start_servers
@@ -122,6 +122,7 @@ async def instance(
     """
     # Settings and packs are checked first, so a mistake in them starts no server.
     plugin.allow(settings["strategies.modules"])
+    ways = channels.speaker(settings), channels.webhook(settings)
     made_by = embedder(settings["embedder"])
     started = _started(settings, made_by)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
@@ -154,7 +155,8 @@ async def instance(
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
         tasks.start("strays", reappend(log, log))
         model = _model(settings)
-        await _effects(stack, credentials, client, log, model)
+        performer = Performer(log, log, client, model, *ways)
+        await _effects(stack, credentials, performer)
         if database_url is not None and is_projecting:
             job = projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
@@ -298,15 +300,10 @@ def _model(settings: Settings) -> Model | None:
 
 
 async def _effects(
-    stack: AsyncExitStack,
-    credentials: Credentials,
-    client: BrokerClient,
-    log: LiveLog,
-    model: Model | None,
+    stack: AsyncExitStack, credentials: Credentials, performer: Performer
 ) -> None:
     """Start performing the mind's asks for models and deliveries, by FastStream."""
     broker = faststream_broker(credentials)
-    performer = Performer(log=log, writer=log, outlet=client, model=model)
     effects = Effects(performer)
     effects.subscribe(broker)
     stack.push_async_callback(stop, broker)

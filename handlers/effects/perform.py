@@ -36,11 +36,11 @@ class Performer:
     outlet: Outlet
     model: Model | None
     """None if no model is configured: each call then fails as `unavailable`."""
-    clock: Callable[[], datetime] = wall_clock
     speaker: Speaker | None = None
     """None if no command for speech is configured: what was to be spoken is written."""
     webhook: Webhook | None = None
     """None if none is configured: its channel is one as others are."""
+    clock: Callable[[], datetime] = wall_clock
     ledger: Ledger = field(init=False)
     """Which asks the log says have ended."""
 

@@ -50,7 +50,7 @@ class Webhook:
     ) -> None:
         """Post to `url`, signed with `secret`; `clock` gives the seconds since 1970."""
         self._url = url
-        self._secret = secret.encode()
+        self._secret = key_of(secret)
         self._clock = clock
 
     async def deliver(
@@ -104,6 +104,18 @@ class Webhook:
                 raise _NotTaken(detail, is_final=not is_passing) from error
         except (OSError, HTTPException) as error:
             raise _NotTaken(f"{type(error).__name__}: {error}") from error
+
+
+def key_of(secret: str) -> bytes:
+    """Return the key of a secret; one that begins with `whsec_` goes on in base64.
+
+    Raises:
+        ValueError: it does not.
+    """
+    name, found, encoded = secret.partition("whsec_")
+    if name or not found:
+        return secret.encode()
+    return base64.b64decode(encoded, validate=True)
 
 
 def signature(secret: bytes, id_: str, timestamp: str, body: bytes) -> str:

@@ -60,10 +60,7 @@ EffectResult: TypeAlias = (
     | results.DeliveryInterrupted
 )
 ResultMessage: TypeAlias = (
-    EffectResult
-    | results.DeliveryBegun
-    | results.Recalled
-    | results.RecallFailed
+    EffectResult | results.DeliveryBegun | results.Recalled | results.RecallFailed
 )
 InputMessage: TypeAlias = (
     sensing.Sensed

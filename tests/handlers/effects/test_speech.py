@@ -294,7 +294,7 @@ async def test_espeak_speaks(broker: Broker, tmp_path: Path) -> None:
 @pytest.mark.parametrize("template", ["", "  ", "say 'unclosed"])
 def test_a_command_that_cannot_be_read_is_refused(template: str) -> None:
     """When the settings are read, not when something is to be said."""
-    with pytest.raises(ValueError, match="command|quotation"):
+    with pytest.raises(ValueError, match=r"command|quotation"):
         SpeechCommand(template)
 
 
