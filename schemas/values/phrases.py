@@ -10,7 +10,7 @@ from typing import Annotated, Literal, Self
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from schemas.values.base import Part, Token
+from schemas.values.base import Part, Token, added
 from schemas.values.unicode_text import MARKS_SINCE, words
 
 Meaning = Literal[
@@ -26,6 +26,7 @@ Meaning = Literal[
     "help",
     "undo",
     "why",
+    "remind",
 ]
 Reason = Literal[
     "heuristic",
@@ -40,8 +41,9 @@ Reason = Literal[
 """Why something was said, by the path of its decision; `_alone` if its event is not known
 any more."""
 
-TOPIC, SPAN = "{topic}", "{span}"
-"""Places in a pattern: any words, up to the end; and a number with a unit of time."""
+TOPIC, SPAN, TIME = "{topic}", "{span}", "{time}"
+"""Places in a pattern: any words, up to the end; a number with a unit of time; a time of
+the day, as an hour and perhaps minutes."""
 
 _PLACES = re.compile(r"\{(\w+)\}")
 
@@ -64,7 +66,7 @@ class Phrases(Part):
     units: dict[str, float] = Field(default_factory=dict, max_length=64)
     """Units of time, in seconds."""
     patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=16)
-    """What is said, in whole; `{topic}` stands last, `{span}` anywhere."""
+    """What is said, in whole; `{topic}` stands last, `{span}` and `{time}` anywhere."""
     replies: dict[Meaning, str]
     """What is answered; with `{topic}`, or with `{minutes}`, which is rounded up."""
     refusal: str = Field(min_length=1, max_length=500)
@@ -73,6 +75,10 @@ class Phrases(Part):
         default=(), max_length=64, exclude_if=().__eq__
     )
     """What may be asked when nothing was said for a while."""
+    reminder: str = added("{topic}")
+    """What is said when a reminder is due."""
+    reminder_alone: str = added("")
+    """Likewise, where nobody said of what to remind."""
     reasons: dict[Reason, str] = Field(
         default_factory=dict, max_length=16, exclude_if=_is_empty
     )
@@ -105,6 +111,8 @@ class Heard(Part):
     """Those it is of, for the reply."""
     topic: str = ""
     span_s: float | None = None
+    time: tuple[int, int] | None = None
+    """Hour and minute; an hour up to 12 may be one of either half of the day."""
 
     def reply(self, minutes: int = 0) -> str:
         """Return what is answered."""
@@ -154,11 +162,11 @@ def _whole(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
 
 def _heard(said: Sequence[str], phrases: Phrases, edition: int) -> Heard | None:
     for means in sorted(phrases.patterns):
+        empty = Heard(means=means, phrases=phrases)
         for pattern in phrases.patterns[means]:
-            found = _places(pattern, said, phrases, edition)
+            found = _places(pattern, said, empty, edition)
             if found is not None:
-                topic, span_s = found
-                return Heard(means=means, phrases=phrases, topic=topic, span_s=span_s)
+                return found
     return None
 
 
@@ -172,25 +180,44 @@ def _without_courtesies(said: Sequence[str], phrases: Phrases) -> Sequence[str]:
 
 
 def _places(
-    pattern: str, said: Sequence[str], phrases: Phrases, edition: int
-) -> tuple[str, float | None] | None:
-    """Return topic and span of words that fit a pattern; None if they do not."""
-    at, span_s = 0, None
+    pattern: str, said: Sequence[str], found: Heard, edition: int
+) -> Heard | None:
+    """Return what words that fit a pattern tell; None if they do not fit."""
+    at = 0
     for part in pattern.split():
         if part == TOPIC:
             topic = " ".join(said[at:])
-            return (topic, span_s) if topic else None
+            return found.model_copy(update={"topic": topic}) if topic else None
         if part == SPAN:
-            span_s = _span_s(said[at : at + 2], phrases)
+            span_s = _span_s(said[at : at + 2], found.phrases)
             if span_s is None:
                 return None
-            at += 2
+            found, at = found.model_copy(update={"span_s": span_s}), at + 2
+            continue
+        if part == TIME:
+            time = _time(said[at : at + 2], found.phrases)
+            if time is None:
+                return None
+            hour, minute, count = time
+            found, at = found.model_copy(update={"time": (hour, minute)}), at + count
             continue
         for word in words(part, edition):
             if at >= len(said) or said[at] != word:
                 return None
             at += 1
-    return ("", span_s) if at == len(said) and at else None
+    return found if at == len(said) and at else None
+
+
+def _time(said: Sequence[str], phrases: Phrases) -> tuple[int, int, int] | None:
+    """Return hour and minute, and how many words they are."""
+    hour = _count(said[0], phrases.numbers) if said else None
+    if hour is None or hour >= 24 or hour != int(hour):
+        return None
+    # Minutes are two digits: in "at six two eggs" there are none.
+    minute = said[1] if len(said) > 1 and len(said[1]) == 2 else ""
+    if minute.isascii() and minute.isdecimal() and int(minute) < 60:
+        return int(hour), int(minute), 2
+    return int(hour), 0, 1
 
 
 def _span_s(said: Sequence[str], phrases: Phrases) -> float | None:

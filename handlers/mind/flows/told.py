@@ -4,6 +4,7 @@ What is said is recognised by phrases of the settings and of packs; no model is 
 change is an inferred control, with the same checks as one that was sent.
 """
 
+from datetime import UTC, timedelta
 from math import ceil
 
 from handlers.mind.context import TurnContext
@@ -13,10 +14,16 @@ from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
 from projections.folds.executive import modulations, restraints
 from schemas.codec.catalogue import ExecutiveControl, OutputMessage
-from schemas.messages.executive import Muted, SalienceModulated, TraitAdjusted
+from schemas.messages.executive import (
+    Muted,
+    ReminderSet,
+    SalienceModulated,
+    TraitAdjusted,
+)
 from schemas.messages.notes import ControlRefused
+from schemas.messages.sensing import Sensed
 from schemas.state.executive import Modulation, Restraint
-from schemas.values import phrases
+from schemas.values import phrases, timezones
 from schemas.values.phrases import Heard
 
 A_WHILE_S = 3_600.0
@@ -39,7 +46,9 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     heard = phrases.heard(here.event.text, known, turn.settings.edition)
     if heard is None or here.assessment.silence == "informational":
         return None
-    wanted = _controls(turn, heard, here.event.speaker or "")
+    if heard.time is not None:
+        heard = heard.model_copy(update={"span_s": _until(turn, heard.time)})
+    wanted = _controls(turn, heard, here.event)
     answers = [infer(turn, each, "pattern", after=_after(each)) for each in wanted]
     gates, silence = here.assessment.gates, here.assessment.silence
     strategy = strategy_in_force(turn)
@@ -62,10 +71,10 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
 
 
 def _controls(
-    turn: TurnContext, heard: Heard, speaker: str
+    turn: TurnContext, heard: Heard, event: Sensed
 ) -> tuple[ExecutiveControl, ...]:
     """Return what the words ask for; nothing for help, or if nothing can be undone."""
-    span_s = heard.span_s
+    span_s, speaker = heard.span_s, event.speaker or ""
     match heard.means:
         case "quiet" | "mute":
             return (Muted(mode=heard.means, for_s=span_s, by=speaker),)
@@ -95,10 +104,44 @@ def _controls(
                     trait="humor", by_amount=LIGHTER, for_s=LIGHTER_S, by=speaker
                 ),
             )
+        case "remind":
+            return (_reminder(turn, heard, event),)
         case "undo":
             return _undone(turn, speaker)
         case "help" | "why":
             return ()
+
+
+def _reminder(turn: TurnContext, heard: Heard, event: Sensed) -> ReminderSet:
+    words = heard.phrases
+    text = words.reminder_alone or words.reminder
+    if heard.topic:
+        text = words.reminder.replace("{topic}", heard.topic)
+    return ReminderSet(
+        text=text,
+        # The instant, whatever the time zone is later.
+        due_at=turn.now + timedelta(seconds=heard.span_s or 0.0),
+        person=event.person,
+        by=event.speaker or "",
+    )
+
+
+def _until(turn: TurnContext, time: tuple[int, int]) -> float:
+    """Return the seconds until a time of the day comes next, in the settings' zone."""
+    settings = turn.settings.executive
+    zone = settings.timezone if settings is not None else "UTC"
+    here = timezones.local(turn.now, zone)
+    hour, minute = time
+    # "At six" is in the morning or in the evening, whichever comes first.
+    hours = (hour, (hour + 12) % 24) if 0 < hour <= 12 else (hour,)
+    today = [
+        here.replace(hour=each, minute=minute, second=0, microsecond=0)
+        for each in hours
+    ]
+    days = [each + timedelta(days=day) for each in today for day in (0, 1)]
+    # As instants: a wall clock's next day may have 23 or 25 hours.
+    later = [(each.astimezone(UTC) - turn.now).total_seconds() for each in days]
+    return min(each for each in later if each > 0.0)
 
 
 def _unmuted(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:

@@ -1,5 +1,7 @@
 """Being told in words: what a person says changes what is done, and is acknowledged."""
 
+from datetime import UTC, datetime, timedelta
+
 import pytest
 
 from echoic.packs import phrases as shipped
@@ -8,6 +10,7 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Decided
 from schemas.messages.executive import Muted
 from schemas.messages.notes import ControlInferred
+from schemas.messages.results import ClockTicked
 from schemas.state.executive import Executive
 from schemas.values.phrases import Phrases, heard, tails
 from tests import factories
@@ -301,6 +304,7 @@ def test_shipped_phrases_fit_their_languages() -> None:
         for means, patterns in known.patterns.items():
             for pattern in patterns:
                 text = pattern.replace("{topic}", "x").replace("{span}", f"3 {unit}")
+                text = text.replace("{time}", "6 30")
                 found = heard(text, [known], 2)
                 assert found is not None, text
                 assert found.means == means, text
@@ -327,3 +331,49 @@ def test_topics_are_the_ends_of_what_is_said() -> None:
     )  # fmt: skip
     assert tails("word " * 13) == ()
     assert tails("x" * 1_000) == ()
+
+
+@pytest.mark.parametrize(
+    ("words", "seconds", "text"),
+    [
+        ("Remind me in ten minutes to call Lee!", 600.0, "call lee"),
+        ("remind me at six", 18_000.0, None),
+        ("remind me at six about the oven", 18_000.0, "the oven"),
+        ("remind me at 18:30 to go", 19_800.0, "go"),
+        ("please remind me at 0 15", 40_500.0, None),
+        ("Erinnere mich um sechs Uhr an die Wäsche", 18_000.0, "die wäsche"),
+        ("erinnere mich in einer Stunde", 3_600.0, None),
+        ("remind me at 25", None, None),
+        ("remind me tomorrow", None, None),
+    ],
+)
+def test_a_reminder_is_set_in_words(
+    words: str, seconds: float | None, text: str | None
+) -> None:
+    """It is noon: at six is this evening. What is no time is left to others."""
+    scenario = alive()
+    scenario.at = factories.NOON.replace(hour=13) - timedelta(seconds=1)
+    turn = says(scenario, words)
+
+    reminders = held(scenario).reminders
+    if seconds is None:
+        assert reminders == ()
+        return
+    assert "DeliveryAsked" in names(turn)
+    (reminder,) = reminders
+    assert reminder.due - scenario.at == timedelta(seconds=seconds)
+    assert (reminder.person, reminder.by) == ("ana", "ana")
+    assert (text or "") in reminder.text
+    rung = scenario.wait(seconds).tell(ClockTicked(due_at=reminder.due))
+    assert one(rung, DeliveryAsked).text == reminder.text
+
+
+def test_a_reminder_at_six_is_the_next_six_across_a_change_of_the_clock() -> None:
+    """In the night to the 29th of March clocks in Berlin leap from two to three."""
+    executive = {"phrases": shipped.shipped(("en",)), "timezone": "Europe/Berlin"}
+    scenario = Scenario(edition=2, executive=executive)
+    scenario.at = datetime(2026, 3, 28, 21, 0, tzinfo=UTC)
+    says(scenario, "remind me at six")
+
+    (reminder,) = held(scenario).reminders
+    assert reminder.due.astimezone(UTC) == datetime(2026, 3, 29, 4, 0, tzinfo=UTC)
