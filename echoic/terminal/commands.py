@@ -21,6 +21,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "goals": ("goals", "What the companion is to help with: list, set."),
     "fact": ("fact", "What is so, for a model to know: list, set, forget."),
     "profile": ("profile", "How people want to be addressed: show, set."),
+    "recall": ("recall", "What was said about something."),
     "bias": ("bias", "Small adjustments of thresholds: list, set."),
     "personality": ("personality", "As whom it speaks: list, use, show, try, check."),
     "trait": ("trait", "Traits moved by hand: set, list, clear."),

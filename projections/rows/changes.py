@@ -11,12 +11,15 @@ from typing import Any, Literal, TypeAlias
 
 import orjson
 
+from schemas.values.vectors import Vector
+
 TableName = Literal[
     "heuristics",
     "heuristic_fires",
     "feedback_events",
     "confidence_changes",
     "decisions",
+    "episodes",
     "asks",
     "rapport",
     "sessions",
@@ -112,6 +115,12 @@ def storable_json(raw: bytes) -> str:
     if "\\u0000" not in text:
         return text
     return orjson.dumps(_without_zeros(orjson.loads(raw))).decode()
+
+
+def vector_text(vector: Vector) -> str:
+    """Return a vector as pgvector reads it."""
+    # Iterating bytes gives 0 to 255; the elements are int8.
+    return str(memoryview(vector).cast("b").tolist()).replace(" ", "")
 
 
 def _without_zeros(value: Any) -> Any:

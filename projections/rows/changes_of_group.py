@@ -2,7 +2,14 @@
 
 from collections.abc import Iterator
 
-from projections.rows import agents, confidence_changes, decisions, fires, heuristics
+from projections.rows import (
+    agents,
+    confidence_changes,
+    decisions,
+    episodes,
+    fires,
+    heuristics,
+)
 from projections.rows.changes import Change
 from projections.rows.folded_group import Folded, steps
 from schemas.codec.envelope import Output
@@ -77,8 +84,12 @@ def _changes_of(folded: Folded) -> list[Change]:
 def _of_output(folded: Folded, output: Output) -> list[Change]:
     match output.message:
         case Decided() as message:
-            return [decisions.decided(folded, output, message)]
-        case Completed() | Dropped() as message:
+            row = decisions.decided(folded, output, message)
+            return [row, *episodes.begun(folded, output, message)]
+        case Completed() as message:
+            end = decisions.concluded(folded, output, message)
+            return [end, *episodes.said(folded, message)]
+        case Dropped() as message:
             return [decisions.concluded(folded, output, message)]
         case HeuristicFired() as message:
             return [fires.fired(folded, output, message)]

@@ -5,7 +5,7 @@ from functools import lru_cache
 
 from projections.folds.learning import beliefs
 from projections.rows import confidence_changes
-from projections.rows.changes import Row, json_text
+from projections.rows.changes import Row, json_text, vector_text
 from schemas.messages.arms import Action
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, Taught
@@ -94,9 +94,7 @@ def _action(type_: str, text: str, action: Action | None, urgency: float) -> str
 
 def _embedding(vector: Vector) -> Row:
     """Return a vector as pgvector reads it, and its dimension; None for an empty one."""
-    # Iterating bytes gives 0 to 255; the elements are int8.
-    values = str(memoryview(vector).cast("b").tolist()).replace(" ", "")
     return {
-        "condition_embedding": values if vector else None,
+        "condition_embedding": vector_text(vector) if vector else None,
         "dimension": len(vector) or None,
     }

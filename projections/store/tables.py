@@ -24,7 +24,7 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from projections.rows.changes import TableName
 
-SHAPE = 5
+SHAPE = 6
 """The version of the columns and their meaning; where it differs, a rebuild is due."""
 
 PROJECTION = "read_models"
@@ -142,6 +142,22 @@ COLUMNS: dict[TableName, dict[str, Any]] = {
         "sequence": BigInteger,
         "output_sequence": BigInteger,
     },
+    "episodes": {
+        "agent": Text,
+        "id": Text,
+        "source": Text,
+        "type": Text,
+        "text": Text,
+        "person": Text,
+        "entities": JSONB,
+        "said": Text,
+        "said_sequence": BigInteger,
+        "embedding": Vector(),
+        "embedder": Text,
+        "dimension": Integer,
+        "at": _TIME,
+        "sequence": BigInteger,
+    },
     "asks": {
         "agent": Text,
         "id": Text,
@@ -214,6 +230,7 @@ KEYS: dict[TableName, tuple[str, ...]] = {
     "feedback_events": ("agent", "id"),
     "confidence_changes": ("agent", "id"),
     "decisions": ("agent", "id"),
+    "episodes": ("agent", "id"),
     "asks": ("agent", "id"),
     "rapport": ("agent", "person"),
     "sessions": ("agent", "id"),
@@ -223,7 +240,7 @@ KEYS: dict[TableName, tuple[str, ...]] = {
 
 APPENDED = frozenset(
     {"heuristic_fires", "feedback_events", "confidence_changes", "decisions", "asks"}
-    | {"quarantine"}
+    | {"quarantine", "episodes"}
 )
 """Tables whose rows are put once, under new ids, so that COPY meets no conflict."""
 
@@ -232,6 +249,7 @@ _INDEXES: dict[TableName, tuple[tuple[str, ...], ...]] = {
     "feedback_events": (("agent", "target_id"),),
     "confidence_changes": (("agent", "heuristic_id", "sequence"),),
     "decisions": (("agent", "sequence"), ("session_id", "sequence"), ("event_id",)),
+    "episodes": (("agent", "sequence"),),
     "asks": (("decision_id",),),
 }
 

@@ -1,0 +1,55 @@
+"""Rows of episodes: what happened and what was said then, to be recalled by likeness.
+
+Only where the mind remembers conversations (`memory.prompt_tokens`), and only what was
+about an event that it considered, or what a person said.
+"""
+
+from projections.rows.changes import Patch, Put, Row, json_text, vector_text
+from projections.rows.folded_group import Folded
+from schemas.codec.envelope import Output
+from schemas.messages.decisions import Completed, Decided
+from schemas.messages.sensing import Sensed
+from schemas.values.vectors import Vector
+
+
+def begun(folded: Folded, output: Output, message: Decided) -> list[Put]:
+    """Return the row of what a decision was about, with what it said at once."""
+    event, executive = folded.input.message, folded.settings.executive
+    if executive is None or not executive.prompt_tokens:
+        return []
+    # A decision on a due timer comes with an input that is not its occasion.
+    if not isinstance(event, Sensed) or message.event_id != folded.input.id:
+        return []
+    if message.path == "none" and not event.is_persons:
+        return []
+    vector = folded.aids.vector or b""
+    is_said = message.final and message.text is not None
+    row: Row = {
+        "source": event.source,
+        "type": event.type,
+        "text": event.text,
+        "person": event.person,
+        "entities": json_text(list(event.entities)),
+        "said": message.text if is_said else None,
+        "said_sequence": folded.input.sequence if is_said else None,
+        "embedding": embedding(vector),
+        "embedder": folded.settings.embedder,
+        "dimension": len(vector) or None,
+        "at": output.at,
+        "sequence": folded.input.sequence,
+    }
+    return [Put("episodes", (folded.name, output.id), row)]
+
+
+def said(folded: Folded, message: Completed) -> list[Patch]:
+    """Return what was said in the end; without effect if the episode is not kept."""
+    executive = folded.settings.executive
+    if executive is None or not executive.prompt_tokens:
+        return []
+    values: Row = {"said": message.text, "said_sequence": folded.input.sequence}
+    return [Patch("episodes", (folded.name, message.decision_id), values)]
+
+
+def embedding(vector: Vector) -> str | None:
+    """Return a vector as pgvector reads it; None for one like which nothing is."""
+    return vector_text(vector) if any(vector) else None

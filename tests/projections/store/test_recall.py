@@ -1,0 +1,90 @@
+"""What happened is recalled by likeness, as of a place in the log."""
+
+import pytest
+
+from echoic.client import recall as client
+from projections.projector.projector import Projector
+from projections.store import recall
+from projections.store.recall import Wanted
+from projections.store.store import Store
+from schemas.values.vectors import Vector
+from tests import factories
+from tests.projections.chronicle import HINTS, LOW, Chronicle, garden, joined
+from tests.scenario import Scenario
+
+pytestmark = pytest.mark.services
+
+
+class Words:
+    """The tests' embedder."""
+
+    def embed(self, texts: list[str]) -> list[Vector]:
+        """The vectors of texts."""
+        return list(map(factories.embed, texts))
+
+
+def lived() -> Scenario:
+    """Something happened, and people said something."""
+    scenario = garden(
+        edition=2,
+        relevance=0.0,
+        model=factories.MODEL,
+        executive={"prompt_tokens": 200},
+    )
+    scenario.sense(LOW, salience=HINTS, entities=["cow"])
+    asked = scenario.wait(60).sense(
+        "where is the red key", source="user", type_="message", person="ada"
+    )
+    scenario.wait(2).answer_model(asked, "In the drawer.")
+    scenario.wait(60).sense(
+        "the red key is mine", source="user", type_="message", person="lee"
+    )
+    scenario.wait(1).sense("!?", intent="informational")
+    return scenario
+
+
+def wanted(text: str, **fields: object) -> Wanted:
+    """What is to be recalled."""
+    made = {"embedder": "words", "as_of": 10_000, "limit": 2, **fields}
+    return Wanted(vector=factories.embed(text), **made)  # type: ignore[arg-type]
+
+
+async def test_episodes_are_recalled_by_likeness(store: Store) -> None:
+    """The nearest first, by a person, and nothing that came later; so by log and table."""
+    chronicle = Chronicle(lived())
+    log = await chronicle.catch_up()
+    agent = chronicle.scenario.agent
+    await Projector(log, store, chronicle.aids).catch_up()
+
+    for each in (
+        wanted("red key"),
+        wanted("red key", person="ada"),
+        wanted("red key", person="ada", limit=5),
+    ):
+        found = recall.nearest(store, agent, each)
+        by_log = await client.of_log(log, agent, Words(), each)  # type: ignore[arg-type]
+        assert [(e.text, e.said, round(e.similarity, 4)) for e in found] == [
+            (e.text, e.said, round(e.similarity, 4)) for e in by_log
+        ]
+
+    hers = recall.nearest(store, agent, wanted("red key", person="ada"))
+    assert [(each.text, each.said) for each in hers] == [
+        ("where is the red key", "In the drawer."), (LOW, "Eat something."),
+    ]  # fmt: skip
+    (before,) = recall.nearest(store, agent, wanted("red key", as_of=hers[0].sequence))[
+        :1
+    ]
+    assert (before.id, before.said) == (hers[0].id, None)
+    assert recall.nearest(store, agent, wanted("")) == ()
+    assert recall.nearest(store, "nobody", wanted("red key")) == ()
+    assert recall.nearest(store, agent, wanted("red key", embedder="other")) == ()
+
+
+def test_only_what_is_remembered_is_an_episode() -> None:
+    """Nothing without the setting; nothing of what only informs."""
+    rows = joined(lived())["episodes"].puts.values()
+
+    assert [row["text"] for row in rows] == [
+        LOW, "where is the red key", "the red key is mine",
+    ]  # fmt: skip
+    assert "episodes" not in joined(garden(executive={}))
