@@ -54,6 +54,7 @@ def set_(
     """Set the biases of an agent, or of one domain; they take the place of the old ones.
 
     `confidence_threshold` is what a heuristic needs to answer by itself: lower is bolder.
+    Where a personality template is in force, its own biases count instead.
 
     Examples: `echoic bias set confidence_threshold=-0.05`, `echoic bias set
     confidence_threshold=0.1 --domain survival`, `echoic bias set --none`.

@@ -168,6 +168,10 @@ class Personality(Struct, frozen=True, kw_only=True):
     """The latest failed outcomes, oldest first."""
     sentiments: Bounded[str, Sign] = _BY_PERSON
     """How each person felt last, or `EVERYBODY`."""
+    began_in: str = ""
+    """The session, of a clock that its events set, that `began_at` is of."""
+    began_at: datetime | None = None
+    """Its first decision by that clock; when others began the session itself tells."""
 
 
 UNMOVED = Personality()

@@ -222,8 +222,8 @@ def _of_mood(valence: float) -> Mapping[Trait, float]:
 
 def _tired(state: AgentState, now: datetime) -> float:
     """Return what a long session adds to proactive: 0 or less."""
-    session = state.session
-    if session is None or now - session.started_at <= LONG_SESSION:
+    began = fold.session_began(state)
+    if began is None or now - began <= LONG_SESSION:
         return 0.0
-    hours = (now - session.started_at - LONG_SESSION).total_seconds() / 3600.0
+    hours = (now - began - LONG_SESSION).total_seconds() / 3600.0
     return -min(TIRED_AN_HOUR * hours, TIRED_MOST)

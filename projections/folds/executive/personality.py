@@ -8,6 +8,7 @@ from datetime import datetime, timedelta
 from immutables import Map
 from msgspec.structs import replace
 
+from projections.folds import clock
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
@@ -114,7 +115,7 @@ def _decided(state: AgentState, context: FoldContext, message: Decided) -> Agent
     # A timer's decision is on no event, and shows nothing.
     if not isinstance(event, Sensed) or message.event_id != id_:
         return state
-    was = personality = state.executive.personality
+    personality = _begun(state, context.now)
     weighed = message.salience.dimensions
     threat, opportunity = weighed.get("threat", 0.0), weighed.get("opportunity", 0.0)
     if threat >= THREAT_FROM:
@@ -123,11 +124,30 @@ def _decided(state: AgentState, context: FoldContext, message: Decided) -> Agent
     if opportunity >= OPPORTUNITY_FROM:
         sign = Sign(at=context.now, value=opportunity, cause=id_)
         personality = replace(personality, opportunity=sign)
-    if personality is not was:
+    if personality is not state.executive.personality:
         state = _with(state, personality)
     if event.sentiment is None:
         return state
     return _feels(state, context, event.person, event.sentiment)
+
+
+def _begun(state: AgentState, now: datetime) -> Personality:
+    """Return the personality, with the time of the first decision by a session's clock."""
+    personality, session = state.executive.personality, state.session
+    if session is None or session.clock == "broker":
+        return personality
+    # Its start was told by another clock, which may be years apart (ADR 0014).
+    if personality.began_in == session.id or clock.told_by(state) != session.id:
+        return personality
+    return replace(personality, began_in=session.id, began_at=now)
+
+
+def session_began(state: AgentState) -> datetime | None:
+    """Return when the session began by the clock in force; None if that is not known."""
+    session, personality = state.session, state.executive.personality
+    if session is None or clock.told_by(state) != session.id:
+        return session.started_at if session is not None else None
+    return personality.began_at if personality.began_in == session.id else None
 
 
 def _told(state: AgentState, context: FoldContext) -> AgentState:

@@ -1,5 +1,6 @@
 """The traits in force: template, contexts, overrides, mood, long sessions and rapport."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -266,6 +267,40 @@ def test_a_long_session_makes_it_wait() -> None:
             scenario.wait(900).sense("zombie near")
 
     assert {hour: found[hour] for hour in wanted} == wanted
+
+
+def test_a_session_of_another_time_is_not_long_at_once() -> None:
+    """Its clock is set by its events, be they years ahead; from there it counts."""
+    scenario = living(template="coach")
+    scenario.control(SessionStarted(session_id="s", clock="event"))
+    usual = trait_of("coach", "proactive")
+    day = scenario.at + timedelta(days=1_000)
+    found = [
+        voice(scenario, occurred_at=(day + timedelta(hours=hour)).isoformat())
+        for hour in range(4)
+    ]
+
+    moved = [round(usual - each.traits["proactive"], 6) for each in found]
+    assert moved == [0.0, 0.0, 0.0, 0.1]
+
+
+def test_what_is_for_a_while_goes_along_with_the_clock() -> None:
+    """An override and a threat last as long by the events' clock as by the broker's."""
+    scenario = living(template="butler")
+    scenario.control(TraitAdjusted(trait="humor", by_amount=0.2, for_s=8.0))
+    scenario.sense("zombie near", salience={"threat": 0.9})
+    scenario.control(SessionStarted(session_id="s", clock="event"))
+    day = scenario.at + timedelta(days=1_000)
+    first, last = (
+        voice(scenario, occurred_at=(day + timedelta(seconds=after)).isoformat())
+        for after in (0, 9)
+    )
+
+    humor = trait_of("butler", "humor")
+    assert (first.traits["humor"], last.traits["humor"]) == (humor + 0.2, humor)
+    assert first.contexts is not None
+    assert last.contexts is not None
+    assert [each.name for each in last.contexts] == ["high_threat"]
 
 
 def test_formality_falls_as_rapport_grows() -> None:
