@@ -1,23 +1,30 @@
 """`echoic pack`: the data of a domain, on disk and in force."""
 
+import re
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Annotated
 
 import typer
+from rich.text import Text
 
 from echoic import errors
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.client import packs as packs_in_force
 from echoic.client.connection import Connection
+from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.packs import load as packs
+from echoic.packs import new as new_pack
 from echoic.terminal.output import note, print_json
 from echoic.terminal.screen import counted, verbatim
 from schemas.packs.manifest import Pack
 from schemas.values.subjects import SHARED_AGENT, partition_of
 
-app = new_app("pack", "The data of a domain: list, load, validate, schema.")
+TOKEN = r"[A-Za-z0-9_-]{1,64}"
+
+app = new_app("pack", "The data of a domain: new, test, list, load, validate, schema.")
 
 
 @app.command()
@@ -45,6 +52,53 @@ def validate(folders: list[Path], as_json: Json = False) -> None:
             f" {counted(len(problems) - failures, 'warning')}"
         )
     if failures:
+        raise typer.Exit(errors.FINDING)
+
+
+@app.command()
+def new(name: str, folder: Path | None = None) -> None:
+    """Write a pack that works, with a test: to be made one's own.
+
+    Examples: `echoic pack new greenhouse`, `echoic pack new greenhouse --folder ~/plants`.
+
+    Args:
+        name: The pack's, also that of its domain.
+        folder: Where; else a folder of that name in `packs`, from which `echoic up` loads.
+    """
+    if not re.fullmatch(TOKEN, name):
+        raise EchoicError(
+            f"{name!r} is no name of a pack: give letters, digits, - or _"
+        )
+    made = folder or Path("packs") / name
+    for file in new_pack.write(made, name):
+        print(file)
+    note(f"next: echoic pack test {made}")
+
+
+@app.command(name="test")
+def run_tests(folders: list[Path], as_json: Json = False) -> None:
+    """Run the tests of packs: events in, expected decisions out, without an instance.
+
+    Examples: `echoic pack test packs/survival`, `echoic pack test packs/*`.
+
+    Args:
+        folders: Folders of packs, each with its cases in `tests/*.yaml`.
+    """
+    from echoic.world import pack_tests
+
+    rows = [
+        {"pack": pack.name, "file": each.file, "name": each.name, "faults": each.faults}
+        for folder in map(bundled.found, folders)
+        for pack in (packs.load(folder),)
+        for each in pack_tests.run(pack, folder)
+    ]
+    failed = [row for row in rows if row["faults"]]
+    Call(as_json=as_json).show(
+        {"tests": rows}, (line for row in rows for line in _tested(row))
+    )
+    if not as_json:
+        note(f"{counted(len(rows), 'test')}, {len(failed)} failed")
+    if failed or not rows:
         raise typer.Exit(errors.FINDING)
 
 
@@ -110,6 +164,14 @@ def schema() -> None:
     Example: `echoic pack schema > pack.schema.json`.
     """
     print_json(packs.pack_schema())
+
+
+def _tested(row: Mapping[str, object]) -> Iterator[Text]:
+    faults = row["faults"]
+    assert isinstance(faults, tuple)
+    mark = "failed" if faults else "passed"
+    yield verbatim(f"{mark}  {row['pack']}/{row['file']}  {row['name']}")
+    yield from (verbatim(f"        {each}") for each in faults)
 
 
 def _summary(pack: Pack) -> str:

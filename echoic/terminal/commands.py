@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "shadow": ("shadow", "Ask another strategy beside the one that decides."),
     "ab": ("ab", "Let two strategies or personalities take turns."),
     "replay": ("replay", "Decide a session again, and compare."),
-    "pack": ("pack", "The data of a domain: list, load, validate, schema."),
+    "pack": ("pack", "The data of a domain: new, test, list, load, validate."),
     "sensor": ("sensor", "Run a sensor that comes with a pack."),
     "config": ("config", "The settings and where they come from."),
     "status": ("status", "What runs, and how it goes, on one screen."),

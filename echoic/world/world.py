@@ -16,10 +16,12 @@ from echoic.config.load import defaults, mind_settings
 from echoic.world.memory import BASE, InMemoryMind, Setting, match_limits
 from handlers.mind.strategies.spec import parse
 from handlers.mind.turn import Turn
+from schemas.codec.catalogue import ControlMessage
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.notes import ControlRefused
 from schemas.messages.results import Delivered, ModelAnswered, ModelFailed
 from schemas.packs.manifest import Pack
 from schemas.values.base import rfc3339
@@ -76,6 +78,7 @@ class Mind:
         """
         self._model = model
         self._reactions: dict[str, Reaction] = {}
+        self._refused: str | None = None
         made = _settings(name, strategy, model, settings or {})
         setting = Setting(name, "world", pack, made, agent)
         self._mind = InMemoryMind(setting, self._answered)
@@ -110,6 +113,17 @@ class Mind:
         given = {"decision_id": reaction.decision_id, "rating": rating, **fields}
         self._mind.tell(FeedbackGiven.model_validate(given))
 
+    def tell(self, control: ControlMessage) -> None:
+        """Give the mind a control, such as another personality or context.
+
+        Raises:
+            ValueError: it was refused; the text says why.
+        """
+        self._refused = None
+        self._mind.tell(control)
+        if self._refused is not None:
+            raise ValueError(self._refused)
+
     def confidence(self, heuristic_id: str) -> float | None:
         """Return a heuristic's present confidence, 0 to 1; None if it never fired."""
         beliefs = self._mind.state.agents[self._mind.agent].beliefs
@@ -131,6 +145,8 @@ class Mind:
             match output.message:
                 case Decided() as decided:
                     self._reactions[output.id] = _reaction(output.id, decided)
+                case ControlRefused(reason=reason, detail=detail):
+                    self._refused = f"{reason}: {detail}"
                 case Completed() as end:
                     self._change(end.decision_id, path=end.path, said=end.text)
                 case Dropped() as end:
