@@ -21,7 +21,14 @@ from handlers.mind.strategies.awaiting import (
 from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.arms import SILENT, Action, heuristic_arm
 from schemas.messages.asks import ModelAsked
-from schemas.messages.decisions import Excluded, Exploration, Factors, Gate
+from schemas.messages.decisions import (
+    Draw,
+    Excluded,
+    Exploration,
+    Factors,
+    Gate,
+    Wording,
+)
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import (
     DecisionContext,
@@ -31,6 +38,7 @@ from schemas.ports.decision_context import (
     Question,
     Scored,
     Strategy,
+    Voiced,
 )
 from schemas.state.evidence import NEVER, Recent
 from schemas.values.reasons import Origin, Path, ResponseType, Silence
@@ -44,6 +52,7 @@ __all__ = [
     "BrokenPackError",
     "DecisionContext",
     "DecisionResult",
+    "Draw",
     "Estimate",
     "Excluded",
     "Exploration",
@@ -66,6 +75,8 @@ __all__ = [
     "Sensed",
     "Silence",
     "Strategy",
+    "Voiced",
+    "Wording",
     "awaiting",
     "estimate",
     "heuristic_arm",
