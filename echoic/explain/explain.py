@@ -55,6 +55,7 @@ _WAITS: Mapping[Timing, str] = {
 
 _OCCASIONS: Mapping[str, str] = {
     "reminder": "somebody asked to be reminded of it",
+    "milestone": "so many events of a kind came that a pack declares to be worth a word",
     "check_in": "somebody was there, and nothing had been said for a while",
 }
 """Why it speaks though nothing happened."""

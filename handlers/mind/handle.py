@@ -13,6 +13,7 @@ from msgspec import Struct
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
+    achieved,
     check_in,
     conclude,
     consult,
@@ -249,6 +250,8 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     at_break_of = noticing.noticed(turn, event)
     for message in decide.decide(turn, event):
         turn.emit(message)
+    if turn.state.executive.counters:
+        achieved.noted(turn, event)
     conclude.make_room(turn)
     if turn.state.executive.waiting:
         waiting.make_room(turn)

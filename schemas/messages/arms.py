@@ -22,6 +22,9 @@ REMIND = "remind"
 CHECK_IN = "check_in"
 """The arm of asking how things are."""
 
+MILESTONE = "milestone"
+"""The arm of saying that so many events of a kind came."""
+
 RACE = "race:"
 """What the arms of races begin with."""
 

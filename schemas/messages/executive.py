@@ -165,6 +165,8 @@ class ReminderSet(OfPerson):
     """When; the instant, whatever the time zone is later."""
     in_s: Seconds | None = None
     """Or in so many seconds of the agent's time."""
+    purpose: Literal["reminder", "milestone"] = added("reminder")
+    """`milestone`: a pack declares that so many events of a kind are worth a word."""
     urgent: bool = added(False)
     """Whether it is said even while the person is busy."""
     off: bool = False

@@ -10,6 +10,17 @@ from schemas.values.base import Part, Seconds, Token, Unit
 Meaning = Literal["user_state", "break", "context"]
 
 
+class Milestone(Part):
+    """A number of such events that is worth a word."""
+
+    field: str | None = Field(default=None, max_length=200)
+    """The field by whose values they are counted apart; else all of them."""
+    counts: tuple[int, ...] = Field(min_length=1, max_length=64)
+    """At which numbers, for example 1, 10 and 100."""
+    text: str = Field(min_length=1, max_length=500)
+    """What is said, with `{count}` and `{value}`, that of the field."""
+
+
 class EventType(Part):
     """A type of event that belongs to this domain."""
 
@@ -29,3 +40,7 @@ class EventType(Part):
     """What its fields tell besides: what a person is doing (`busy`, `typing`, `in_menu`,
     `asleep`, `away`, `activity`, `focus`, `sentiment`), a natural break (`signal`), or what
     the companion takes part in (`context`)."""
+    milestones: tuple[Milestone, ...] = Field(
+        default=(), max_length=16, exclude_if=().__eq__
+    )
+    """Numbers of such events that are worth a word."""

@@ -204,6 +204,7 @@ class Reminder(Struct, frozen=True, kw_only=True):
     by: str
     """Who asked for it."""
     urgent: bool = False
+    purpose: Literal["reminder", "milestone"] = "reminder"
 
 
 class Opportunity(Struct, frozen=True, kw_only=True):
@@ -242,6 +243,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     """When a person last said something."""
     reminders: tuple[Reminder, ...] = ()
     """In order of being set; each has a timer."""
+    counters: Bounded[str, int] = Bounded(limits.COUNTERS)
+    """How many events came of each kind that milestones are declared of."""
     opportunities: tuple[Opportunity, ...] = ()
     """The one drawn last at the end; each that is due some time has a timer."""
     modulations: tuple[Modulation, ...] = ()

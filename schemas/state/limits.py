@@ -73,6 +73,9 @@ SAYINGS = 100
 REMINDERS = 100
 """How many reminders may be set at once; more are refused."""
 
+COUNTERS = 1_000
+"""How many kinds of event are counted for milestones, at least."""
+
 FAILURES = 3
 """How many of the latest failed outcomes are remembered: so many make a struggling person."""
 WAITING_ANSWERS = 32

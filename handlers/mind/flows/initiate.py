@@ -10,12 +10,12 @@ from typing import Any
 from msgspec import Struct
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import restrain, waiting
+from handlers.mind.flows import output, restrain, waiting
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.stages import executive
 from handlers.mind.stages.timing import URGENT, Answer
 from projections.folds.executive import reminders
-from schemas.messages.arms import REMIND, SILENT
+from schemas.messages.arms import MILESTONE, REMIND, SILENT
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import (
     Candidate,
@@ -54,31 +54,37 @@ class Initiative(Struct, frozen=True):
     """For whom; None: for everybody."""
     asked_by: str | None = None
     """Who asked for it; None: nobody."""
+    is_always: bool = False
+    """Whether it is said however lately something was."""
 
 
 def remind(turn: TurnContext, timer: Timer) -> None:
     """Say what somebody asked to be reminded of, at its time or once nobody is busy."""
     reminder = reminders.of_timer(turn.state.executive, timer.id)
     assert reminder is not None, "a reminder and its timer come and go together"
+    is_asked = reminder.purpose == "reminder"
     take(
         turn,
         Initiative(
             timer=timer.id,
-            kind="reminder",
-            arm=REMIND,
+            kind=reminder.purpose,
+            arm=REMIND if is_asked else MILESTONE,
             text=reminder.text,
-            response_type="suggestion",
+            response_type="suggestion" if is_asked else "observation",
             urgency=URGENT if reminder.urgent else 0.5,
             expires_at=reminder.due + timedelta(seconds=REMINDER_TTL_S),
             person=reminder.person,
-            asked_by=reminder.by,
+            asked_by=reminder.by if is_asked else None,
+            is_always=not is_asked,
         ),
     )
 
 
 def take(turn: TurnContext, wanted: Initiative) -> None:
     """Decide on what a timer has to say: now, later, or not at all."""
-    gates, silence = restrain.at_timer(turn, wanted.person, wanted.asked_by)
+    gates, silence = restrain.at_timer(
+        turn, wanted.person, wanted.asked_by, is_always=wanted.is_always
+    )
     common = _common(turn, wanted) | {"gates": gates}
     if silence is not None:
         turn.emit(_silent(common, silence))
@@ -93,7 +99,8 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         detail = f"stale since {wanted.expires_at}"
         turn.emit(Dropped(decision_id=decision_id, reason="stale", detail=detail))
     elif is_final:
-        turn.emit(_delivery(turn, wanted, decision_id))
+        asked = _delivery(turn, wanted, decision_id)
+        turn.emit(output.routed(turn, asked, wanted.person))
     else:
         turn.emit(_held(turn, wanted, decision_id, when))
 

@@ -95,20 +95,24 @@ def gated(
 
 
 def at_timer(
-    turn: TurnContext, person: str | None, asked_by: str | None
+    turn: TurnContext,
+    person: str | None,
+    asked_by: str | None,
+    *,
+    is_always: bool = False,
 ) -> tuple[tuple[Gate, ...], Silence | None]:
     """Return the gates of what no event occasions, and why it is silent, if it is.
 
-    Who asked for it has it pass as their own words would.
+    Who asked for it has it pass as their own words would; what is said always does not mind
+    how lately something was.
     """
     settings = turn.settings.executive
     if settings is None:
         return (), None
     here, held = Heard(turn.now, person, asked_by, False), turn.state.executive
-    gates = (
-        *limits.before_salience(held, settings, here),
-        *limits.after_salience(held, settings, here),
-    )
+    gates = tuple(limits.before_salience(held, settings, here))
+    if not is_always:
+        gates = (*gates, *limits.after_salience(held, settings, here))
     return gates, _closed(gates)
 
 

@@ -3,7 +3,7 @@
 from msgspec.structs import replace
 
 from projections.folds import pending_answers
-from projections.folds.executive import conversation, sayings, waiting
+from projections.folds.executive import conversation, milestones, sayings, waiting
 from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
@@ -27,7 +27,7 @@ def decided(
         said = sayings.of_decided(id_, message, now, b"")
     else:
         said = sayings.of_decided(id_, message, now, context.aids.vector or b"")
-        state = sayings.heard(state, event, now)
+        state = milestones.counted(sayings.heard(state, event, now), context, event)
     state = state if said is None else sayings.remembered(state, said)
     if not context.remembers:
         return state

@@ -28,6 +28,7 @@ def applied(state: AgentState, control: ReminderSet, origin: Origin) -> AgentSta
         person=control.person,
         by=control.by,
         urgent=control.urgent,
+        purpose=control.purpose,
     )
     held = (*state.executive.reminders, reminder)
     timer = Timer(due=due, id=timer_id(id_), purpose="reminder")

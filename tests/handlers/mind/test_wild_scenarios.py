@@ -136,6 +136,9 @@ class Wild:
                 )
                 for place in range(random.randint(0, 12))
             ),
+            events=[
+                {"type": "other", "milestones": [{"counts": [1, 2], "text": "{count}"}]}
+            ],
             patterns=[
                 pattern(
                     random.choice(WORDS),
