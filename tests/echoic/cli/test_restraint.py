@@ -6,6 +6,7 @@ import pytest
 
 from tests.echoic.cli.acting import THIRST
 from tests.echoic.cli.conftest import Program
+from tests.echoic.cli.test_services import called
 
 # Each command is a process of its own, or waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -95,6 +96,21 @@ def test_a_mute_holds_until_taken_back(live: Program) -> None:
 
     assert off.out.strip() == "mute no longer, from here"
     assert thirsty(live, "mute", 2)
+
+
+def test_a_program_asks_for_peace_by_a_call(live: Program) -> None:
+    """As a person does by a command; a modulation that is none is refused."""
+    quiet = called(live, "svc.called.control", {"control": "muted", "for_s": 60})
+    topic = {"control": "salience_modulated", "change": "suppress", "about": "drink"}
+    moved = called(live, "svc.called.control", topic)
+    wrong = called(
+        live, "svc.called.control", {"control": "salience_modulated", "change": "focus"}
+    )
+    rows = live.here("salience", "list", "--agent", "called", "--json").json["rows"]
+
+    assert quiet["accepted"] is moved["accepted"] is True
+    assert wrong["answer"]["reason"] == "invalid"
+    assert [each["change"] for each in rows] == ["quiet", "suppress"]
 
 
 @pytest.mark.parametrize("span", ["soon", "0m", "10 minutes", "-1s"])
