@@ -51,6 +51,8 @@ def explained_alone(
     if decided.voice is not None:
         yield from (indented(2, line) for line in of_decision(decided.voice))
     yield from (indented(2, line) for line in by_skills(decided))
+    if decided.follows is not None:
+        yield indented(2, f"follows upon {short(decided.follows)}")
     for goal in decided.goals or ():
         yield indented(2, f"goal {goal.similarity:.2f}  {goal.text}")
     yield ""

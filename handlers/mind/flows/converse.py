@@ -7,6 +7,7 @@ from projections.folds.executive import conversation
 from projections.folds.learning import heuristics
 from schemas.messages.sensing import Sensed
 from schemas.state.memory import Grounds
+from schemas.values import phrases
 from schemas.values.phrases import Phrases
 from schemas.values.prompt_fencing import FENCED_SINCE, capped
 
@@ -33,8 +34,12 @@ def follows(turn: TurnContext, event: Sensed) -> str | None:
 
 def why(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     """Return why the last thing was said to that person, from its decision's own record."""
-    last = conversation.last_said(turn.state.executive.memory, event.speaker)
-    grounds = last.grounds if last is not None else None
+    talk = conversation.with_person(turn.state.executive.memory, event.speaker)
+    edition = turn.settings.edition
+    said = (each.grounds for each in reversed(talk) if each.grounds is not None)
+    # Who asks twice asks twice about the same.
+    meant = (each for each in said if not _is_why(each, words, edition))
+    grounds = next(meant, None)
     if grounds is None:
         return words.reason("nothing")
     named = _named(turn, grounds)
@@ -46,6 +51,14 @@ def why(turn: TurnContext, event: Sensed, words: Phrases) -> str:
         similarity=_percent(grounds.similarity),
         confidence=_percent(grounds.confidence),
     )
+
+
+def _is_why(grounds: Grounds, words: Phrases, edition: int) -> bool:
+    """Tell whether something was said only to tell why something else was."""
+    if grounds.path != "acknowledged":
+        return False
+    heard = phrases.heard(grounds.about, (words,), edition)
+    return heard is not None and heard.means == "why"
 
 
 def _named(turn: TurnContext, grounds: Grounds) -> str:

@@ -10,7 +10,12 @@ from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import ProfileSet
 from schemas.messages.decisions import Decided
-from schemas.messages.executive import FactStated
+from schemas.messages.executive import (
+    FactStated,
+    Muted,
+    SalienceModulated,
+    UserStateChanged,
+)
 from schemas.messages.notes import ControlInferred
 from schemas.state import limits
 from schemas.state.memory import NOTHING
@@ -262,6 +267,42 @@ def test_why_is_answered_by_the_record_of_a_model() -> None:
         "Das Modell test/model meinte das, zu 70% sicher, dass es hilft, als dies kam:"
         " „good morning“."
     )
+
+
+def test_who_asks_why_twice_asks_about_the_same() -> None:
+    """The first reason is nothing that needs a reason."""
+    scenario = alive()
+    scenario.sense("a zombie is near", salience={"threat": 0.9})
+
+    first = one(says(scenario, "why did you say that"), Decided).text
+    assert one(says(scenario, "why do you say that?"), Decided).text == first
+
+
+@pytest.mark.parametrize("repeats", [1, 6])
+@pytest.mark.parametrize(
+    "executive",
+    [
+        {"timing": True, "relevance": True, "modulates": True},
+        {"cooldown_s": 600.0, "heuristic_cooldown_s": 600.0, "rate_per_hour": 1},
+        {"quiet_hours": "00:00-23:59"},
+        {"quip_interval_s": 600.0},
+    ],
+)
+@pytest.mark.parametrize("words", ["is it going well", "a zombie is near"])
+def test_a_persons_words_are_always_answered(
+    repeats: int, executive: dict[str, Any], words: str
+) -> None:
+    """Said again, said while busy, and said when enough was said; or with the reason."""
+    scenario = alive(**executive)
+    scenario.control(UserStateChanged(person="ada", busy=True))
+    scenario.control(SalienceModulated(change="suppress", about=words))
+    for _ in range(repeats):
+        turn = says(scenario, words)
+        assert {"ModelAsked", "DeliveryAsked"} & set(names(turn))
+
+    muted = scenario.control(Muted(mode="mute", by="lee"))
+    assert names(muted) == ["ControlApplied"]
+    assert one(says(scenario, words), Decided).silence == "muted"
 
 
 def test_why_is_answered_to_whom_it_was_said() -> None:
