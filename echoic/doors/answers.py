@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
+import msgspec
 from nats.aio.client import Client
 from pydantic import Field, ValidationError
 
@@ -124,10 +125,36 @@ class Serving:
         found = character(remembered, packs, now_of(remembered.agent), person)
         return {"accepted": True, "personality": found.as_fields()}
 
+    async def output(self, agent: str, body: Mapping[str, Any]) -> Reply:
+        """Return what is being spoken, what is to be, and what was cut off.
+
+        Raises:
+            LogUnavailable: another process knows it, and does not answer.
+        """
+        if subjects.partition_of(agent) not in self.partitions:
+            return await owners.called_elsewhere(self.client, "output", agent, body)
+        remembered = self._remembered(agent)
+        if remembered is None:
+            return refusal("unknown_agent", f"nothing is known of {agent!r} here")
+        known = remembered.agent.executive
+        begun = [each for each in known.speech if each.begun_at is not None]
+        waiting = [each for each in known.speech if each.begun_at is None]
+        return {
+            "accepted": True,
+            "speaking": bool(begun),
+            "said": msgspec.to_builtins(begun[0]) if begun else None,
+            "waiting": [msgspec.to_builtins(each) for each in waiting],
+            "unsaid": [msgspec.to_builtins(each) for each in known.unsaid],
+        }
+
     @property
     def of_owner(self) -> Mapping[str, Callable[[str, Mapping[str, Any]], Any]]:
         """The calls that only the owner of an agent's partition can answer."""
-        return {"heuristics": self.heuristics, "personality": self.personality}
+        return {
+            "heuristics": self.heuristics,
+            "personality": self.personality,
+            "output": self.output,
+        }
 
     async def process(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish an event, and return the final decision on it."""

@@ -2,7 +2,8 @@
 
 Feedback and controls are checked, appended as inputs like any other, and replied to when
 the mind has answered. The subjects are `svc.<agent>.feedback`, `.control`, `.state`,
-`.personality`, `.heuristics` and `.process`; the agent `_` stands for all agents of the log.
+`.personality`, `.output`, `.heuristics` and `.process`; the agent `_` stands for all agents
+of the log.
 """
 
 import logging
@@ -63,6 +64,7 @@ class Services:
     heuristics: Call
     process: Call
     personality: Call
+    output: Call
     answer_s: float = ANSWER_S
 
     async def submit(self, message: NatsMessage, kind: InputKind) -> Reply:
@@ -151,6 +153,11 @@ def subscribe(broker: NatsBroker, services: Services) -> None:
         "personality",
         "The traits in force, and what moves them.",
         lambda message: services.call(message, services.personality),
+    )
+    serve(
+        "output",
+        "What is being spoken, what is to be, and what was cut off.",
+        lambda message: services.call(message, services.output),
     )
     serve(
         "process",

@@ -285,7 +285,12 @@ async def _services(
     if len(share) < PARTITIONS:
         await owners.answer(serving.client, share, serving.state, serving.of_owner)
     services = Services(
-        log, serving.state, serving.heuristics, serving.process, serving.personality
+        log,
+        serving.state,
+        serving.heuristics,
+        serving.process,
+        serving.personality,
+        serving.output,
     )
     broker = faststream_broker(credentials)
     subscribe(broker, services)

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "strategy": ("strategy", "The ways to decide: list, show."),
     "quiet": ("quiet", "Quiet for a while: alerts still pass."),
     "mute": ("quiet", "Nothing is said until taken back."),
+    "interrupt": ("interrupt", "Stop what is being said."),
     "remind": ("remind", "Have something said at a time: set, list, cancel."),
     "salience": ("salience", "What matters more or less: list, set, clear."),
     "sleep": ("sleep", "Look back on what was done, and propose what to change."),

@@ -29,6 +29,9 @@ USUAL_WPM = 175
 
 DETAIL_LIMIT = 500
 
+UNWANTED = 1_000
+"""Of how many asks it is remembered that they were stopped before they began."""
+
 _OURS = ("ECHOIC_", "NATS_URL", "DATABASE_URL")
 """Variables that may hold passwords: nothing that a command for speech needs."""
 
@@ -92,7 +95,6 @@ class Spoken:
 @dataclass(eq=False, slots=True)
 class _Utterance:
     ask_id: str
-    decision_id: str
     is_alert: bool
     began_s: float
     stop: asyncio.Event = field(default_factory=asyncio.Event)
@@ -107,6 +109,8 @@ class Speaker:
         self.command = command
         self._now: dict[str, _Utterance] = {}
         """What each agent is saying."""
+        self._unwanted: dict[str, bool] = {}
+        """What is not to be said, by ask."""
 
     async def say(self, agent: str, ask_id: str, asked: DeliveryAsked) -> Spoken:
         """Say it to its end, or until it is cut off.
@@ -117,21 +121,25 @@ class Speaker:
             SpeechError: the command could not be run, failed, or hung.
         """
         clock = asyncio.get_running_loop().time
+        if self._unwanted.pop(ask_id, False):
+            return Spoken("asked", 0.0)
         with TemporaryFile() as words, TemporaryFile() as complaints:
             words.write(self.command.words_for_input(asked))
             words.seek(0)
             arguments = self.command.arguments(ask_id, asked)
-            process = await _started(arguments, words, complaints)
-            began_s = clock()
             is_alert = asked.response_type == "alert"
-            mine = _Utterance(ask_id, asked.decision_id, is_alert, began_s)
+            mine = _Utterance(ask_id, is_alert, clock())
+            # Known before the command runs: it may be stopped from here on.
             self._now[agent] = mine
             try:
-                await _ended(process, mine.stop)
+                process = await _started(arguments, words, complaints)
+                try:
+                    await _ended(process, mine.stop)
+                finally:
+                    await _stop(process)
             finally:
                 del self._now[agent]
-                await _stop(process)
-            after_ms = round((clock() - began_s) * 1000, 3)
+            after_ms = round((clock() - mine.began_s) * 1000, 3)
             if mine.cut is not None:
                 return Spoken(mine.cut, after_ms)
             if process.returncode:
@@ -149,13 +157,16 @@ class Speaker:
         at_s = now.began_s + HEARD_S
         asyncio.get_running_loop().call_at(at_s, _cut, now, "urgent")
 
-    def stop(self, agent: str, ask_id: str) -> bool:
-        """Stop an utterance at once, if it is being said; return whether it is."""
+    def stop(self, agent: str, ask_id: str) -> None:
+        """Stop an utterance at once; one that has not begun is not said at all."""
         now = self._now.get(agent)
-        if now is None or now.ask_id != ask_id:
-            return False
-        _cut(now, "asked")
-        return True
+        if now is not None and now.ask_id == ask_id:
+            _cut(now, "asked")
+            return
+        self._unwanted[ask_id] = True
+        if len(self._unwanted) > UNWANTED:
+            # The oldest: a dict keeps the order of insertion.
+            del self._unwanted[next(iter(self._unwanted))]
 
 
 def _filled(part: str, places: Mapping[str, str]) -> str:

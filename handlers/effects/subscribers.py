@@ -19,10 +19,16 @@ from handlers.effects.utterance import SpeechQueue, is_speech
 from handlers.effects.webhook import WEBHOOK
 from schemas.codec.catalogue import AskMessage
 from schemas.codec.decode import UnreadableOutputError, read_output
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.codec.envelope import Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked, StopAsked
 from schemas.values.record import Record, nanoseconds
 from streams.headers import own_headers
-from streams.jetstream.consumers import DELIVERY_ASKS, MODEL_ASKS, ConsumerSpec
+from streams.jetstream.consumers import (
+    DELIVERY_ASKS,
+    MODEL_ASKS,
+    STOP_ASKS,
+    ConsumerSpec,
+)
 from streams.topology import LOG
 
 MODEL_SLOTS = 3
@@ -55,6 +61,7 @@ class Effects:
     def __init__(self, performer: Performer) -> None:
         """Perform asks with `performer`."""
         self._model = performer.model
+        self._speaker = performer.speaker
         self._models = AskQueue(performer.perform, slots=MODEL_SLOTS)
         # A queue of their own: slow afterthoughts must never occupy the slots of answers.
         self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
@@ -119,6 +126,23 @@ class Effects:
         saying = "Say it on out.<agent>.<channel>, and append that it went out."
         serve(DELIVERY_ASKS, self._delivery_queue, saying)
 
+        @broker.subscriber(
+            STOP_ASKS.subjects,
+            stream=_STREAM,
+            durable=STOP_ASKS.durable,
+            pull_sub=_PULL,
+            ack_policy=AckPolicy.MANUAL,
+            title=STOP_ASKS.subjects.rpartition(".")[2],
+            description="Stop what is being spoken.",
+        )
+        async def on_stop(message: NatsMessage) -> None:
+            output = await _read(message)
+            if output is None:
+                return
+            if self._speaker is not None and isinstance(output.message, StopAsked):
+                self._speaker.stop(output.agent, output.message.ask_id)
+            await message.ack()
+
     def _model_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a model call."""
         is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
@@ -133,12 +157,8 @@ class Effects:
 
 
 async def _hand_to(queue_of: QueueOf, message: NatsMessage) -> None:
-    raw = message.raw_message
-    try:
-        output = read_output(_record(raw))
-    except UnreadableOutputError as error:
-        _log.error("%s: is it of a newer version?", error)
-        await message.nack(delay=UNREADABLE_S)
+    output = await _read(message)
+    if output is None:
         return
     ask = cast(AskMessage, output.message)
     await queue_of(ask).take(
@@ -147,9 +167,19 @@ async def _hand_to(queue_of: QueueOf, message: NatsMessage) -> None:
             ask=ask,
             receipt=message,
             # The broker's count, which survives a restart of this process.
-            is_repeated=raw.metadata.num_delivered > 1,
+            is_repeated=message.raw_message.metadata.num_delivered > 1,
         )
     )
+
+
+async def _read(message: NatsMessage) -> Output | None:
+    """Return the output that a message is; None if it was given back as unreadable."""
+    try:
+        return read_output(_record(message.raw_message))
+    except UnreadableOutputError as error:
+        _log.error("%s: is it of a newer version?", error)
+        await message.nack(delay=UNREADABLE_S)
+        return None
 
 
 def _record(raw: Msg) -> Record:

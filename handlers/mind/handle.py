@@ -21,6 +21,7 @@ from handlers.mind.flows import (
     form,
     initiate,
     noticing,
+    output,
     propose,
     reflect,
     silence,
@@ -42,7 +43,7 @@ from schemas.messages.controls import (
     ProposalSubmitted,
     SleepRequested,
 )
-from schemas.messages.executive import BreakSignalled, OfPerson
+from schemas.messages.executive import BreakSignalled, OfPerson, OutputInterrupted
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
@@ -311,6 +312,8 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
     turn.emit(answer)
     if isinstance(answer, ControlApplied):
         soured.by_state(turn, control)
+        if isinstance(control, OutputInterrupted):
+            output.stop(turn, control)
     if turn.state.executive.waiting and isinstance(answer, ControlApplied):
         at_break_of = None
         if isinstance(control, BreakSignalled):

@@ -27,6 +27,7 @@ from projections.folds.executive import (
     opportunities,
     remembering,
     signals,
+    speech,
     waiting,
 )
 from projections.folds.executive.origin import Origin
@@ -114,10 +115,11 @@ def _said(
             return fires.dropped(waiting.without(state, message.decision_id), message)
         case ModelAsked():
             return _asked(state, context, id_, message)
-        case DeliveryAsked():
-            return fires.ask_is(state, id_, "open")
+        case DeliveryAsked() as message:
+            open_ = fires.ask_is(state, id_, "open")
+            return speech.asked(open_, id_, message, context.now)
         case Handled(reason="recorded"):
-            return _recorded(state, context.input.message)
+            return _recorded(state, context, context.input.message)
         case ControlApplied():
             return _controlled(state, context)
         case _:
@@ -389,7 +391,9 @@ def _vector(context: FoldContext) -> Vector:
     return (context.aids.vector or b"") if context.settings.edition >= 2 else b""
 
 
-def _recorded(state: AgentState, message: object) -> AgentState:
+def _recorded(state: AgentState, context: FoldContext, message: object) -> AgentState:
+    if isinstance(message, Result) and state.executive.speech:
+        state = speech.heard(state, message, context.now)
     # What has begun is still to end.
     if isinstance(message, Result) and not isinstance(message, DeliveryBegun):
         return fires.ask_is(state, message.ask_id, "answered")

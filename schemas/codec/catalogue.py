@@ -105,6 +105,7 @@ OutputMessage: TypeAlias = (
     | decisions.HeuristicFired
     | AskMessage
     | asks.RecallAsked
+    | asks.StopAsked
     | asks.WakeupSet
     | OutcomeMessage
     | LearningMessage

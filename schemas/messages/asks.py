@@ -138,6 +138,17 @@ class RecallAsked(Ask, frozen=True, kw_only=True):
     limit: int = written(5)
 
 
+class StopAsked(StructMessage, frozen=True, kw_only=True):
+    """A delivery that takes time is to stop; its own result tells what came of it."""
+
+    kind: ClassVar[Kind] = "ask"
+    token: ClassVar[str] = "stop_asked"
+
+    ask_id: Name
+    """The delivery."""
+    decision_id: Name
+
+
 class WakeupSet(StructMessage, frozen=True, kw_only=True):
     """The agent has something to do at a time of its own; a world's clock may go so far."""
 

@@ -219,6 +219,26 @@ class Opportunity(Struct, frozen=True, kw_only=True):
     """The probability at each second that it was drawn by."""
 
 
+class Speech(Struct, frozen=True, kw_only=True):
+    """A response that is being spoken, or is to be."""
+
+    ask_id: str
+    decision_id: str
+    asked_at: datetime
+    begun_at: datetime | None = None
+    """None: not yet."""
+
+
+class Unsaid(Struct, frozen=True, kw_only=True):
+    """A response that was cut off: the rest of it was not heard."""
+
+    decision_id: str
+    at: datetime
+    reason: Literal["urgent", "asked", "stopped"]
+    after_ms: float
+    """How much of it was heard."""
+
+
 Known = bool | int | float | str
 """What a named fact may be."""
 
@@ -237,6 +257,10 @@ class Executive(Struct, frozen=True, kw_only=True):
     """The latest responses, oldest first."""
     restraints: tuple[Restraint, ...] = ()
     """Mutes, the one that began first before others; those that lapsed go by and by."""
+    speech: tuple[Speech, ...] = ()
+    """What is being spoken or is to be, the first asked for first."""
+    unsaid: tuple[Unsaid, ...] = ()
+    """What was cut off, oldest first."""
     waiting: tuple[Waiting, ...] = ()
     """Answers that wait for their time, the first held first."""
     heard_at: datetime | None = None

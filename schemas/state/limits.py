@@ -67,6 +67,13 @@ MODULATIONS = 64
 SORTS_IGNORED = 200
 """For how many sorts of event it is remembered, at least, that answers were ignored."""
 
+SPEECH = 32
+"""Of how many responses that are to be spoken it is remembered that they are; the oldest
+goes first."""
+
+UNSAID = 20
+"""How many of the latest that were cut off are remembered."""
+
 SAYINGS = 100
 """How many of the latest responses are remembered."""
 

@@ -31,7 +31,8 @@ class ConsumerSpec:
 
 MODEL_ASKS = ConsumerSpec("effects-model", "ev.*.out.*.ask.model_asked")
 DELIVERY_ASKS = ConsumerSpec("effects-delivery", "ev.*.out.*.ask.delivery_asked")
-CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS)
+STOP_ASKS = ConsumerSpec("effects-stop", "ev.*.out.*.ask.stop_asked")
+CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS, STOP_ASKS)
 
 
 async def prepare_consumers(client: Client) -> None:

@@ -8,10 +8,18 @@ from msgspec.structs import replace
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import delivery, personality
 from handlers.mind.stages.delivery import Listener
+from projections.folds.executive import speech
 from projections.folds.executive.signs import Moment
-from schemas.messages.asks import DeliveryAsked
+from schemas.messages.asks import DeliveryAsked, StopAsked
+from schemas.messages.executive import OutputInterrupted
 
 _THREATENING = "high_threat"
+
+
+def stop(turn: TurnContext, control: OutputInterrupted) -> None:
+    """Ask for the end of the speech that is to stop."""
+    for each in speech.meant(turn.state.executive, control):
+        turn.emit(StopAsked(ask_id=each.ask_id, decision_id=each.decision_id))
 
 
 def routed(

@@ -7,6 +7,7 @@ from projections.folds.executive import (
     modulations,
     reminders,
     restraints,
+    speech,
     templates,
 )
 from projections.folds.learning.heuristics import content_in_force
@@ -17,6 +18,7 @@ from schemas.messages.executive import (
     FactStated,
     Muted,
     OfPerson,
+    OutputInterrupted,
     PersonalitySelected,
     ReminderSet,
     SalienceModulated,
@@ -173,7 +175,11 @@ def _of_person(
             _refused_if(memory_checks.of_fact(state.executive, message))
             return memory_checks.described(message)
         case _:
-            return ""
+            return (
+                speech.described(state.executive, message)
+                if isinstance(message, OutputInterrupted)
+                else ""
+            )
 
 
 def _reminder_set(state: AgentState, message: ReminderSet) -> str:

@@ -17,19 +17,6 @@ from schemas.codec.catalogue import (
 )
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
 from schemas.messages.controls import Control, GoalsSet, MindStarted
-from schemas.messages.executive import (
-    BreakSignalled,
-    ContextSwitched,
-    FactStated,
-    Muted,
-    PersonalitySelected,
-    ReminderSet,
-    SalienceModulated,
-    SkillLoaded,
-    SkillUnloaded,
-    TraitAdjusted,
-    UserStateChanged,
-)
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
@@ -57,20 +44,6 @@ GOAL_LENGTH = 500
 
 
 _EXECUTIVE = {each.token for each in get_args(ExecutiveControl)}
-_UNFINISHED = frozenset(_EXECUTIVE) - {
-    BreakSignalled.token,
-    ContextSwitched.token,
-    FactStated.token,
-    Muted.token,
-    PersonalitySelected.token,
-    ReminderSet.token,
-    SalienceModulated.token,
-    SkillLoaded.token,
-    SkillUnloaded.token,
-    TraitAdjusted.token,
-    UserStateChanged.token,
-}
-"""Those that have no fold yet."""
 
 
 def refusal(
@@ -106,7 +79,7 @@ def _unbuilt(input_: Input, settings: MindSettings) -> str | None:
         token = token if kind == Control.kind else ""
     if token not in _EXECUTIVE:
         return None
-    return token if settings.executive is None or token in _UNFINISHED else None
+    return token if settings.executive is None else None
 
 
 def _not_built(control: str) -> ControlRefused:

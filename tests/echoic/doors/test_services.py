@@ -38,7 +38,7 @@ async def call(broker: Broker) -> AsyncIterator[Caller]:
     """A worker and its services, and a way to call them."""
     async with working(broker.reader, broker.writer, started()) as worker:
         log = LiveLog(broker.client, broker.reader.epoch)
-        services = Services(log, _view(worker), unserved, unserved, unserved)
+        services = Services(log, _view(worker), unserved, unserved, unserved, unserved)
         served = faststream_broker(broker.server.core)
         subscribe(served, services)
         await start(served)

@@ -19,7 +19,7 @@ from handlers.effects import speech
 from handlers.effects.perform import Performer
 from handlers.effects.speech import Speaker, SpeechCommand
 from handlers.effects.subscribers import Effects
-from schemas.messages.asks import DeliveryAsked
+from schemas.messages.asks import DeliveryAsked, StopAsked
 from schemas.messages.results import DeliveryBegun
 from schemas.values.record import Record
 from streams.jetstream.consumers import prepare_consumers
@@ -150,20 +150,18 @@ async def test_words_are_one_argument_that_no_shell_sees(
 
 async def test_one_thing_is_said_at_a_time(broker: Broker, stage: Stage) -> None:
     """The most urgent first, and each to its end."""
-    async with speaking(broker, stage.command()):
-        await ask(
-            broker,
-            speech_asked("[1] one"),
-            speech_asked("three"),
-            speech_asked("two", priority=0.7),
-        )
+    async with speaking(broker, stage.command()) as effects:
+        await ask(broker, speech_asked("[1] one"))
+        await until(lambda: bool(stage.said), "it speaks")
+        await ask(broker, speech_asked("three"), speech_asked("two", priority=0.7))
+        await until(lambda: len(effects.in_hand) == 3, "both wait")
         told = story(await results(broker, 6))
 
     assert sorted(told) == sorted(WHOLE * 3)
     whats = [what for what, _ in stage.said]
     assert whats == ["begin", "end"] * 3
     words = [said for what, said in stage.said if what == "begin"]
-    assert words.index("two") < words.index("three")
+    assert words == ["[1] one", "two", "three"]
 
 
 async def test_an_alert_cuts_in_once_a_second_was_heard(
@@ -198,6 +196,24 @@ async def test_an_alert_lets_another_finish(broker: Broker, stage: Stage) -> Non
         told = story(await results(broker, 4))
 
     assert told == WHOLE * 2
+
+
+async def test_who_asks_for_it_stops_it(broker: Broker, stage: Stage) -> None:
+    """At once; what has not begun is not said at all, and the next is."""
+    async with speaking(broker, stage.command()) as effects:
+        [long] = await ask(broker, speech_asked("[60] a long story"))
+        await until(lambda: bool(stage.said), "it speaks")
+        never, _ = await ask(
+            broker, speech_asked("[60] never", priority=0.8), speech_asked("and now")
+        )
+        await until(lambda: len(effects.in_hand) == 3, "both wait")
+        for each in (never, long):
+            await ask(broker, StopAsked(ask_id=each, decision_id="d"))
+        told = story(await results(broker, 6))
+
+    begun, cut = ("delivery_begun", None), ("delivery_interrupted", "asked")
+    assert told == [begun, cut, begun, cut, *WHOLE]
+    assert [words for what, words in stage.said if what == "end"] == ["and now"]
 
 
 async def test_what_began_and_did_not_end_is_unknown(
@@ -268,7 +284,9 @@ async def test_what_cannot_be_spoken_is_written(
 async def test_what_is_stale_is_not_said(broker: Broker, stage: Stage) -> None:
     """It waited behind something long."""
     async with speaking(broker, stage.command()):
-        await ask(broker, speech_asked("[2] one"), speech_asked("two", ttl_s=0.5))
+        await ask(broker, speech_asked("[2] one"))
+        await until(lambda: bool(stage.said), "it speaks")
+        await ask(broker, speech_asked("two", ttl_s=0.5))
         records = await results(broker, 3)
 
     assert ("delivery_failed", "expired") in story(records)

@@ -5,17 +5,20 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
-from schemas.messages.asks import DeliveryAsked
+from schemas.messages.asks import DeliveryAsked, StopAsked
 from schemas.messages.decisions import Decided, Dropped, Gate
 from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
+    OutputInterrupted,
     PersonalitySelected,
     UserStateChanged,
 )
+from schemas.messages.results import Delivered, DeliveryBegun, DeliveryInterrupted
+from schemas.state import limits
 from schemas.values.personality import PersonalityTemplate
 from tests.factories import heuristic, pack
-from tests.scenario import Scenario, names, one
+from tests.scenario import Scenario, applied, names, one, output, said
 
 
 def known(name: str, condition: str, says: str, type_: str) -> dict[str, JsonValue]:
@@ -185,3 +188,71 @@ def test_a_quip_that_waited_is_dropped_if_another_was_made() -> None:
 
     why = [(each.reason, each.detail) for each in dropped]
     assert why == [("cooldown", "0 s after another quip")]
+
+
+def begun(scenario: Scenario, text: str = LOW) -> str:
+    """Something is being said; return the id of its ask."""
+    ask_id = output(scenario.sense(text), DeliveryAsked).id
+    scenario.tell(DeliveryBegun(ask_id=ask_id, channel="speech"))
+    return ask_id
+
+
+def cut(ask_id: str, after_ms: float = 700.0) -> DeliveryInterrupted:
+    """The end of speech that was cut off."""
+    return DeliveryInterrupted(
+        ask_id=ask_id, channel="speech", reason="asked", after_ms=after_ms
+    )
+
+
+def test_it_is_known_what_is_being_said() -> None:
+    """From when it was asked for until its end, which comes once."""
+    scenario = alive()
+    ask_id = begun(scenario)
+    [now] = scenario.mind.executive.speech
+    assert (now.ask_id, now.begun_at) == (ask_id, scenario.at)
+
+    ended = Delivered(ask_id=ask_id, channel="speech")
+    assert names(scenario.tell(ended)) == ["Handled"]
+    assert scenario.mind.executive.speech == ()
+    scenario.tell(cut(ask_id))
+    assert scenario.mind.executive.unsaid == ()
+
+
+def test_who_interrupts_stops_what_is_being_said() -> None:
+    """What is still to be said is not concerned; what was cut off is remembered."""
+    scenario = alive()
+    ask_id = begun(scenario)
+    scenario.sense(FIRE)
+    turn = scenario.control(OutputInterrupted())
+
+    [stop] = said(turn, StopAsked)
+    assert stop.ask_id == ask_id
+    scenario.tell(cut(ask_id))
+    [unsaid] = scenario.mind.executive.unsaid
+    assert (unsaid.decision_id, unsaid.after_ms) == (stop.decision_id, 700.0)
+    assert applied(scenario.control(OutputInterrupted())) == "nothing is being said"
+
+
+def test_a_response_can_be_named() -> None:
+    """Then it stops even before it began, and nothing else does."""
+    scenario = alive()
+    begun(scenario)
+    later = output(scenario.sense(FIRE), DeliveryAsked)
+    assert isinstance(later.message, DeliveryAsked)
+    named = OutputInterrupted(decision_id=later.message.decision_id)
+
+    assert one(scenario.control(named), StopAsked).ask_id == later.id
+    text = OutputInterrupted(channel="say")
+    assert applied(scenario.control(text)) == "nothing is being said"
+
+
+def test_what_is_remembered_of_speech_is_bounded() -> None:
+    """Of what never ends, and of what is cut off."""
+    scenario = alive()
+    asks = [begun(scenario) for _ in range(limits.SPEECH + 5)]
+    assert len(scenario.mind.executive.speech) == limits.SPEECH
+    for each in asks:
+        scenario.tell(cut(each))
+
+    assert scenario.mind.executive.speech == ()
+    assert len(scenario.mind.executive.unsaid) == limits.UNSAID

@@ -1,0 +1,69 @@
+"""What is being spoken, what is still to be, and what was cut off before its end."""
+
+from collections.abc import Sequence
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.executive import OutputInterrupted
+from schemas.messages.results import DeliveryBegun, DeliveryInterrupted, Result
+from schemas.state import limits
+from schemas.state.agent import AgentState
+from schemas.state.executive import Executive, Speech, Unsaid
+
+_CHANNEL = "speech"
+
+
+def asked(
+    state: AgentState, ask_id: str, message: DeliveryAsked, at: datetime
+) -> AgentState:
+    """Return the state after a delivery was asked for, if it is to be spoken."""
+    if message.output != "speech":
+        return state
+    one = Speech(ask_id=ask_id, decision_id=message.decision_id, asked_at=at)
+    kept = (*state.executive.speech, one)[-limits.SPEECH :]
+    return replace(state, executive=replace(state.executive, speech=kept))
+
+
+def heard(state: AgentState, result: Result, at: datetime) -> AgentState:
+    """Return the state after speech began or ended; as it was if it is of none."""
+    executive = state.executive
+    one = next(
+        (each for each in executive.speech if each.ask_id == result.ask_id), None
+    )
+    if one is None:
+        return state
+    if isinstance(result, DeliveryBegun):
+        begun = replace(one, begun_at=at)
+        kept = tuple(begun if each is one else each for each in executive.speech)
+        return replace(state, executive=replace(executive, speech=kept))
+    left = tuple(each for each in executive.speech if each is not one)
+    executive = replace(executive, speech=left)
+    if isinstance(result, DeliveryInterrupted):
+        cut = Unsaid(
+            decision_id=one.decision_id,
+            at=at,
+            reason=result.reason,
+            after_ms=result.after_ms,
+        )
+        unsaid = (*executive.unsaid, cut)[-limits.UNSAID :]
+        executive = replace(executive, unsaid=unsaid)
+    return replace(state, executive=executive)
+
+
+def meant(executive: Executive, control: OutputInterrupted) -> Sequence[Speech]:
+    """Return the speech that is to stop: what is being said, or the response named."""
+    if control.channel not in (None, _CHANNEL):
+        return ()
+    if control.decision_id is None:
+        return [each for each in executive.speech if each.begun_at is not None]
+    return [
+        each for each in executive.speech if each.decision_id == control.decision_id
+    ]
+
+
+def described(executive: Executive, control: OutputInterrupted) -> str:
+    """Return in words what an interruption changes."""
+    stopped = [each.decision_id for each in meant(executive, control)]
+    return "stopped: " + ", ".join(stopped) if stopped else "nothing is being said"
