@@ -8,7 +8,6 @@ from handlers.mind.strategies.registry import UnknownStrategyError
 from replay.open_loop.shadow import Shadowed, Totals, follow
 from schemas.messages.controls import ExperimentStarted, GoalsSet
 from schemas.messages.experiments import Variant
-from schemas.packs.manifest import CompiledPack
 from schemas.values.settings import StrategySpec
 from streams.log import ReadableLog
 from tests import factories
@@ -28,16 +27,11 @@ async def shadowed(
         return [each async for each in following]
 
 
-def log_of_scenario(scenario: Scenario, *packs: CompiledPack) -> ReadableLog:
-    """A scenario as a log that can only be read."""
-    return log_of(scenario, *packs)
-
-
 async def test_a_flip_names_both_arms() -> None:
     """The event, what was done, and what would have been said."""
     scenario = Scenario(GARDEN, model=factories.MODEL)
     turn = scenario.sense("health low")
-    (found,) = await shadowed(log_of_scenario(scenario, GARDEN), FIRST)
+    (found,) = await shadowed(log_of(scenario), FIRST)
 
     assert found is not None
     assert (found.record.id, found.record.text) == (decision_id(turn), "health low")
@@ -57,7 +51,7 @@ async def test_the_strategy_in_force_agrees_with_itself() -> None:
     scenario.sense("health low again")
     scenario.sense("note", intent="informational")
     totals = Totals()
-    for each in await shadowed(log_of_scenario(scenario, GARDEN), FIRST):
+    for each in await shadowed(log_of(scenario), FIRST):
         totals = totals.after(each)
 
     assert (totals.decisions, totals.gated, totals.flips) == (2, 1, 0)
@@ -70,9 +64,7 @@ async def test_a_running_experiment_is_followed() -> None:
     dry = Variant(personality="You are dry.")
     scenario.control(ExperimentStarted(experiment_id="e", a=dry, b=dry))
     scenario.sense("something")
-    (found,) = await shadowed(
-        log_of_scenario(scenario), StrategySpec(name="always_llm")
-    )
+    (found,) = await shadowed(log_of(scenario), StrategySpec(name="always_llm"))
 
     assert found is not None
     assert not found.is_flip
@@ -82,7 +74,7 @@ async def test_chance_agrees_in_part() -> None:
     """A strategy that draws agrees with the probability of the arm that was taken."""
     scenario = Scenario(model=factories.MODEL)
     scenario.sense("something")
-    (found,) = await shadowed(log_of_scenario(scenario), StrategySpec(name="random"))
+    (found,) = await shadowed(log_of(scenario), StrategySpec(name="random"))
 
     assert found is not None
     assert found.agreement == 0.5
@@ -94,7 +86,7 @@ async def test_it_begins_behind_a_place() -> None:
     first = scenario.sense("health low")
     second = scenario.sense("health low now")
     place = first.input.sequence
-    (found,) = await shadowed(log_of_scenario(scenario, GARDEN), FIRST, place)
+    (found,) = await shadowed(log_of(scenario), FIRST, place)
 
     assert found is not None
     assert found.record.id == decision_id(second)
@@ -106,7 +98,7 @@ async def test_an_unknown_strategy_is_told_at_once() -> None:
     scenario = Scenario()
     scenario.sense("something")
     with pytest.raises(UnknownStrategyError):
-        await shadowed(log_of_scenario(scenario), StrategySpec(name="genius"))
+        await shadowed(log_of(scenario), StrategySpec(name="genius"))
 
 
 def test_nothing_has_no_agreement() -> None:
