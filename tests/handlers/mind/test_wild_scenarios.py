@@ -32,6 +32,7 @@ from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
     Muted,
+    OutputInterrupted,
     ReminderSet,
     SalienceModulated,
     UserStateChanged,
@@ -42,7 +43,9 @@ from schemas.messages.learning import OutcomeExpired, OutcomeObserved
 from schemas.messages.results import (
     ClockTicked,
     Delivered,
+    DeliveryBegun,
     DeliveryFailed,
+    DeliveryInterrupted,
     ModelAnswered,
     ModelFailed,
 )
@@ -209,6 +212,7 @@ class Wild:
                 change="clear", modulation_id=choice([None, *(e.id for e in known)])
             ),
             ContextSwitched(context=choice(["work", "home"])),
+            OutputInterrupted(),
         ]
         self.scenario.control(choice(controls))
 
@@ -240,6 +244,10 @@ class Wild:
             ModelFailed(ask_id=ask, request_hash="r", reason="declined"),
             Delivered(ask_id=ask, channel="say"),
             DeliveryFailed(ask_id=ask, channel="say", reason="unknown"),
+            DeliveryBegun(ask_id=ask, channel="speech"),
+            DeliveryInterrupted(
+                ask_id=ask, channel="speech", reason="asked", after_ms=5.0
+            ),
             ClockTicked(due_at=self.scenario.at),
         ]
         self.scenario.tell(self.random.choice(results))
