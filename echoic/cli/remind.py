@@ -97,13 +97,14 @@ def moment(text: str, zone: str, now: datetime) -> datetime:
         pass
     try:
         given = datetime.fromisoformat(text)
-    except ValueError:
+        given = given if given.tzinfo else given.replace(tzinfo=here.tzinfo)
+        return given.astimezone(UTC)
+    # The latter where the zone moves it out of what a datetime can hold.
+    except (ValueError, OverflowError):
         raise EchoicError(
             f"{text!r} is no time: give 18:00 or 2030-01-31T18:00",
             next_step='echoic remind "call Lee" --at 18:00',
         ) from None
-    given = given if given.tzinfo else given.replace(tzinfo=here.tzinfo)
-    return given.astimezone(UTC)
 
 
 def _list(call: Call) -> None:

@@ -37,7 +37,8 @@ def consider(turn: TurnContext, *, is_changed: bool = False) -> None:
     if is_drawn and not is_changed:
         return
     first = opportunity.first_tick(turn.state, settings, turn.now)
-    chance = _chance(turn, settings)
+    # With nobody there the traits are not looked at: events of sensors come often.
+    chance = _chance(turn, settings) if first is not None else 0.0
     if first is None or chance <= 0.0:
         if is_drawn:
             _draw(turn, None, chance)

@@ -30,8 +30,10 @@ def test_a_time_is_the_next_one_in_the_settings_zone(
     assert moment(text, zone, NOW) == datetime.fromisoformat(due).replace(tzinfo=UTC)
 
 
-@pytest.mark.parametrize("text", ["six", "", "25:00", "2026-13-01T08:00"])
+@pytest.mark.parametrize(
+    "text", ["six", "", "25:00", "2026-13-01T08:00", "9999-12-31T23:00"]
+)
 def test_what_is_no_time_is_told_so(text: str) -> None:
     """With one that works."""
     with pytest.raises(EchoicError):
-        moment(text, "UTC", NOW)
+        moment(text, "America/New_York", NOW)
