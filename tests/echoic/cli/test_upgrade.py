@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 
 from projections.postgres.server import binaries, embedded_postgres
+from projections.store.tables import SHAPE
 from schemas.messages.sensing import Sensed
 from schemas.values.record import Wire
 from schemas.values.subjects import outputs_of, parse, partition_of
@@ -25,6 +26,8 @@ pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(600)]
 FOLDERS = ROOT / "tests" / "fixtures" / "data_folders"
 ARCHIVES = sorted(FOLDERS.glob("*.tar.gz"))
 BYTES_MAX = 300_000
+TOLD_OF = 5
+"""The shape of the tables when the archives were told whether theirs is another."""
 
 
 def unpacked(program: Program, archive: Path) -> Any:
@@ -84,7 +87,8 @@ def test_an_older_data_folder_is_taken_over(echoic: Program, archive: Path) -> N
     )
     assert known.json["rapport"] == told["rapport"]
     assert voted.json["said"] == told["said"]
-    assert ("shape" in before["found"]) == told["other_shape"], before
+    is_other = told["other_shape"] or SHAPE != TOLD_OF
+    assert ("shape" in before["found"]) == is_other, before
     assert rebuilt.code == proved.code == after.code == 0, rebuilt.err + proved.out
     assert again.json["response_text"] == told["said"], again.out
     assert (sound.code, later.code) == (0, 0), sound.out + later.out
