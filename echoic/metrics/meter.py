@@ -27,6 +27,7 @@ from schemas.messages.notes import Quarantined, TimerFailed
 from schemas.messages.results import (
     Delivered,
     DeliveryFailed,
+    DeliveryInterrupted,
     ModelAnswered,
     ModelFailed,
 )
@@ -137,6 +138,8 @@ class Meter:
                 self._note(catalogue.MODEL_CALLS, 1, reason)
             case Delivered():
                 self._note(catalogue.DELIVERIES, 1, "delivered")
+            case DeliveryInterrupted():
+                self._note(catalogue.DELIVERIES, 1, "interrupted")
             case DeliveryFailed(reason=reason):
                 self._note(catalogue.DELIVERIES, 1, reason)
             case _:

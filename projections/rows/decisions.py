@@ -11,6 +11,7 @@ from schemas.messages.notes import Quarantined
 from schemas.messages.results import (
     Delivered,
     DeliveryFailed,
+    DeliveryInterrupted,
     ModelAnswered,
     ModelFailed,
 )
@@ -102,6 +103,8 @@ def answered(folded: Folded) -> list[Patch]:
             }
         case Delivered():
             values |= {"answer": "delivered", "detail": None}
+        case DeliveryInterrupted(reason=reason):
+            values |= {"answer": "interrupted", "detail": reason}
         case ModelFailed() | DeliveryFailed():
             values |= {"answer": result.reason, "detail": result.detail or None}
         case _:

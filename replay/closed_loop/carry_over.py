@@ -16,7 +16,9 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.results import (
     ClockTicked,
     Delivered,
+    DeliveryBegun,
     DeliveryFailed,
+    DeliveryInterrupted,
     ModelAnswered,
     ModelFailed,
 )
@@ -24,6 +26,8 @@ from schemas.messages.sensing import EventRef, Sensed
 from schemas.state.agent import AgentState, PartitionState
 
 Message = InputMessage | Unreadable | NotBuilt
+Spoken = Delivered | DeliveryFailed | DeliveryBegun | DeliveryInterrupted
+"""What becomes of a delivery."""
 
 
 def carried_over(message: Message, past: History, own: History) -> Message | None:
@@ -36,7 +40,7 @@ def carried_over(message: Message, past: History, own: History) -> Message | Non
             return _vote(message, past, own)
         case Sensed(in_reply_to=str() | EventRef()):
             return _report(message, past, own)
-        case Delivered() | DeliveryFailed():
+        case Delivered() | DeliveryFailed() | DeliveryBegun() | DeliveryInterrupted():
             return _delivery(message, past, own)
         case ModelAnswered() | ModelFailed():
             # Asks made within the recording are answered by the cassette, if this run
@@ -139,9 +143,7 @@ def _report(event: Sensed, past: History, own: History) -> Sensed:
     return event.model_copy(update=changes)
 
 
-def _delivery(
-    result: Delivered | DeliveryFailed, past: History, own: History
-) -> Delivered | DeliveryFailed | None:
+def _delivery(result: Spoken, past: History, own: History) -> Spoken | None:
     delivery = past.deliveries.get(result.ask_id)
     # Of an ask from before the run, which both runs have in common.
     if delivery is None:
