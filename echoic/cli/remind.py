@@ -9,7 +9,8 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import seconds
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
-from echoic.errors import EchoicError
+from echoic.client.state import AgentSnapshot
+from echoic.errors import EchoicError, NotFoundError
 from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Reminder
@@ -77,8 +78,17 @@ def _due(call: Call, in_: str | None, at: str | None) -> datetime | float:
         raise EchoicError("say when: with --in or with --at", next_step=EXAMPLE)
     if in_ is not None:
         return seconds(in_, EXAMPLE)
-    zone = str(call.settings["timezone"])
+    # Of the instance: this program's own settings may name another.
+    zone = on_instance(call, _zone_of)
     return moment(str(at), zone, datetime.now(UTC))
+
+
+async def _zone_of(connection: Connection) -> str:
+    try:
+        return _zone(await known_at(connection))
+    except NotFoundError:
+        # An agent that nothing happened to yet: the settings are all there is to go by.
+        return str(connection.settings["timezone"])
 
 
 def moment(text: str, zone: str, now: datetime) -> datetime:
@@ -109,8 +119,9 @@ def moment(text: str, zone: str, now: datetime) -> datetime:
 
 def _list(call: Call) -> None:
     async def run(connection: Connection) -> list[dict[str, object]]:
-        held = (await known_at(connection)).agent.executive.reminders
-        return [_row(each) for each in sorted(held, key=lambda each: each.due)]
+        known = await known_at(connection)
+        held, zone = known.agent.executive.reminders, _zone(known)
+        return [_row(each, zone) for each in sorted(held, key=lambda each: each.due)]
 
     rows = on_instance(call, run)
     header = ("id", "due", "for", "text")
@@ -138,10 +149,17 @@ def _tell(call: Call, control: ReminderSet) -> None:
     call.show(control.model_dump(mode="json", exclude_none=True), [f"{applied.detail}"])
 
 
-def _row(held: Reminder) -> dict[str, object]:
+def _zone(known: AgentSnapshot) -> str:
+    """Return the time zone that the instance runs with."""
+    settings = known.shared.settings
+    executive = settings.executive if settings is not None else None
+    return executive.timezone if executive is not None else "UTC"
+
+
+def _row(held: Reminder, zone: str) -> dict[str, object]:
     return {
         "id": held.id,
-        "due": f"{held.due.astimezone():%Y-%m-%d %H:%M:%S}",
+        "due": f"{timezones.local(held.due, zone):%Y-%m-%d %H:%M:%S %Z}",
         "for": held.person or "everybody",
         "text": held.text,
     }

@@ -7,12 +7,17 @@ for the mind to answer. Reading an output raises: we wrote it, so the log is dam
 import re
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast
+from typing import Any, cast, get_args
 
 import orjson
 from pydantic import ValidationError
 
-from schemas.codec.catalogue import InputMessage, OutputMessage, message_type
+from schemas.codec.catalogue import (
+    ExecutiveControl,
+    InputMessage,
+    OutputMessage,
+    message_type,
+)
 from schemas.codec.envelope import Input, Mark, NotBuilt, Output, Unreadable
 from schemas.codec.upcasts import NewerVersionError, upcast
 from schemas.messages import controls
@@ -32,6 +37,7 @@ NESTING_LIMIT = 100
 # Without control characters: the id becomes a header of each output (`ce-causeid`), and a
 # line break there would end the header. The length is `NAME_LIMIT`.
 _ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
+_EXECUTIVE = frozenset(each.token for each in get_args(ExecutiveControl))
 _START = (controls.MindStarted.kind, controls.MindStarted.token)
 _VERSION = re.compile(r"[1-9][0-9]{0,5}")
 
@@ -189,7 +195,11 @@ def _input_message(
         fields |= {"actor": source, "about": None}
         return _message(record, "feedback", "feedback_given", fields)
     if type_ == subjects.PUBLISHED_CONTROL:
-        return _message(record, "control", str(fields.pop("control", "")), fields)
+        token = str(fields.pop("control", ""))
+        # Who asked for it decides who may be answered, so nobody can ask for another.
+        if token in _EXECUTIVE:
+            fields["by"] = source
+        return _message(record, "control", token, fields)
     fields["source"], fields["type"] = source, type_
     return _message(record, "sensor", "sensed", fields)
 

@@ -6,9 +6,10 @@ example from a person's words, and records it as `ControlInferred` (ADR 0039).
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from schemas.messages.controls import Control
+from schemas.messages.sensing import in_utc
 from schemas.values.base import Moment, Name, Personal, Seconds, Signed, Token, added
 from schemas.values.personality import Trait
 
@@ -161,7 +162,7 @@ class ReminderSet(OfPerson):
     reminder_id: Name | None = None
     """None: the id of the input or note that set it."""
     text: Annotated[Personal, Field(max_length=2_000)] = ""
-    due_at: Moment | None = None
+    due_at: Annotated[Moment, AfterValidator(in_utc)] | None = None
     """When; the instant, whatever the time zone is later."""
     in_s: Seconds | None = None
     """Or in so many seconds of the agent's time."""

@@ -46,7 +46,8 @@ TEXT_LIMIT = 8_000
 """How many characters an event's text may have."""
 
 
-def _in_utc(at: datetime) -> datetime:
+def in_utc(at: datetime) -> datetime:
+    """Return a time in UTC; refuse one that no span may be added to."""
     # At the ends of the calendar adding a span of time would overflow `datetime`.
     if not 1000 < at.year < 9000:
         raise ValueError("the year must lie between 1001 and 8999")
@@ -76,7 +77,7 @@ class Sensed(Message):
     """The event in natural language."""
     fields: Fields = Field(default_factory=dict)
     """The event's values, for conditions and patterns."""
-    occurred_at: Annotated[Moment, AfterValidator(_in_utc)] | None = None
+    occurred_at: Annotated[Moment, AfterValidator(in_utc)] | None = None
     """When it happened; the clock of a session opened with `clock=event`."""
     salience: dict[Dimension, Unit] = Field(default_factory=dict)
     """The sensor's hints on why this may matter."""

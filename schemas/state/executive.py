@@ -129,6 +129,9 @@ class Override(Struct, frozen=True, kw_only=True):
     amount: float
     until: datetime | None
     """None: until taken back."""
+    since: datetime | None = None
+    by: str = ""
+    """Who wanted it."""
 
 
 class Mood(Struct, frozen=True, kw_only=True):

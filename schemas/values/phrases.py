@@ -138,12 +138,29 @@ def heard(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
     A reason may follow after a comma, unless the phrase ends in a topic, which may have one.
     """
     patterns = tuple(known)
+    # Words are told apart without marks, and these change what is meant.
+    if _MARKS.search(text):
+        return None
     whole = _whole(text, patterns, edition)
     beginning, comma, _ = text.partition(",")
-    if whole is not None or not comma:
+    if whole is not None and not _is_twofold(whole, patterns, edition):
         return whole
+    if not comma:
+        return None
     found = _whole(beginning, patterns, edition)
     return found if found is not None and not found.topic else None
+
+
+_MARKS = re.compile(r"[?!.;:]\s+\w|(?<!\w)[-\u2212]\d")
+"""A sentence within the words, or a number below zero."""
+
+_AND = re.compile(r" (?:and|und) ")
+
+
+def _is_twofold(found: Heard, known: Sequence[Phrases], edition: int) -> bool:
+    """Tell whether a topic holds another phrase: "the oven and be quiet"."""
+    further = _AND.split(found.topic)[1:]
+    return any(_whole(each, known, edition) is not None for each in further)
 
 
 def _whole(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:

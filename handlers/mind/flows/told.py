@@ -6,6 +6,7 @@ change is an inferred control, with the same checks as one that was sent.
 
 from datetime import UTC, timedelta
 from math import ceil
+from operator import itemgetter
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import converse, decision_messages, output
@@ -13,6 +14,7 @@ from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
 from projections.folds.executive import modulations, restraints
+from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ExecutiveControl, OutputMessage
 from schemas.messages.executive import (
     Muted,
@@ -22,7 +24,7 @@ from schemas.messages.executive import (
 )
 from schemas.messages.notes import ControlRefused
 from schemas.messages.sensing import Sensed
-from schemas.state.executive import Modulation, Restraint
+from schemas.state.executive import EVERYBODY, Modulation, Restraint
 from schemas.values import phrases, timezones
 from schemas.values.phrases import Heard
 
@@ -151,22 +153,38 @@ def _unmuted(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
 
 
 def _undone(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
-    """Return what takes back the latest change that is still in force."""
+    """Return what takes back the latest change of this person's that is in force."""
     executive, now = turn.state.executive, turn.now
     held: tuple[Modulation | Restraint, ...] = (
         *executive.modulations,
         *executive.restraints,
     )
-    in_force = [
-        each
+    # What a rule made of somebody's feelings nobody asked for, and what others asked for
+    # is theirs.
+    changes = [
+        (each.since, each.id, _cleared(each.id, speaker))
         for each in held
-        # What a rule made of somebody's feelings nobody asked for, so "that" is not it.
-        if each.by != modulations.SENTIMENT and (each.until is None or now < each.until)
+        if each.by == speaker and (each.until is None or now < each.until)
     ]
-    if not in_force:
-        return ()
-    last = max(in_force, key=lambda each: (each.since, each.id))
-    return (SalienceModulated(change="clear", modulation_id=last.id, by=speaker),)
+    overrides = executive.personality.overrides
+    changes += [
+        (each.since, trait, _unmoved(trait, person, speaker))
+        for person in overrides.sorted_keys()
+        for trait, each in lasting(overrides[person], now).items()
+        if each.by == speaker and each.since is not None
+    ]
+    return (max(changes, key=itemgetter(0, 1))[2],) if changes else ()
+
+
+def _cleared(id_: str, speaker: str) -> ExecutiveControl:
+    return SalienceModulated(change="clear", modulation_id=id_, by=speaker)
+
+
+def _unmoved(trait: str, person: str, speaker: str) -> ExecutiveControl:
+    whose = None if person == EVERYBODY else person
+    return TraitAdjusted.model_validate(
+        {"trait": trait, "person": whose, "by": speaker}
+    )
 
 
 def _after(control: ExecutiveControl) -> str:

@@ -52,7 +52,10 @@ def adjusted(
         until = None
         if message.for_s is not None:
             until = origin.at + timedelta(seconds=message.for_s)
-        own = own.set(message.trait, Override(amount=message.by_amount, until=until))
+        moved = Override(
+            amount=message.by_amount, until=until, since=origin.at, by=message.by
+        )
+        own = own.set(message.trait, moved)
     elif message.trait in own:
         own = own.delete(message.trait)
     return replace(personality, overrides=personality.overrides.set(who, own))

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from pydantic import ValidationError
 
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
@@ -213,3 +214,9 @@ def test_a_vote_on_it_credits_no_heuristic() -> None:
     turn = tick(scenario.wait(600))
 
     assert "FeedbackApplied" in names(scenario.feedback(output(turn, Decided).id))
+
+
+def test_a_time_that_no_span_fits_on_is_refused() -> None:
+    """Nobody could list it in another zone."""
+    with pytest.raises(ValidationError, match="between 1001 and 8999"):
+        ReminderSet.model_validate({"text": "k", "due_at": "9999-12-31T23:59:59-14:00"})

@@ -201,6 +201,22 @@ def test_undo_is_of_what_somebody_asked_for() -> None:
     assert [each.by for each in held(scenario).modulations] == ["sentiment"]
 
 
+def test_undo_takes_back_a_trait_and_only_ones_own_changes() -> None:
+    """The latest of what the speaker asked for, whatever it was."""
+    scenario = alive()
+    says(scenario, "talk less", "lee")
+    says(scenario, "cheer me up")
+
+    undone = one(says(scenario, "undo that"), Decided).text
+    again = one(says(scenario, "undo that"), Decided).text
+
+    assert undone == "OK, I took that back."
+    assert again == "I can't do that."
+    assert len(held(scenario).modulations) == 1
+    traits = held(scenario).personality.overrides
+    assert not any(traits[person] for person in traits.sorted_keys())
+
+
 def test_german_is_understood_and_answered_in_german() -> None:
     """Numbers and units of time included."""
     scenario = alive()
@@ -230,6 +246,10 @@ def test_packs_bring_phrases_of_their_own() -> None:
         "be quiet for ten",
         "be quiet for many minutes",
         "be quiet for 0 minutes",
+        "be quiet for -5 minutes",
+        "don't tell me about the weather? why not",
+        "stop telling me about the oven and be quiet",
+        "stop talking about him behind his back",
         "stop telling me about",
         "stop telling me about " + "very " * 12 + "old news",
     ],

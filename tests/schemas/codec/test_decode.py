@@ -17,6 +17,7 @@ from schemas.codec.encode import write_input, write_output
 from schemas.codec.envelope import Input, Mark, NotBuilt, Unreadable
 from schemas.messages.controls import UNBUILT, GoalsSet, MindStarted, SessionStarted
 from schemas.messages.decisions import Dropped
+from schemas.messages.executive import Muted
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.notes import Handled
 from schemas.messages.results import ClockTicked
@@ -327,3 +328,12 @@ def test_partitions_that_are_told_the_same_start_share_it() -> None:
 
     assert started(told, 1) is started(told, 2)
     assert started(told, 1) == told != started(other, 1) == other
+
+
+def test_a_published_control_of_the_executive_is_by_whoever_published_it() -> None:
+    """Who asked for quiet is still answered, so nobody may ask in another's name."""
+    body = {"control": "muted", "by": "ada"}
+
+    message = read_input(sensor_record(body, type_="control", source="remote")).message
+
+    assert message == Muted(by="remote")
