@@ -132,6 +132,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
             for person in known.rapport.sorted_keys()
         },
         "personality": personality_fields(known, shared.settings or UNSTARTED),
+        "executive": executive_fields(known),
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
         "open_fires": len(known.fires),
         "shed": {
@@ -142,6 +143,27 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
         "waiting_for_model": len(known.pending),
         "timers": len(known.timers),
         "chain": known.chain,
+    }
+
+
+def executive_fields(known: AgentState) -> dict[str, object]:
+    """Return what keeps the agent from speaking, and what it is yet to say."""
+    held, now = known.executive, known.now
+    return {
+        "restraints": [
+            {
+                "mode": each.mode,
+                "person": each.person,
+                "until": each.until,
+                "by": each.by,
+            }
+            for each in held.restraints
+            if each.until is None or now is None or now < each.until
+        ],
+        "modulations": len(held.modulations),
+        "context": held.context and held.context.name,
+        "waiting": len(held.waiting),
+        "reminders": len(held.reminders),
     }
 
 

@@ -81,6 +81,7 @@ def state(found: AgentSnapshot, agent: str, names: Names) -> Iterator[Renderable
         "session": known.session and known.session.id,
         "strategy": found.strategy and found.strategy.name,
         **_character(found),
+        **_peace(found),
         "open fires": len(known.fires),
         "waiting for model": len(known.pending),
         "packs": ", ".join(found.packs),
@@ -177,6 +178,18 @@ def _character(found: AgentSnapshot) -> dict[str, str]:
             for trait in moved[who]
         )
     return {name: str(value) for name, value in told.items()}
+
+
+def _peace(found: AgentSnapshot) -> dict[str, str]:
+    """Return what keeps it from speaking, and what it is yet to say."""
+    held, now = found.agent.executive, found.agent.now
+    asked = {
+        each.mode: f"until {each.until:%H:%M:%S}" if each.until else "until taken back"
+        for each in held.restraints
+        if each.until is None or now is None or now < each.until
+    }
+    kept = {"waits to be said": len(held.waiting), "reminders": len(held.reminders)}
+    return asked | {name: str(count) for name, count in kept.items() if count}
 
 
 def _proposal(each: Proposal) -> str:
