@@ -69,6 +69,8 @@ async def test_a_threat_is_served_before_trifles_that_came_earlier(
     await ada.comes(Decided, 6)
     await ada.publish(threat, type_="creature", salience=THREAT, ttl_s=60)
     await ada.comes(Decided, 7)
+    # That it is decided does not tell that the effects have its ask, too.
+    await asyncio.sleep(1.0)
     free.set()
 
     await double.asked_about(threat)
