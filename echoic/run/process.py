@@ -13,10 +13,6 @@ _COLLECTIONS = 20_000, 5, 500
 """Net new containers that start a collection; how many of these start one of what they left;
 and how many of those start one of everything. CPython's defaults are 700, 10 and 10. Looking
 at a container takes up to 1 µs, so the second kind stops a process for 100 ms at most."""
-_SWITCH_S = 0.0005
-"""Seconds for which one thread may keep another from running; CPython's default is 0.005.
-An event loop waits so long, each time that it wakes up or has sent something, for a thread
-that writes a checkpoint or makes spans."""
 # Permission bits of group and others: all of them, and all but passing through a folder.
 _OTHERS = 0o077
 _OTHERS_CONTENT = 0o066
@@ -36,7 +32,6 @@ def prepare() -> None:
     # Where one works is where one's own strategies are; nothing of ours is hidden by it.
     sys.path.append("")
     gc.set_threshold(*_COLLECTIONS)
-    sys.setswitchinterval(_SWITCH_S)
 
 
 def keep_private(data: Path) -> None:
