@@ -32,6 +32,7 @@ from handlers.mind.stages import completion, controls, feedback, intake, outcome
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import clock, rate_limits, timers
+from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
@@ -43,6 +44,7 @@ from schemas.messages.controls import (
     ProposalSubmitted,
     SleepRequested,
 )
+from schemas.messages.decisions import Dropped
 from schemas.messages.executive import BreakSignalled, OfPerson, OutputInterrupted
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
@@ -174,18 +176,28 @@ def _run_apart(turn: TurnContext, timer: Timer) -> None:
 
 
 def _end_timer(turn: TurnContext, timer: Timer, detail: str) -> None:
-    pending = turn.state.pending.get(timer.id)
+    # Before the failure is folded, which forgets what the timer was about.
+    end = _end_of(turn, timer, detail)
     turn.emit(TimerFailed(timer_id=timer.id, purpose=timer.purpose, detail=detail))
-    if pending is None:
+    if end is None:
         return
     said, ended = len(turn.outputs), turn.state
     try:
-        turn.emit(completion.broken(pending, detail))
+        turn.emit(end)
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:
         # That it ended so is announced; nothing waits for it in any case.
         turn.unsay(said, ended)
+
+
+def _end_of(turn: TurnContext, timer: Timer, detail: str) -> Dropped | None:
+    """Return the end of the decision that waits by a timer; None if none does."""
+    pending = turn.state.pending.get(timer.id)
+    if pending is not None:
+        return completion.broken(pending, detail)
+    held = waiting_fold.find(turn.state, timer.id)
+    return waiting.broken(held, detail) if held is not None else None
 
 
 def _run_timer(turn: TurnContext, timer: Timer) -> None:

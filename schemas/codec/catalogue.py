@@ -115,6 +115,8 @@ OutputMessage: TypeAlias = (
 # The members of a union of unions are its messages, in the order in which they stand there.
 INPUTS: tuple[MessageType, ...] = get_args(InputMessage)
 OUTPUTS: tuple[MessageType, ...] = get_args(OutputMessage)
+EXECUTIVE_TOKENS = frozenset(each.token for each in get_args(ExecutiveControl))
+"""The tokens of the executive's controls, which older logs do not know."""
 
 
 def by_token(*models: MessageType) -> dict[tuple[str, str], MessageType]:

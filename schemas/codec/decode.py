@@ -7,13 +7,13 @@ for the mind to answer. Reading an output raises: we wrote it, so the log is dam
 import re
 from datetime import datetime
 from functools import lru_cache
-from typing import Any, cast, get_args
+from typing import Any, cast
 
 import orjson
 from pydantic import ValidationError
 
 from schemas.codec.catalogue import (
-    ExecutiveControl,
+    EXECUTIVE_TOKENS,
     InputMessage,
     OutputMessage,
     message_type,
@@ -37,7 +37,6 @@ NESTING_LIMIT = 100
 # Without control characters: the id becomes a header of each output (`ce-causeid`), and a
 # line break there would end the header. The length is `NAME_LIMIT`.
 _ID = re.compile(r"[^\x00-\x1f\x7f-\x9f]{1,200}")
-_EXECUTIVE = frozenset(each.token for each in get_args(ExecutiveControl))
 _START = (controls.MindStarted.kind, controls.MindStarted.token)
 _VERSION = re.compile(r"[1-9][0-9]{0,5}")
 
@@ -197,7 +196,7 @@ def _input_message(
     if type_ == subjects.PUBLISHED_CONTROL:
         token = str(fields.pop("control", ""))
         # Who asked for it decides who may be answered, so nobody can ask for another.
-        if token in _EXECUTIVE:
+        if token in EXECUTIVE_TOKENS:
             fields["by"] = source
         return _message(record, "control", token, fields)
     fields["source"], fields["type"] = source, type_

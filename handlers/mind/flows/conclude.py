@@ -15,10 +15,11 @@ from handlers.mind.flows.consult import (
     strategy_in_force,
     wording,
 )
+from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
-from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival, Words
-from schemas.messages.decisions import Completed, Dropped, HeuristicFired
+from schemas.messages.asks import DeliveryAsked, ModelAsked, Words
+from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.ports.decision_context import Strategy
@@ -27,9 +28,6 @@ from schemas.state.agent import Pending
 from schemas.values import ids
 from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE
-
-SOONEST_S = 0.001
-"""No ask has fewer seconds to live: a prediction is not asked for then."""
 
 
 def heard(
@@ -176,14 +174,10 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
         return
     rival = pending.rival
     if end.path == "heuristic" and rival is not None:
-        turn.emit(rival_fired(pending, rival))
+        id_, event_id = pending.decision_id, pending.event_id
+        turn.emit(late_fire(id_, event_id, rival.heuristic_id, rival))
     turn.emit(end)
     turn.emit(output.routed(turn, late_delivery(turn, pending, end), pending.person))
-
-
-_LATEST_S = 1e9
-"""No time to live in a message is longer, in seconds (some 30 years): an agent's clock may
-leap by centuries."""
 
 
 def prediction_asked(
@@ -227,23 +221,9 @@ def prediction_asked(
     )
 
 
-def rival_fired(pending: Pending, rival: Rival) -> HeuristicFired:
-    """Return the fire of the heuristic that answered because the model had not."""
-    return HeuristicFired(
-        decision_id=pending.decision_id,
-        event_id=pending.event_id,
-        heuristic_id=rival.heuristic_id,
-        content_hash=rival.content_hash,
-        mode="shown",
-        similarity=rival.similarity,
-        confidence=rival.confidence,
-    )
-
-
 def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> DeliveryAsked:
     """Return the ask to deliver a late answer, with the lifetime that it has left."""
     rival = pending.rival if end.path == "heuristic" else None
-    left_s = (pending.expires_at - turn.now).total_seconds()
     return DeliveryAsked(
         decision_id=pending.decision_id,
         event_id=pending.event_id,
@@ -255,5 +235,5 @@ def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> Delive
         action=end.action,
         priority=pending.priority,
         expires_at=pending.expires_at,
-        ttl_s=min(max(left_s, SOONEST_S), _LATEST_S),
+        ttl_s=left_s(pending.expires_at, turn.now),
     )

@@ -22,6 +22,7 @@ from schemas.messages.decisions import (
     Candidate,
     Decided,
     Gate,
+    HeldHeuristic,
     HeuristicFired,
     Relevance,
     RelevantGoal,
@@ -35,6 +36,13 @@ from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, S
 from schemas.values.exact_math import round6
 from schemas.values.reasons import ResponseType, Silence, Timing
 from schemas.values.skills import Skills
+
+SOONEST_S = 0.001
+"""No ask has fewer seconds to live: a prediction is not asked for then."""
+
+_LATEST_S = 1e9
+"""No time to live in a message is longer, in seconds (some 30 years): an agent's clock may
+leap by centuries."""
 
 
 class Occasion(Struct, frozen=True):
@@ -267,6 +275,26 @@ def model_asked(
         domain=consulted.domain if prediction == "separate" else None,
         template_digest=recorded_digest(turn, template_of(consulted.arm)),
     )
+
+
+def late_fire(
+    decision_id: str, event_id: str, heuristic_id: str, of: Rival | HeldHeuristic
+) -> HeuristicFired:
+    """Return the fire of a heuristic that answers later than its event."""
+    return HeuristicFired(
+        decision_id=decision_id,
+        event_id=event_id,
+        heuristic_id=heuristic_id,
+        content_hash=of.content_hash,
+        mode="shown",
+        similarity=of.similarity,
+        confidence=of.confidence,
+    )
+
+
+def left_s(expires_at: datetime, now: datetime) -> float:
+    """Return the seconds that a late answer has left, within what an ask may have."""
+    return min(max((expires_at - now).total_seconds(), SOONEST_S), _LATEST_S)
 
 
 def _rival(occasion: Occasion, consulted: Consultation, race: Race) -> Rival:

@@ -5,15 +5,15 @@ the most relevant, of equals the earliest. The others end as batched into it.
 """
 
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from datetime import datetime
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import output, restrain
-from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.flows.decision_messages import Occasion, late_fire, left_s
 from handlers.mind.stages import timing
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import people, waiting
-from schemas.messages.asks import DeliveryAsked
+from schemas.messages.asks import DeliveryAsked, Rival
 from schemas.messages.decisions import (
     Completed,
     Dropped,
@@ -25,21 +25,12 @@ from schemas.messages.decisions import (
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state import limits
 from schemas.state.agent import Pending
-from schemas.state.executive import Waiting
+from schemas.state.executive import EVERYBODY, Waiting
 from schemas.values import vectors
 from schemas.values.reasons import Drop, Timing
 
 TOGETHER = 3
 """How many of the answers that are said as one keep their words."""
-
-_SOONEST_S = 0.001
-_LATEST_S = 1e9
-
-
-def is_on(turn: TurnContext) -> bool:
-    """Tell whether answers may wait at all."""
-    executive = turn.settings.executive
-    return executive is not None and executive.timing
 
 
 def due(turn: TurnContext, when: Timing, expires_at: datetime) -> datetime:
@@ -51,7 +42,8 @@ def due(turn: TurnContext, when: Timing, expires_at: datetime) -> datetime:
 
 def timing_of(turn: TurnContext, answer: Answer) -> Timing:
     """Return when an answer that is ready is to be said."""
-    if not is_on(turn):
+    settings = turn.settings.executive
+    if settings is None or not settings.timing:
         return "immediate"
     return timing.timing(turn.state.executive, answer, turn.now)
 
@@ -102,13 +94,7 @@ def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
             timing=when,
             due_at=due(turn, when, pending.expires_at),
             answer=held_answer(pending, end),
-            heuristic=HeldHeuristic(
-                content_hash=rival.content_hash,
-                similarity=rival.similarity,
-                confidence=rival.confidence,
-            )
-            if rival
-            else None,
+            heuristic=_held_heuristic(rival) if rival else None,
         )
     )
     return True
@@ -144,11 +130,13 @@ def hold(
             person=here.event.person,
             entities=here.event.entities,
         ),
-        heuristic=HeldHeuristic(
-            content_hash=heuristic.content_hash,
-            similarity=heuristic.similarity,
-            confidence=heuristic.confidence,
-        ),
+        heuristic=_held_heuristic(heuristic),
+    )
+
+
+def _held_heuristic(of: Rival | HeuristicCandidate) -> HeldHeuristic:
+    return HeldHeuristic(
+        content_hash=of.content_hash, similarity=of.similarity, confidence=of.confidence
     )
 
 
@@ -211,7 +199,7 @@ def run(turn: TurnContext, decision_id: str) -> None:
 def _is_break_for(each: Waiting, person: str | None) -> bool:
     if person is None:
         return False
-    return person in ("", each.answer.person) or each.answer.person is None
+    return person in (EVERYBODY, each.answer.person) or each.answer.person is None
 
 
 def _say(turn: TurnContext, ready: Sequence[Waiting]) -> None:
@@ -264,29 +252,31 @@ def _alike(lead: Waiting, other: Waiting, limit: float) -> bool:
 
 def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
     lead, others = group[0], group[1:]
+    texts = _together(group)
     for each in group:
-        if each.heuristic is not None:
+        # A heuristic whose words nobody hears has not been shown.
+        if each.heuristic is not None and each.answer.text in texts:
             turn.emit(_fired(each, each.heuristic))
-    turn.emit(_completed(lead, others))
-    asked = _delivery(turn, lead, _together(group))
+    words = " ".join(texts)
+    turn.emit(_completed(lead, others, words))
+    asked = _delivery(turn, lead, words)
     turn.emit(output.routed(turn, asked, lead.answer.person))
     for each in others:
         _drop(turn, each, "batched", f"batched into {lead.decision_id}")
 
 
-def _together(group: Sequence[Waiting]) -> str:
-    """Return the words of several answers as one text, each different one once."""
-    texts = list(dict.fromkeys(each.answer.text for each in group))
-    return " ".join(texts[:TOGETHER])
+def _together(group: Sequence[Waiting]) -> Sequence[str]:
+    """Return the words of several answers that are said, each different one once."""
+    return list(dict.fromkeys(each.answer.text for each in group))[:TOGETHER]
 
 
-def _completed(lead: Waiting, others: Sequence[Waiting]) -> Completed:
+def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Completed:
     answer = lead.answer
     return Completed(
         decision_id=lead.decision_id,
         ask_id=lead.ask_id,
         path=answer.path,
-        text=_together((lead, *others)),
+        text=words,
         response_type=answer.response_type,
         action=answer.action,
         model=answer.model,
@@ -301,20 +291,13 @@ def _completed(lead: Waiting, others: Sequence[Waiting]) -> Completed:
 
 
 def _fired(held: Waiting, heuristic: HeldHeuristic) -> HeuristicFired:
-    return HeuristicFired(
-        decision_id=held.decision_id,
-        event_id=held.answer.event_id,
-        heuristic_id=held.answer.matched_heuristic_id or "",
-        content_hash=heuristic.content_hash,
-        mode="shown",
-        similarity=heuristic.similarity,
-        confidence=heuristic.confidence,
-    )
+    answer = held.answer
+    id_ = answer.matched_heuristic_id or ""
+    return late_fire(held.decision_id, answer.event_id, id_, heuristic)
 
 
 def _delivery(turn: TurnContext, held: Waiting, text: str) -> DeliveryAsked:
     answer: HeldAnswer = held.answer
-    left: timedelta = answer.expires_at - turn.now
     return DeliveryAsked(
         decision_id=held.decision_id,
         event_id=answer.event_id,
@@ -326,16 +309,23 @@ def _delivery(turn: TurnContext, held: Waiting, text: str) -> DeliveryAsked:
         action=answer.action,
         priority=answer.priority,
         expires_at=answer.expires_at,
-        ttl_s=min(max(left.total_seconds(), _SOONEST_S), _LATEST_S),
+        ttl_s=left_s(answer.expires_at, turn.now),
     )
 
 
+def broken(held: Waiting, detail: str) -> Dropped:
+    """Return the end of an answer whose timer could not be run."""
+    return _dropped(held, "error", detail)
+
+
 def _drop(turn: TurnContext, held: Waiting, reason: Drop, detail: str) -> None:
-    turn.emit(
-        Dropped(
-            decision_id=held.decision_id,
-            ask_id=held.ask_id if held.answer.path == "llm" else None,
-            reason=reason,
-            detail=detail,
-        )
+    turn.emit(_dropped(held, reason, detail))
+
+
+def _dropped(held: Waiting, reason: Drop, detail: str) -> Dropped:
+    return Dropped(
+        decision_id=held.decision_id,
+        ask_id=held.ask_id if held.answer.path == "llm" else None,
+        reason=reason,
+        detail=detail,
     )

@@ -5,12 +5,10 @@ model or written again is refused as well. A number or a control character may b
 in the JSON that is written than in the one that was sent, so what is written counts.
 """
 
-from typing import get_args
-
 import orjson
 
 from schemas.codec.catalogue import (
-    ExecutiveControl,
+    EXECUTIVE_TOKENS,
     InputMessage,
     LearningMessage,
     NoteMessage,
@@ -41,9 +39,6 @@ NESTING = 16
 
 GOAL_LENGTH = 500
 """How many characters a goal may have."""
-
-
-_EXECUTIVE = {each.token for each in get_args(ExecutiveControl)}
 
 
 def refusal(
@@ -77,7 +72,7 @@ def _unbuilt(input_: Input, settings: MindSettings) -> str | None:
         # One that cannot be read: the subject ends in `.control.<token>`.
         *_, kind, token = input_.record.subject.split(".")
         token = token if kind == Control.kind else ""
-    if token not in _EXECUTIVE:
+    if token not in EXECUTIVE_TOKENS:
         return None
     return token if settings.executive is None else None
 

@@ -5,6 +5,7 @@ from typing import Any
 
 import pytest
 
+from handlers.mind.flows import waiting
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
@@ -14,11 +15,12 @@ from schemas.messages.executive import (
     TraitAdjusted,
     UserStateChanged,
 )
-from schemas.messages.notes import ControlInferred
+from schemas.messages.notes import ControlInferred, TimerFailed
 from schemas.packs.manifest import CompiledPack
 from schemas.values.executive_settings import ExecutiveSettings
 from tests import factories
 from tests.factories import heuristic, pack
+from tests.handlers.mind.test_containment import boom
 from tests.scenario import Scenario, decision_id, names, one, refused, said
 
 ON = ExecutiveSettings(timing=True)
@@ -267,3 +269,39 @@ def test_a_log_without_the_executive_refuses_its_controls() -> None:
 
     assert refused(scenario.control(BUSY)) == "not_built"
     assert one(done(scenario), Decided).timing == "immediate"
+
+
+def test_only_heuristics_whose_words_are_heard_fire() -> None:
+    """Of four about one thing three are said; the fourth was never shown."""
+    known = [
+        heuristic(f"h{place}", f"{word} in the cellar", f"Mind the {word}.", 0.9)
+        for place, word in enumerate(("leak", "light", "mouse", "smell"))
+    ]
+    scenario = start(pack(*known, ttl_s=300.0))
+    scenario.control(BUSY)
+    for word in ("leak", "light", "mouse", "smell"):
+        done(scenario.wait(1), f"{word} in the cellar", entities=["cellar"])
+    turn = scenario.control(BreakSignalled())
+
+    words = one(turn, DeliveryAsked).text
+    assert len(said(turn, HeuristicFired)) == words.count("Mind the") == 3
+    assert len(one(turn, Completed).also_answers) == 3
+
+
+def test_a_wait_that_fails_ends_its_decision(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Be it a heuristic's answer or a model's, nothing of it is left."""
+    scenario = start(pack(LAUNDRY, ttl_s=60.0), model=factories.MODEL)
+    scenario.may_fail = True
+    scenario.control(BUSY)
+    asked = scenario.sense("something new", salience={"social": 0.9}, ttl_s=60.0)
+    scenario.answer_model(asked, "Nice.")
+    held = done(scenario)
+    monkeypatch.setattr(waiting, "run", boom)
+    turn = scenario.wait(61).sense("tick", source="else", intent="informational")
+
+    ended = {each.decision_id: each.reason for each in said(turn, Dropped)}
+    assert ended == {decision_id(each): "error" for each in (asked, held)}
+    assert len(said(turn, TimerFailed)) == 2
+    assert not scenario.mind.timers
+    assert not scenario.mind.pending
+    assert scenario.mind.executive.waiting == ()
