@@ -8,8 +8,8 @@ import json
 import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import asynccontextmanager, contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -19,6 +19,9 @@ from nats.errors import Error as NatsError
 
 from schemas.values.record import Wire
 from schemas.values.subjects import SubjectError
+
+Publish = Callable[[Wire], Awaitable[None]]
+"""Publishes one event of a sensor's."""
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 
@@ -118,6 +121,18 @@ def parser(name: str, description: str) -> ArgumentParser:
     return made
 
 
+def simulated(name: str, description: str, follow: float) -> ArgumentParser:
+    """Return the options of a simulation that hears advice and may follow it."""
+    made = parser(name, description)
+    add = made.add_argument
+    add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
+    add("--follow", type=unit, default=follow, help="probability of following advice")
+    add("--lockstep", type=float, default=0.0, metavar="MS",
+        help="wait so long for advice after what is published")  # fmt: skip
+    add("--run", help="event ids derive from it; default: new ones each time")
+    return made
+
+
 def unit(text: str) -> float:
     """Read an option that is a probability."""
     value = float(text)
@@ -147,6 +162,17 @@ def counted(outcomes: Sequence[str]) -> str:
     return ", ".join(
         f"{outcomes.count(outcome)} {outcome}" for outcome in sorted(set(outcomes))
     )
+
+
+@contextmanager
+def into_file(path: str) -> Iterator[Publish]:
+    """Publish into a file of JSON lines for the length of the block."""
+    with Path(path).open("w", encoding="utf-8") as file:
+
+        async def publish(message: Wire) -> None:
+            file.write(as_line(message) + "\n")
+
+        yield publish
 
 
 def as_line(message: Wire) -> str:

@@ -27,7 +27,7 @@ from echoic.metrics.reports import Reports
 from echoic.run import channels, worker_process
 from echoic.run.measuring import Measuring
 from echoic.run.projector_process import Job, keep_up
-from echoic.run.servers import start_servers
+from echoic.run.servers import Servers, start_servers
 from echoic.run.supervision import Notify
 from echoic.tracing.destinations import SPOOL
 from handlers.broker import faststream_broker, start, stop
@@ -127,12 +127,7 @@ async def instance(
     started = _started(settings, made_by)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
     async with AsyncExitStack() as stack:
-        # The folder's lock comes before its servers: two brokers over one store would
-        # damage it.
-        stack.enter_context(sole_instance(settings.data))
-        servers = await start_servers(stack, settings, notify, durable=durable)
-        # A sensor finds the broker by a file, and the embedded one may have a new port.
-        renew_addresses(settings.data, servers.credentials.url)
+        servers = await _servers(stack, settings, notify, durable=durable)
         credentials, database_url = servers.credentials, servers.database_url
         client, log = await _log(stack, settings, credentials)
         tasks = Tasks()
@@ -176,6 +171,18 @@ async def instance(
             metrics_url=stack.enter_context(metrics.served(notify)),
             tasks=tasks,
         )
+
+
+async def _servers(
+    stack: AsyncExitStack, settings: Settings, notify: Notify, *, durable: bool
+) -> Servers:
+    """Start the servers, alone over the data folder."""
+    # The folder's lock comes before its servers: two brokers over one store would damage it.
+    stack.enter_context(sole_instance(settings.data))
+    servers = await start_servers(stack, settings, notify, durable=durable)
+    # A sensor finds the broker by a file, and the embedded one may have a new port.
+    renew_addresses(settings.data, servers.credentials.url)
+    return servers
 
 
 def _jobs(

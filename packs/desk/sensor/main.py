@@ -6,7 +6,7 @@ Run it by path: `python packs/desk/sensor --agent NAME`.
 import argparse
 import asyncio
 import time
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Callable, Sequence
 from functools import partial
 
 from packs import broker
@@ -18,8 +18,6 @@ from schemas.values.record import Wire
 from schemas.values.subjects import sensor_subject
 
 SOURCE = "desk"
-
-Publish = Callable[[Wire], Awaitable[None]]
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -33,13 +31,13 @@ def main(argv: Sequence[str] | None = None) -> int:
 
 async def watch(
     agent: str,
-    publish: Publish,
+    publish: broker.Publish,
     read: Callable[[], Readings] = machine.read,
     *,
     interval_s: float,
     count: int | None = None,
 ) -> None:
-    """Publish the first readings, then every change; end after `count` readings."""
+    """broker.Publish the first readings, then every change; end after `count` readings."""
     now = read()
     await publish(to_wire(agent, gauges.greet(now)))
     levels, taken = gauges.CALM, 0

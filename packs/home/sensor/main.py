@@ -58,14 +58,11 @@ async def _to_broker(args: argparse.Namespace) -> Played:
 
 def _into_file(args: argparse.Namespace) -> Played:
     """Play into a file, without a broker and so without advice."""
-    with Path(args.out).open("w", encoding="utf-8") as file:
 
-        async def publish(message: Wire) -> None:
-            file.write(broker.as_line(message) + "\n")
+    async def hear(id_: str | None) -> Sequence[tuple[str, bytes]]:
+        return ()
 
-        async def hear(id_: str | None) -> Sequence[tuple[str, bytes]]:
-            return ()
-
+    with broker.into_file(args.out) as publish:
         return asyncio.run(play(_plan(args), publish, hear))
 
 
@@ -88,24 +85,16 @@ def _summary(played: Played) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = broker.parser(HOME, "Play a day of a home and tell Echoic what happens.")
+    parser = broker.simulated(
+        HOME, "Play a day of a home and tell Echoic what happens.", follow=0.8
+    )
     add = parser.add_argument
-    add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
     add("--person-credentials", type=Path, metavar="FILE",
         help="as --credentials, for what people say and how they vote")  # fmt: skip
     add("--seed", type=int, default=7, help="which day")
     add("--pace", type=float, default=300.0,
         help="seconds of the day a second; 0: no pause (raise `intake.rate`)")  # fmt: skip
-    add(
-        "--follow",
-        type=broker.unit,
-        default=0.8,
-        help="probability of following advice",
-    )
-    add("--lockstep", type=float, default=0.0, metavar="MS",
-        help="wait so long for advice after what is published")  # fmt: skip
     add("--day", type=_date, help="the date (YYYY-MM-DD); default today")
-    add("--run", help="event ids derive from it; default: new ones each time")
     return parser
 
 

@@ -9,13 +9,10 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from packs.broker import Publish
 from packs.home.sensor.household import Household, parse
 from packs.wires import Run
 from schemas.messages.sensing import Sensed
-from schemas.values.record import Wire
-
-Publish = Callable[[Wire], Awaitable[None]]
-"""Send one message."""
 
 Hear = Callable[[str | None], Awaitable[Sequence[tuple[str, bytes]]]]
 """Return channel and content of what the companion said since the last call; given the id

@@ -8,12 +8,10 @@ import asyncio
 import sys
 from collections.abc import Sequence
 from datetime import UTC, datetime
-from pathlib import Path
 
 from packs import broker
 from packs.listening import connected
 from packs.survival.sensor.playing import SOURCE, Plan, Played, play
-from schemas.values.record import Wire
 
 
 def main(argv: Sequence[str] | None = None) -> int:
@@ -44,14 +42,11 @@ async def _to_broker(args: argparse.Namespace) -> Played:
 
 def _into_file(args: argparse.Namespace) -> Played:
     """Play into a file, without a broker and so without advice."""
-    with Path(args.out).open("w", encoding="utf-8") as file:
 
-        async def publish(message: Wire) -> None:
-            file.write(broker.as_line(message) + "\n")
+    async def hear(ids: Sequence[str]) -> Sequence[bytes]:
+        return ()
 
-        async def hear(ids: Sequence[str]) -> Sequence[bytes]:
-            return ()
-
+    with broker.into_file(args.out) as publish:
         return asyncio.run(play(_plan(args), publish, hear))
 
 
@@ -85,23 +80,15 @@ def _summary(played: Played) -> str:
 
 
 def _parser() -> argparse.ArgumentParser:
-    parser = broker.parser("crafter", "Play Crafter and tell Echoic what happens.")
+    parser = broker.simulated(
+        "crafter", "Play Crafter and tell Echoic what happens.", follow=0.7
+    )
     add = parser.add_argument
-    add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
     add("--steps", type=int, default=600, help="seconds of the game to play")
     add("--seed", type=int, default=7, help="which world, and which player")
     add("--rate", type=float, default=1.0,
         help="steps a second; 0: no pause, so raise `intake.rate` first")  # fmt: skip
-    add(
-        "--follow",
-        type=broker.unit,
-        default=0.7,
-        help="probability of following advice",
-    )
-    add("--lockstep", type=float, default=0.0, metavar="MS",
-        help="wait so long for advice after what is published")  # fmt: skip
     add("--base", type=_moment, help="time of the first second (RFC 3339); default now")
-    add("--run", help="event ids derive from it; default: new ones each time")
     add("--clock", choices=("event", "broker"), default="broker",
         help="by which time advice expires: the game's, or the wall clock")  # fmt: skip
     return parser

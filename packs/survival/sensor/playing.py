@@ -9,16 +9,15 @@ from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from datetime import datetime, timedelta
 
+from packs.broker import Publish
 from packs.survival.sensor import advice, events, player
 from packs.survival.sensor.ends import End
 from packs.survival.sensor.world import Observation, World
 from packs.wires import Run
 from schemas.messages.sensing import Sensed
-from schemas.values.record import Wire
 
 SOURCE = "crafter"
 
-Publish = Callable[[Wire], Awaitable[None]]
 """Send one sensor event."""
 
 Hear = Callable[[Sequence[str]], Awaitable[Sequence[bytes]]]
