@@ -18,7 +18,7 @@ from schemas.messages.controls import (
 from schemas.messages.executive import SalienceModulated, UserStateChanged
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
-from schemas.values import phrases
+from schemas.values import phrase_matching
 
 
 class Needs(Struct, frozen=True):
@@ -37,7 +37,9 @@ def needs_of(input_: Input) -> Needs:
     match input_.message:
         case Sensed(text=text) as event:
             # Any of them may be the topic of what a person asks for.
-            return Needs(text, further=phrases.tails(text) if event.is_persons else ())
+            return Needs(
+                text, further=phrase_matching.tails(text) if event.is_persons else ()
+            )
         case SalienceModulated(about=str(topic)):
             return Needs(further=(topic,))
         case HeuristicSeeded() as message:

@@ -4,14 +4,15 @@ They are data: the program's own are recorded with the settings, others come wit
 """
 
 import re
-from collections.abc import Iterable, Mapping, Sequence
-from typing import Annotated, Literal, Self
+from collections.abc import Mapping
+from math import ceil
+from typing import Annotated, Any, Literal, Self
 
 from pydantic import Field, model_validator
 from pydantic_core import PydanticCustomError
 
+from schemas.values import spoken_times
 from schemas.values.base import Part, Token, added
-from schemas.values.unicode_text import MARKS_SINCE, words
 
 Meaning = Literal[
     "quiet",
@@ -42,17 +43,21 @@ Reason = Literal[
 any more."""
 
 TOPIC, SPAN, TIME = "{topic}", "{span}", "{time}"
-"""Places in a pattern: any words, up to the end; a number with a unit of time; a time of
-the day, as an hour and perhaps minutes."""
+"""Places in a pattern: any words, up to the end or to a span; a span of time; a time of the
+day."""
 
 _PLACES = re.compile(r"\{(\w+)\}")
 
-WORDS_MOST = 12
-"""How many words a phrase has at most: who says more says something else."""
+_TOPIC_ENDS = re.compile(r" \{topic\}($| [^{}]+ \{(span|time)\}$)")
 
 
-def _is_empty(reasons: Mapping[str, str]) -> bool:
-    return not reasons
+def _is_empty(words: Mapping[str, object]) -> bool:
+    return not words
+
+
+def _absent_before() -> Any:
+    """Return a field for words that older logs do not have: empty, it is left out."""
+    return Field(default_factory=dict, max_length=64, exclude_if=_is_empty)
 
 
 class Phrases(Part):
@@ -61,14 +66,15 @@ class Phrases(Part):
     language: Token
     courtesies: tuple[str, ...] = Field(default=(), max_length=64)
     """Words that may stand before or after a phrase and change nothing: `please`."""
-    numbers: dict[str, float] = Field(default_factory=dict, max_length=64)
-    """Numbers in words, such as `ten`."""
+    numbers: dict[str, float] = Field(default_factory=dict, max_length=128)
+    """Numbers in words, such as `ten` or `half an`."""
     units: dict[str, float] = Field(default_factory=dict, max_length=64)
     """Units of time, in seconds."""
     patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=16)
-    """What is said, in whole; `{topic}` stands last, `{span}` and `{time}` anywhere."""
+    """What is said, in whole; `{topic}` stands last or before a time, `{span}` and `{time}`
+    anywhere."""
     replies: dict[Meaning, str]
-    """What is answered; with `{topic}`, or with `{minutes}`, which is rounded up."""
+    """What is answered; with `{topic}`, or with `{span}` or `{minutes}`, rounded up."""
     refusal: str = Field(min_length=1, max_length=500)
     """What is answered if it cannot be done."""
     check_ins: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
@@ -83,6 +89,21 @@ class Phrases(Part):
         default_factory=dict, max_length=16, exclude_if=_is_empty
     )
     """What is answered to `why`, with `{event}`, `{name}`, `{similarity}`, `{confidence}`."""
+    fractions: dict[str, float] = _absent_before()
+    """What is added to a number or a unit, such as `and a half`; see `spoken_times`."""
+    joints: tuple[str, ...] = added(())
+    """Words between two spans that are one, such as `and`."""
+    day_parts: dict[str, int] = _absent_before()
+    """What follows an hour up to 12, such as `pm`: 0 or 12 hours are added."""
+    before_hours: dict[str, int] = _absent_before()
+    """What precedes an hour, such as `half past`, in minutes."""
+    times: dict[str, int] = _absent_before()
+    """Times of the day with a name, such as `noon`, in minutes since midnight."""
+    timed: dict[Meaning, str] = _absent_before()
+    """What is answered instead where a span or a time was said."""
+    unclear: dict[Meaning, str] = _absent_before()
+    """What is answered where one was said that is not understood. Empty: such words are no
+    phrase."""
 
     def reason(self, kind: str, **told: str) -> str:
         """Return why something was said; the reply to `why` if there are no words for it."""
@@ -97,8 +118,8 @@ class Phrases(Part):
             message = "a pattern has no reply: {missing}"
             raise PydanticCustomError("no_reply", message, {"missing": missing[0]})
         for pattern in (each for all_ in self.patterns.values() for each in all_):
-            if TOPIC in pattern and not pattern.endswith(f" {TOPIC}"):
-                message = "{pattern}: the topic stands last"
+            if TOPIC in pattern and not _TOPIC_ENDS.search(pattern):
+                message = "{pattern}: the topic stands last, or before words and a time"
                 raise PydanticCustomError("topic", message, {"pattern": pattern})
         return self
 
@@ -112,144 +133,20 @@ class Heard(Part):
     topic: str = ""
     span_s: float | None = None
     time: tuple[int, int] | None = None
-    """Hour and minute; an hour up to 12 may be one of either half of the day."""
+    """Hour and minute."""
+    is_time_exact: bool = False
+    """Whether an hour up to 12 is none of the other half of the day."""
+    is_unclear: bool = False
+    """Whether a span or a time was said that is not understood."""
 
-    def reply(self, minutes: int = 0) -> str:
-        """Return what is answered."""
+    def reply(self, seconds: float) -> str:
+        """Return what is answered, where what is asked for lasts so long."""
         said = self.phrases.replies[self.means]
-        return said.replace("{topic}", self.topic).replace("{minutes}", str(minutes))
-
-
-def tails(text: str) -> tuple[str, ...]:
-    """Return every text that may be the topic of a phrase: each end of it, by words.
-
-    The last word may be a courtesy, so each comes without it as well.
-    """
-    known = words(text, MARKS_SINCE) if len(text) <= 40 * WORDS_MOST else []
-    if len(known) > WORDS_MOST:
-        return ()
-    ends = (len(known), len(known) - 1)
-    return tuple(" ".join(known[start:end]) for end in ends for start in range(1, end))
-
-
-def heard(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
-    """Return the phrase that a person's words are; None if they are none.
-
-    A reason may follow after a comma, unless the phrase ends in a topic, which may have one.
-    """
-    patterns = tuple(known)
-    # Words are told apart without marks, and these change what is meant.
-    if _MARKS.search(text):
-        return None
-    whole = _whole(text, patterns, edition)
-    beginning, comma, _ = text.partition(",")
-    if whole is not None and not _is_twofold(whole, patterns, edition):
-        return whole
-    if not comma:
-        return None
-    found = _whole(beginning, patterns, edition)
-    return found if found is not None and not found.topic else None
-
-
-_MARKS = re.compile(r"[?!.;:]\s+\w|(?<!\w)[-\u2212]\d")
-"""A sentence within the words, or a number below zero."""
-
-_AND = re.compile(r" (?:and|und) ")
-
-
-def _is_twofold(found: Heard, known: Sequence[Phrases], edition: int) -> bool:
-    """Tell whether a topic holds another phrase: "the oven and be quiet"."""
-    further = _AND.split(found.topic)[1:]
-    return any(_whole(each, known, edition) is not None for each in further)
-
-
-def _whole(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
-    said = words(text, edition)
-    if len(said) > WORDS_MOST:
-        return None
-    for phrases in known:
-        bare = _without_courtesies(said, phrases)
-        # What is a courtesy elsewhere may be part of a phrase: "not now".
-        for each in (bare, said):
-            found = _heard(each, phrases, edition)
-            if found is not None:
-                return found
-    return None
-
-
-def _heard(said: Sequence[str], phrases: Phrases, edition: int) -> Heard | None:
-    for means in sorted(phrases.patterns):
-        empty = Heard(means=means, phrases=phrases)
-        for pattern in phrases.patterns[means]:
-            found = _places(pattern, said, empty, edition)
-            if found is not None:
-                return found
-    return None
-
-
-def _without_courtesies(said: Sequence[str], phrases: Phrases) -> Sequence[str]:
-    start, end = 0, len(said)
-    while start < end and said[start] in phrases.courtesies:
-        start += 1
-    while end > start and said[end - 1] in phrases.courtesies:
-        end -= 1
-    return said[start:end]
-
-
-def _places(
-    pattern: str, said: Sequence[str], found: Heard, edition: int
-) -> Heard | None:
-    """Return what words that fit a pattern tell; None if they do not fit."""
-    at = 0
-    for part in pattern.split():
-        if part == TOPIC:
-            topic = " ".join(said[at:])
-            return found.model_copy(update={"topic": topic}) if topic else None
-        if part == SPAN:
-            span_s = _span_s(said[at : at + 2], found.phrases)
-            if span_s is None:
-                return None
-            found, at = found.model_copy(update={"span_s": span_s}), at + 2
-            continue
-        if part == TIME:
-            time = _time(said[at : at + 2], found.phrases)
-            if time is None:
-                return None
-            hour, minute, count = time
-            found, at = found.model_copy(update={"time": (hour, minute)}), at + count
-            continue
-        for word in words(part, edition):
-            if at >= len(said) or said[at] != word:
-                return None
-            at += 1
-    return found if at == len(said) and at else None
-
-
-def _time(said: Sequence[str], phrases: Phrases) -> tuple[int, int, int] | None:
-    """Return hour and minute, and how many words they are."""
-    hour = _count(said[0], phrases.numbers) if said else None
-    if hour is None or hour >= 24 or hour != int(hour):
-        return None
-    # Minutes are two digits: in "at six two eggs" there are none.
-    minute = said[1] if len(said) > 1 and len(said[1]) == 2 else ""
-    if minute.isascii() and minute.isdecimal() and int(minute) < 60:
-        return int(hour), int(minute), 2
-    return int(hour), 0, 1
-
-
-def _span_s(said: Sequence[str], phrases: Phrases) -> float | None:
-    if len(said) < 2:
-        return None
-    number, unit = said
-    count = _count(number, phrases.numbers)
-    seconds = phrases.units.get(unit)
-    if count is None or seconds is None or not 0 < count * seconds <= 1e9:
-        return None
-    return count * seconds
-
-
-def _count(number: str, numbers: Mapping[str, float]) -> float | None:
-    # ASCII digits alone: `isdecimal` depends on the tables of the Python that runs.
-    if number.isascii() and number.isdecimal() and len(number) <= 6:
-        return float(number)
-    return numbers.get(number)
+        if self.is_unclear:
+            said = self.phrases.unclear.get(self.means, said)
+        elif self.span_s is not None:
+            said = self.phrases.timed.get(self.means, said)
+        span, minutes = spoken_times.in_figures(seconds), str(ceil(seconds / 60))
+        told = {"topic": self.topic, "span": span, "minutes": minutes}
+        # In one pass: a topic may hold a place itself.
+        return _PLACES.sub(lambda place: told.get(place[1], place[0]), said)

@@ -7,7 +7,7 @@ from projections.folds.executive import conversation
 from projections.folds.learning import heuristics
 from schemas.messages.sensing import Sensed
 from schemas.state.memory import Grounds
-from schemas.values import phrases
+from schemas.values import phrase_matching
 from schemas.values.phrases import Phrases
 from schemas.values.prompt_fencing import FENCED_SINCE, capped
 
@@ -57,7 +57,7 @@ def _is_why(grounds: Grounds, words: Phrases, edition: int) -> bool:
     """Tell whether something was said only to tell why something else was."""
     if grounds.path != "acknowledged":
         return False
-    heard = phrases.heard(grounds.about, (words,), edition)
+    heard = phrase_matching.heard(grounds.about, (words,), edition)
     return heard is not None and heard.means == "why"
 
 

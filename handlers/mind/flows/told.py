@@ -5,7 +5,6 @@ change is an inferred control, with the same checks as one that was sent.
 """
 
 from datetime import UTC, timedelta
-from math import ceil
 from operator import itemgetter
 
 from handlers.mind.context import TurnContext
@@ -25,7 +24,7 @@ from schemas.messages.executive import (
 from schemas.messages.notes import ControlRefused
 from schemas.messages.sensing import Sensed
 from schemas.state.executive import EVERYBODY, Modulation, Restraint
-from schemas.values import phrases, timezones
+from schemas.values import phrase_matching, timezones
 from schemas.values.phrases import Heard
 
 A_WHILE_S = 3_600.0
@@ -33,6 +32,8 @@ A_WHILE_S = 3_600.0
 LIGHTER_S = 600.0
 LIGHTER = 0.3
 """For how long, and by how much, there is more humor when somebody wants cheering up."""
+_USUALLY_S = {"quiet": restraints.QUIET_S, "focus": A_WHILE_S}
+"""What an answer says of how long, where nobody said it."""
 
 
 def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | None:
@@ -45,11 +46,13 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         return None
     of_packs = (each for pack in turn.packs for each in pack.pack.phrases)
     known = (*settings.phrases, *of_packs)
-    heard = phrases.heard(here.event.text, known, turn.settings.edition)
+    heard = phrase_matching.heard(here.event.text, known, turn.settings.edition)
     if heard is None or here.assessment.silence == "informational":
         return None
     if heard.time is not None:
-        heard = heard.model_copy(update={"span_s": _until(turn, heard.time)})
+        heard = heard.model_copy(update={"span_s": _until(turn, heard, heard.time)})
+    if heard.means == "remind" and heard.span_s is None and heard.phrases.unclear:
+        heard = heard.model_copy(update={"is_unclear": True})
     wanted = _controls(turn, heard, here.event)
     answers = [infer(turn, each, "pattern", after=_after(each)) for each in wanted]
     gates, silence = here.assessment.gates, here.assessment.silence
@@ -61,7 +64,7 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     is_undone = heard.means != "undo" or bool(wanted)
     text = heard.phrases.refusal
     if is_undone and not is_refused:
-        text = heard.reply(ceil((heard.span_s or restraints.QUIET_S) / 60))
+        text = heard.reply(heard.span_s or _USUALLY_S.get(heard.means, 0.0))
     if heard.means == "why":
         text = converse.why(turn, here.event, heard.phrases)
     decision_id = turn.next_id
@@ -77,6 +80,8 @@ def _controls(
 ) -> tuple[ExecutiveControl, ...]:
     """Return what the words ask for; nothing for help, or if nothing can be undone."""
     span_s, speaker = heard.span_s, event.speaker or ""
+    # Phrases recorded without fractions have a time for quiet, mute and reminders alone.
+    timed_s = span_s if heard.phrases.fractions else None
     match heard.means:
         case "quiet" | "mute":
             return (Muted(mode=heard.means, for_s=span_s, by=speaker),)
@@ -84,12 +89,17 @@ def _controls(
             return _unmuted(turn, speaker)
         case "suppress" | "heighten":
             return (
-                SalienceModulated(change=heard.means, about=heard.topic, by=speaker),
+                SalienceModulated(
+                    change=heard.means, about=heard.topic, for_s=timed_s, by=speaker
+                ),
             )
         case "focus":
             return (
                 SalienceModulated(
-                    change="focus", about=heard.topic, for_s=A_WHILE_S, by=speaker
+                    change="focus",
+                    about=heard.topic,
+                    for_s=timed_s or A_WHILE_S,
+                    by=speaker,
                 ),
             )
         case "talk_more" | "talk_less":
@@ -97,17 +107,23 @@ def _controls(
             amount = sign * modulations.AMOUNTS["threshold"]
             return (
                 SalienceModulated(
-                    change="threshold", amount=amount, for_s=A_WHILE_S, by=speaker
+                    change="threshold",
+                    amount=amount,
+                    for_s=timed_s or A_WHILE_S,
+                    by=speaker,
                 ),
             )
         case "cheer_up":
             return (
                 TraitAdjusted(
-                    trait="humor", by_amount=LIGHTER, for_s=LIGHTER_S, by=speaker
+                    trait="humor",
+                    by_amount=LIGHTER,
+                    for_s=timed_s or LIGHTER_S,
+                    by=speaker,
                 ),
             )
         case "remind":
-            return (_reminder(turn, heard, event),)
+            return () if heard.is_unclear else (_reminder(turn, heard, event),)
         case "undo":
             return _undone(turn, speaker)
         case "help" | "why":
@@ -128,14 +144,15 @@ def _reminder(turn: TurnContext, heard: Heard, event: Sensed) -> ReminderSet:
     )
 
 
-def _until(turn: TurnContext, time: tuple[int, int]) -> float:
+def _until(turn: TurnContext, heard: Heard, time: tuple[int, int]) -> float:
     """Return the seconds until a time of the day comes next, in the settings' zone."""
     settings = turn.settings.executive
     zone = settings.timezone if settings is not None else "UTC"
     here = timezones.local(turn.now, zone)
     hour, minute = time
     # "At six" is in the morning or in the evening, whichever comes first.
-    hours = (hour, (hour + 12) % 24) if 0 < hour <= 12 else (hour,)
+    is_either = 0 < hour <= 12 and not heard.is_time_exact
+    hours = (hour, (hour + 12) % 24) if is_either else (hour,)
     today = [
         here.replace(hour=each, minute=minute, second=0, microsecond=0)
         for each in hours

@@ -12,7 +12,8 @@ from schemas.messages.executive import Muted
 from schemas.messages.notes import ControlInferred
 from schemas.messages.results import ClockTicked
 from schemas.state.executive import Executive
-from schemas.values.phrases import Phrases, heard, tails
+from schemas.values.phrase_matching import heard, tails
+from schemas.values.phrases import Phrases
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.handlers.mind.test_restraint import closed, happens
@@ -116,7 +117,7 @@ def test_unmute_is_acknowledged_though_it_is_mute() -> None:
         ("talk less", "threshold", 0.3, "", 3_600),
         ("talk more", "threshold", -0.3, "", 3_600),
         ("Erzähl mir nichts mehr über Zombies!", "suppress", 1.0, "zombies", None),
-        ("Achte bitte auf den Ofen", None, 0.0, "", None),
+        ("Achte bitte auf den Ofen", "heighten", 0.3, "den ofen", None),
         ("achte auf den ofen", "heighten", 0.3, "den ofen", None),
     ],
 )
@@ -221,11 +222,10 @@ def test_german_is_understood_and_answered_in_german() -> None:
     """Numbers and units of time included."""
     scenario = alive()
 
-    decided = one(says(scenario, "Sei bitte fünf Minuten still"), Decided)
-    still = one(says(scenario, "Sei fünf Minuten still, bitte!"), Decided)
-
-    assert decided.path != "acknowledged"
-    assert still.text == "Gut, ich bin 5 min still. Vor Gefahr warne ich trotzdem."
+    texts = ("Sei bitte fünf Minuten still", "Sei fünf Minuten still, bitte!")
+    for text in texts:
+        still = one(says(scenario, text), Decided)
+        assert still.text == "Gut, ich bin 5 min still. Vor Gefahr warne ich trotzdem."
 
 
 def test_packs_bring_phrases_of_their_own() -> None:
@@ -243,10 +243,8 @@ def test_packs_bring_phrases_of_their_own() -> None:
         "be quiet or not, what is the time",
         "please",
         "...",
-        "be quiet for ten",
-        "be quiet for many minutes",
-        "be quiet for 0 minutes",
-        "be quiet for -5 minutes",
+        "watch for -5 degrees",
+        "be quiet for as long as you like to be",
         "don't tell me about the weather? why not",
         "stop telling me about the oven and be quiet",
         "stop talking about him behind his back",
@@ -263,17 +261,17 @@ def test_other_words_are_for_the_model(words: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("text", "minutes"),
+    ("text", "span"),
     [
-        ("Please be quiet for an hour, we are watching a film.", 60),
-        ("Be quiet for ten minutes now, the baby sleeps, you see", 10),
+        ("Please be quiet for an hour, we are watching a film.", "1 h"),
+        ("Be quiet for ten minutes now, the baby sleeps, you see", "10 min"),
     ],
 )
-def test_a_reason_may_follow(text: str, minutes: int) -> None:
+def test_a_reason_may_follow(text: str, span: str) -> None:
     """After a comma; it changes nothing."""
     acknowledged = one(says(alive(), text), Decided).text
 
-    assert acknowledged == f"OK, I'll be quiet for {minutes} min. I'll still warn you."
+    assert acknowledged == f"OK, I'll be quiet for {span}. I'll still warn you."
 
 
 def test_a_topic_may_have_a_comma() -> None:
