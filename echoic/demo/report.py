@@ -10,6 +10,7 @@ from dataclasses import dataclass
 from rich.console import RenderableType
 
 from echoic.client.names import Names, named
+from echoic.demo.home import Scene
 from echoic.terminal.screen import counted, pairs, table, text, words
 from replay.recording.decisions import DecisionRecord
 from replay.verify import Verification
@@ -37,9 +38,16 @@ class Report:
     """How many sensor events were published."""
     records: Sequence[DecisionRecord]
     state: AgentState
+    home: Scene
     verification: Verification
+    home_verification: Verification
     names: Names
     seconds: float
+
+    @property
+    def is_identical(self) -> bool:
+        """Whether both sessions, decided again, came out the same."""
+        return self.verification.is_identical and self.home_verification.is_identical
 
 
 def as_fields(report: Report) -> dict[str, object]:
@@ -56,15 +64,18 @@ def as_fields(report: Report) -> dict[str, object]:
             person: report.state.rapport[person].value
             for person in report.state.rapport.sorted_keys()
         },
-        "replay": {
-            "identical": report.verification.identical,
-            "total": report.verification.total,
-        },
+        "replay": _counts(report.verification),
         "latency_ms": {
             "p50": round(percentile(latencies(report.records), 0.50), 3),
             "p95": round(percentile(latencies(report.records), 0.95), 3),
         },
         "seconds": round(report.seconds, 3),
+        "home": {
+            "said": [
+                each.said for each in report.home.records if each.said is not None
+            ],
+            "replay": _counts(report.home_verification),
+        },
     }
 
 
@@ -101,11 +112,17 @@ def summary(report: Report) -> Iterator[RenderableType]:
     yield table(("", "", words()), rows, 2)
 
 
-def proof(verification: Verification) -> RenderableType:
-    """Return what replaying the session came to."""
-    mark, colour = ("✓", "green") if verification.is_identical else ("✗", "red")
-    figures = f"{verification.identical}/{verification.total} outputs identical"
-    return text((f"{mark} replay verify: {figures}", colour))
+def proof(report: Report) -> Iterator[RenderableType]:
+    """Yield what replaying each session came to."""
+    sessions = {"game": report.verification, "home": report.home_verification}
+    for name, found in sessions.items():
+        mark, colour = ("✓", "green") if found.is_identical else ("✗", "red")
+        figures = f"{found.identical}/{found.total} outputs identical"
+        yield text((f"{mark} replay verify, {name}: {figures}", colour))
+
+
+def _counts(verification: Verification) -> dict[str, int]:
+    return {"identical": verification.identical, "total": verification.total}
 
 
 def silences(records: Sequence[DecisionRecord]) -> dict[str, int]:

@@ -24,6 +24,7 @@ from echoic.client.publish import publish_raw, tell
 from echoic.client.read_models import up_to_date
 from echoic.client.sensor_access import sensor_credentials
 from echoic.config.load import Settings, load
+from echoic.demo import home
 from echoic.demo import report as demo_report
 from echoic.demo.report import Report
 from echoic.explain import explain
@@ -52,6 +53,7 @@ _EXPLAINED = ("habituated", "below_relevance", "llm_unavailable")
 _NO_MODEL = (
     "no model is set, so what no heuristic is trusted with stays unanswered; said once"
 )
+_HOME = "what waits, a reminder, and what may be said in spite of “be quiet”."
 _NEXT = {
     "up --detach": "keep an instance running",
     "sensor crafter": "play a live game for it",
@@ -69,8 +71,8 @@ def run(*, speed: float, as_json: bool) -> int:
         print_json(demo_report.as_fields(report))
     else:
         _close(report)
-    whole = report.verification.is_identical and len(report.records) == report.events
-    return 0 if whole else 1
+    is_whole = report.is_identical and len(report.records) == report.events
+    return 0 if is_whole else 1
 
 
 async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
@@ -98,7 +100,9 @@ async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
             events=events,
             records=tuple(follower.records.values()),
             state=state,
-            verification=await _verify(live),
+            home=await home.play(live),
+            verification=await _verify(live, AGENT),
+            home_verification=await _verify(live, home.AGENT),
             names=follower.names,
             seconds=seconds,
         )
@@ -184,10 +188,10 @@ async def _vote(live: Instance, follower: Follower, vote: PlayedVote) -> None:
     await tell(live.log, AGENT, given)
 
 
-async def _verify(live: Instance) -> Verification:
-    """Decide the whole session again, from the log alone."""
+async def _verify(live: Instance, agent: str) -> Verification:
+    """Decide an agent's whole session again, from the log alone."""
     provider = AidProvider(live.embedder, PackLibrary(live.log, live.embedder))
-    return await verify(live.log, Span(partition_of(AGENT), agent=AGENT), provider)
+    return await verify(live.log, Span(partition_of(agent), agent=agent), provider)
 
 
 def _settings(folder: Path) -> Settings:
@@ -226,9 +230,11 @@ def _close(report: Report) -> None:
             why = explain.explain(record, report.names)
             show("", text((question, "bold"), " For example here:"), "")
             show(*explanation.explained_alone(record, why))
+    show("", text(("A few minutes at home:", "bold"), f" {_HOME}"), "")
+    show(*report.home.lines())
     show("", "Next:", pairs({f"{program()} {name}": _NEXT[name] for name in _NEXT}))
-    show("", "And the whole session, decided again from the log alone:")
-    show(demo_report.proof(report.verification))
+    show("", "And both sessions, decided again from the log alone:")
+    show(*demo_report.proof(report))
 
 
 def _instructive_answer(report: Report) -> DecisionRecord | None:

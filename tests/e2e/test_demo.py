@@ -73,6 +73,14 @@ def test_the_demo_decides_everything_and_leaves_nothing(tmp_path: Path) -> None:
     assert closing["spoke"] + closing["silent"] == closing["events"]
     assert closing["replay"]["identical"] == closing["replay"]["total"] > 400
     assert 0 < closing["latency_ms"]["p50"] <= closing["latency_ms"]["p95"]
+    home = closing["home"]
+    assert home["replay"]["identical"] == home["replay"]["total"] > 30
+    # What waited for the end of a call, what two sentences asked for, what is dangerous
+    # enough in spite of "be quiet", why that was said, and what was asked to be reminded of.
+    assert [each[:16] for each in home["said"]] == [
+        "The washing is d", "OK, I'll remind ", "OK, I'll be quie", "Water is leaking",
+        "It was like \"Wat", "You wanted me to",
+    ]  # fmt: skip
     assert len(ran.children) >= 2
     assert [child for child in ran.children if child.is_running()] == []
     assert list(tmp_path.iterdir()) == []
@@ -92,5 +100,5 @@ def test_the_demo_tells_a_newcomer_what_happened(tmp_path: Path) -> None:
         assert words in ran.said + ran.complained
     assert ran.said.count("no model is set") == 1
     assert ran.said.count("llm_unavailable") <= 2  # its line, and in the summary
-    assert 40 < ran.said.count("\n") < 130
-    assert ran.said.splitlines()[-1].startswith("✓ replay verify: ")
+    assert 40 < ran.said.count("\n") < 150
+    assert ran.said.splitlines()[-1].startswith("✓ replay verify, home: ")
