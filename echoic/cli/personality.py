@@ -8,13 +8,16 @@ from typing import Annotated
 import typer
 
 from echoic.cli.connected import known_at, on_instance, send
+from echoic.cli.fields import hints, values
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.evidence import recordings
 from echoic.client.heuristics import packs_of
-from echoic.client.personality import CALM, Character, character, now_of, trials
+from echoic.client.personality import Character, character, now_of
+from echoic.client.trials import CALM, SHOWN_BY, Attempt, trials
 from echoic.errors import EchoicError
 from echoic.packs.personalities import shipped
+from echoic.packs.skills import shipped as styles
 from echoic.terminal import personality as screens
 from echoic.terminal.output import note
 from evaluation.learning.one_voice import VoiceCheck, check
@@ -22,7 +25,6 @@ from projections.folds.executive import templates
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.recorded_decisions import recorded_decisions
 from schemas.messages.executive import PersonalitySelected
-from schemas.values.personality import DETECTED
 
 app = new_app("personality", "As whom it speaks: list, use, show, try, check.")
 
@@ -77,28 +79,42 @@ def show(call: Call, person: str | None = None) -> None:
 
 @app.command(name="try")
 def try_(
-    call: Call, event: str, context: Annotated[list[str] | None, typer.Option()] = None
+    call: Call,
+    event: str,
+    says: str = "",
+    detail: str = "",
+    context: Annotated[list[str] | None, typer.Option()] = None,
+    field: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
+    hint: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
 ) -> None:
-    """Show how each personality that comes with the program would speak of an event.
+    """Show what each personality that comes with the program would say of an event.
 
-    Each once calm and once under threat, unless contexts are named; needs no instance.
+    In a game, at work and under threat, unless contexts are named. The words are by
+    templates, as without a model; it needs no instance.
 
-    Examples: `echoic personality try "A creeper is behind you."`, `echoic personality try
-    "The wash is done." --context home --context user_struggling`.
+    Examples: `echoic personality try "Your health is low." --says "Eat something."`,
+    `echoic personality try "The wash is done." --context home --context user_struggling`.
 
     Args:
         event: What happened, in words.
+        says: What a heuristic would say of it; else the event's own words.
+        detail: What a domain would add to it, such as `{hearts} hearts remaining.`.
         context: In which context: calm, gaming, work, home, general, high_threat,
             opportunity or user_struggling.
+        field: A field of the event, for the detail.
+        hint: How far it threatens, amuses and so on, from 0 to 1, such as `humor=0.8`.
     """
-    wanted = context or [CALM, "high_threat"]
-    allowed = (CALM, *templates.contexts(()), *DETECTED)
+    wanted = context or ["gaming", "work", "high_threat"]
+    allowed = (CALM, *templates.contexts(()), *SHOWN_BY)
     for each in wanted:
         if each not in allowed:
             raise EchoicError(f"no context {each!r}, there are {', '.join(allowed)}")
-    found = trials({each.name: each for each in shipped()}, (), wanted)
-    fields = {"event": event, "rows": [asdict(each) for each in found]}
-    call.show(fields, screens.tried(event, found))
+    attempt = Attempt(
+        text=event, says=says, detail=detail, fields=values(field), salience=hints(hint)
+    )
+    found = trials(attempt, shipped(), styles(), wanted)
+    fields = {**asdict(attempt), "rows": [asdict(each) for each in found]}
+    call.show(fields, screens.tried(attempt, found))
 
 
 @app.command(name="check")

@@ -2,14 +2,14 @@
 
 import json
 import sys
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterator
 from pathlib import Path
-from typing import Annotated, get_args
+from typing import Annotated
 
-import orjson
 import typer
 
 from echoic.cli.connected import on_instance
+from echoic.cli.fields import hints, values
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress, waiting
 from echoic.client import decision_json
@@ -24,7 +24,6 @@ from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.terminal import decisions
 from echoic.terminal.output import note, print_json, show, terminal
 from replay.recording.decisions import DecisionRecord
-from schemas.messages.sensing import Dimension
 
 app = new_app("publishing", "Events, as a sensor sends them.")
 
@@ -70,8 +69,8 @@ def pub(
             "text": text,
             "source": source,
             "type": type_,
-            "fields": _values(field),
-            "salience": _hints(hint) or _own_hints(source, type_),
+            "fields": values(field),
+            "salience": hints(hint) or _own_hints(source, type_),
         }
         lines = sys.stdin if text == "-" else [json.dumps(event)]
         items = read_lines(
@@ -149,35 +148,3 @@ async def _answered(
 def _own_hints(source: str, type_: str) -> dict[str, object]:
     """Return the hints of a person's message: it matters because a person says it."""
     return {"social": 0.9} if (source, type_) == ("user", "message") else {}
-
-
-def _hints(given: Iterable[str] | None) -> dict[str, object]:
-    """Parse salience hints here: an invalid one would have the whole event refused.
-
-    Raises:
-        EchoicError: an unknown dimension, or no number from 0 to 1.
-    """
-    hints = _values(given)
-    for name, number in hints.items():
-        is_unit = isinstance(number, int | float) and 0 <= number <= 1
-        if name not in get_args(Dimension) or not is_unit:
-            raise EchoicError(
-                f"{name}={number} is no hint",
-                next_step=f"give a number from 0 to 1 to {', '.join(get_args(Dimension))}",
-            )
-    return hints
-
-
-def _values(fields: Iterable[str] | None) -> dict[str, object]:
-    """Parse `name=value` pairs; a value that is no JSON is text."""
-    found: dict[str, object] = {}
-    for text in fields or ():
-        name, equals, value = text.partition("=")
-        if not equals:
-            raise EchoicError(f"{text!r} is no field", next_step="--field value=3")
-        try:
-            found[name] = orjson.loads(value)
-        # `kitchen` is no JSON and is meant as text: nobody quotes twice in a shell.
-        except ValueError:
-            found[name] = value
-    return found

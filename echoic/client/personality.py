@@ -5,7 +5,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from echoic.client.state import AgentSnapshot
-from handlers.mind.stages import personality, relevance, response_type, voice
+from handlers.mind.stages import personality, voice
 from handlers.mind.stages.personality import Traits
 from projections.folds.executive import templates
 from projections.folds.executive.personality import lasting
@@ -13,22 +13,9 @@ from projections.folds.executive.signs import Moment
 from schemas.messages.decisions import ContextInForce
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
-from schemas.values.exact_math import clamp, round6
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.personality import (
-    TRAITS,
-    ContextDeclared,
-    PersonalityTemplate,
-    Trait,
-)
-from schemas.values.reasons import ResponseType
+from schemas.values.personality import TRAITS, ContextDeclared, PersonalityTemplate
 from schemas.values.settings import UNSTARTED
-
-CALM = "calm"
-"""What a trial calls no context at all."""
-
-_MIDDLE = 0.5
-"""The relevance that new instances ask for."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,23 +43,6 @@ class Character:
             "rapport": found.rapport,
             "templates": sorted(self.templates),
         }
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Trial:
-    """How one personality would be in one context."""
-
-    personality: str
-    context: str
-    traits: Mapping[Trait, float]
-    threshold: float
-    """How relevant an event must be that it speaks, if 0.5 is set and nothing raises it."""
-    response_type: ResponseType
-    """What its answer to an event is that says nothing of itself."""
-    words: tuple[int, int]
-    """The fewest and the most that suit."""
-    told: str
-    """What a model is told of it, without the character's own text."""
 
 
 def character(
@@ -129,40 +99,6 @@ def all_templates(
     names = templates.names(settings, packs)
     found = ((name, templates.named(settings, packs, name)) for name in names)
     return {name: template for name, template in found if template is not None}
-
-
-def trials(
-    known: Mapping[str, PersonalityTemplate],
-    packs: Sequence[CompiledPack],
-    contexts: Sequence[str],
-) -> tuple[Trial, ...]:
-    """Return each template in each context, with nothing else that moves the traits."""
-    return tuple(
-        _trial(name, known[name], context, packs)
-        for name in known
-        for context in contexts
-    )
-
-
-def _trial(
-    name: str,
-    template: PersonalityTemplate,
-    context: str,
-    packs: Sequence[CompiledPack],
-) -> Trial:
-    moves = [] if context == CALM else [templates.modifiers(packs, context)]
-    traits = personality.effective(template, moves)
-    kind = response_type.response_type({}, traits, context)
-    moved = _MIDDLE + relevance.by_traits(traits)
-    return Trial(
-        personality=name,
-        context=context,
-        traits=traits,
-        threshold=round6(clamp(moved, relevance.LEAST, relevance.MOST)),
-        response_type="alert" if context == "high_threat" else kind,
-        words=voice.shortest_and_longest(traits),
-        told=voice.tone(None, traits).text,
-    )
 
 
 def _settings(known: AgentSnapshot) -> ExecutiveSettings:

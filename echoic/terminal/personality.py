@@ -4,7 +4,8 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from echoic.client.personality import Character, Trial
+from echoic.client.personality import Character
+from echoic.client.trials import Attempt, Trial
 from echoic.terminal.screen import bar, counted, indented, number, short, table, words
 from evaluation.learning.one_voice import VoiceCheck
 from schemas.messages.decisions import ContextInForce, Decided, Voice
@@ -54,33 +55,18 @@ def of_decision(voice: Voice) -> Iterator[str]:
         yield ", ".join(feels)
 
 
-def tried(event: str, found: Sequence[Trial]) -> Iterator[RenderableType]:
-    """Yield how each personality would speak of an event, in each context."""
-    yield f"“{event}”"
-    header = (
-        "personality",
-        "context",
-        number("speaks from"),
-        "type",
-        number("words"),
-        number("sarcasm"),
-        words("told"),
-    )
-    yield table(
-        header,
-        (
-            (
-                each.personality,
-                each.context,
-                f"{each.threshold:.2f}",
-                each.response_type,
-                f"{each.words[0]}-{each.words[1]}",
-                f"{each.traits['sarcasm']:.2f}",
-                each.told,
-            )
-            for each in found
-        ),
-    )
+def tried(attempt: Attempt, found: Sequence[Trial]) -> Iterator[RenderableType]:
+    """Yield what each personality would say of an event, in each context."""
+    yield f"“{attempt.text}”" + (f" → “{attempt.says}”" if attempt.says else "")
+    header = ("personality", "context", number("from"), "type", words("says"))
+    yield table(header, map(_trial, found))
+    yield ""
+    yield "from: how much an event must matter that it speaks; by templates, without a model"
+
+
+def _trial(each: Trial) -> tuple[str, ...]:
+    threshold = f"{each.threshold:.2f}"
+    return each.personality, each.context, threshold, each.response_type, each.said
 
 
 def checked(found: Sequence[VoiceCheck]) -> Iterator[RenderableType]:

@@ -66,15 +66,7 @@ def skills_of(turn: TurnContext, domain: str) -> Skills:
     return skills_fold.in_force(turn.state.executive, settings, turn.packs, domain)
 
 
-def known_with(turn: TurnContext, event: Sensed) -> Sensed:
-    """Return an event with the named facts as further fields; its own go before them."""
-    known = known_facts.as_fields(turn.state.executive)
-    if not known:
-        return event
-    return event.model_copy(update={"fields": {**known, **event.fields}})
-
-
-def _manner(traits: Traits | None) -> Manner | None:
+def manner_of(traits: Traits | None) -> Manner | None:
     """Return the character in bands; None if nobody chose one."""
     if traits is None or not traits.is_chosen:
         return None
@@ -84,6 +76,14 @@ def _manner(traits: Traits | None) -> Manner | None:
         now={trait: voice.band(value) for trait, value in traits.values.items()},
         is_serious=any(each.name in SERIOUS for each in traits.contexts),
     )
+
+
+def known_with(turn: TurnContext, event: Sensed) -> Sensed:
+    """Return an event with the named facts as further fields; its own go before them."""
+    known = known_facts.as_fields(turn.state.executive)
+    if not known:
+        return event
+    return event.model_copy(update={"fields": {**known, **event.fields}})
 
 
 def voiced(
@@ -99,7 +99,7 @@ def voiced(
     """
     if not in_force:
         return candidates
-    manner = _manner(traits)
+    manner = manner_of(traits)
     fields = known_with(turn, event).fields
 
     def in_words(each: HeuristicCandidate) -> HeuristicCandidate:

@@ -1,10 +1,10 @@
-"""Personalities side by side, and what a page says of one."""
+"""What a page says of a personality, and a decision of its own."""
 
 from typing import Any
 
 import orjson
 
-from echoic.client.personality import CALM, Character, character, trials
+from echoic.client.personality import Character, character
 from echoic.client.state import AgentSnapshot, as_fields
 from echoic.packs.personalities import shipped
 from echoic.terminal import personality as screens
@@ -17,11 +17,8 @@ from schemas.messages.executive import (
     TraitAdjusted,
 )
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.personality import Trait
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, one
-
-FOUR = {each.name: each for each in shipped()}
 
 
 def living(**settings: Any) -> Scenario:
@@ -39,43 +36,6 @@ def snapshot(scenario: Scenario) -> AgentSnapshot:
 def now(scenario: Scenario) -> Character:
     """Its personality now."""
     return character(snapshot(scenario), (), scenario.at)
-
-
-def test_one_event_four_personalities_two_contexts() -> None:
-    """Sarcasm leaves under threat, help grows, words get fewer; always the same table."""
-    found = trials(FOUR, (), (CALM, "high_threat"))
-
-    def of(name: str, context: str, trait: Trait) -> float:
-        (each,) = (
-            each
-            for each in found
-            if (each.personality, each.context) == (name, context)
-        )
-        return each.traits[trait]
-
-    assert len(found) == 8
-    for name in FOUR:
-        assert of(name, "high_threat", "sarcasm") < 0.6
-        assert of(name, "high_threat", "sarcasm") < of(name, CALM, "sarcasm")
-        assert of(name, "high_threat", "helpfulness") > of(name, CALM, "helpfulness")
-        calm, tense = (each.words for each in found if each.personality == name)
-        assert tense <= calm
-    assert len({each.told for each in found}) == 8
-    told = {(each.personality, each.context): each.told for each in found}
-    assert "Be sarcastic" in told["jester", CALM]
-    assert "sarcastic" not in told["jester", "high_threat"]
-    assert "Suggest" in told["butler", CALM]
-    assert trials(FOUR, (), (CALM, "high_threat")) == found
-
-
-def test_the_table_shows_each_of_them() -> None:
-    """One line for each personality and context."""
-    found = trials(FOUR, (), (CALM, "high_threat"))
-    page = rendered(screens.tried("A creeper is behind you.", found))
-
-    for name in FOUR:
-        assert page.count(name) == 2
-    assert "high_threat" in page
 
 
 def test_a_page_says_what_moves_the_traits() -> None:

@@ -328,7 +328,7 @@ def test_the_shipped_templates_say_one_thing_in_their_own_ways() -> None:
         assert serious.arm != SILENT
     assert said == {
         "butler": "You are late. Do not stay.",
-        "coach": "You're late! Don't stay. You can do it!",
+        "coach": "You're late! Don't stay. You can do it! Ask if you want more detail.",
         "engineer": "You're late. Don't stay. Just saying.",
         "jester": "You're late! Don't stay. Shocking, I know.",
     }
