@@ -93,7 +93,7 @@ def trials(
         line = Line(texts=("{text} " + attempt.detail,))
         details = (Skill(name="details", kind="domain", lines=(line,)),)
     settings = ExecutiveSettings(
-        templates=tuple(known), skills=(*styles, *details), relevance=True
+        templates=tuple(known), skills=(*styles, *details), consistent=True
     )
     return tuple(
         _trial(attempt, settings, each.name, context)
@@ -150,7 +150,7 @@ def _said(
     found = skills.voiced(
         saying,
         skills_fold.in_force(executive, settings, (), "trial"),
-        manner_of(traits),
+        manner_of(traits, settings),
         # The same for each personality: what differs is the character alone.
         lambda purpose: ids.draw("trial", "", attempt.text, purpose),
     )

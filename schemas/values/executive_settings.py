@@ -106,6 +106,9 @@ class ExecutiveSettings(Part):
     """What is said in them, as the program had it when the mind started."""
     skills: tuple[Skill, ...] = added(())
     """Those that come with the program, likewise."""
+    consistent: Annotated[bool, Setting("skills.consistent", start="on")] = added(False)
+    """Whether all is said in one voice: check-ins, reminders and milestones in character,
+    too, and no style makes an answer longer than suits the verbosity."""
     prompt_tokens: Annotated[int, Setting("memory.prompt_tokens", start=500)] = added(
         0, ge=0, le=8_000
     )

@@ -2,6 +2,7 @@
 
 from collections.abc import Mapping
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
@@ -12,13 +13,30 @@ from handlers.mind.stages.voice import Tone
 from projections.folds.executive import known_facts
 from projections.folds.executive import skills as skills_fold
 from projections.folds.executive.signs import Moment
+from schemas.messages.decisions import Voice, Wording
 from schemas.messages.sensing import Dimension, Sensed
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import HeuristicCandidate
+from schemas.values import ids
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.reasons import ResponseType
 from schemas.values.skills import Skills
 
 SERIOUS = ("high_threat", "user_struggling")
 """The contexts in which nobody jokes."""
+
+
+SOURCE = "echoic"
+"""Who occasions what no sensor does, and its domain."""
+
+
+class Spoken(Struct, frozen=True):
+    """What a timer says, and in which character."""
+
+    text: str
+    voice: Voice | None = None
+    skills: tuple[str, ...] | None = None
+    wording: Wording | None = None
 
 
 def traits_of(
@@ -37,14 +55,50 @@ def traits_of(
         sentiment=event.sentiment,
         person=event.person,
     )
-    wanted = turn.variant.template
+    return _traits_at(turn, settings, moment)
+
+
+def unasked(
+    turn: TurnContext, text: str, kind: str, type_: ResponseType, person: str | None
+) -> Spoken:
+    """Return what a timer of a `kind` has to say, in character and by the skills in force.
+
+    As it is without the setting, or if nobody chose a character.
+    """
+    settings = turn.settings.executive
+    if settings is None or not settings.consistent:
+        return Spoken(text)
+    traits = _traits_at(turn, settings, Moment(person=person))
+    saying = skills.Saying(
+        text=text,
+        response_type=type_,
+        type=kind,
+        source=SOURCE,
+        fields=known_facts.as_fields(turn.state.executive),
+    )
+    id_, agent = turn.next_id, turn.input.agent
+    words = skills.voiced(
+        saying,
+        skills_of(turn, SOURCE),
+        manner_of(traits, settings),
+        # By the decision: several timers may be due at one input.
+        lambda purpose: ids.draw(turn.settings.seed, agent, id_, purpose),
+    )
+    if words is None:
+        return Spoken(text, traits.record())
+    return Spoken(words.text, traits.record(), words.skills or None, words.wording)
+
+
+def _traits_at(
+    turn: TurnContext, settings: ExecutiveSettings, moment: Moment
+) -> Traits:
     return personality.traits_in_force(
         turn.state,
         settings,
         turn.packs,
         turn.now,
         moment,
-        wanted=wanted,
+        wanted=turn.variant.template,
         pace=turn.settings.rapport,
     )
 
@@ -66,7 +120,7 @@ def skills_of(turn: TurnContext, domain: str) -> Skills:
     return skills_fold.in_force(turn.state.executive, settings, turn.packs, domain)
 
 
-def manner_of(traits: Traits | None) -> Manner | None:
+def manner_of(traits: Traits | None, settings: ExecutiveSettings) -> Manner | None:
     """Return the character in bands; None if nobody chose one."""
     if traits is None or not traits.is_chosen:
         return None
@@ -75,6 +129,9 @@ def manner_of(traits: Traits | None) -> Manner | None:
         at_rest={trait: voice.band(value) for trait, value in traits.at_rest.items()},
         now={trait: voice.band(value) for trait, value in traits.values.items()},
         is_serious=any(each.name in SERIOUS for each in traits.contexts),
+        longest=voice.shortest_and_longest(traits.values)[1]
+        if settings.consistent
+        else None,
     )
 
 
@@ -97,9 +154,10 @@ def voiced(
 
     All of them before a strategy chooses: other words are another arm.
     """
-    if not in_force:
+    settings = turn.settings.executive
+    if not in_force or settings is None:
         return candidates
-    manner = manner_of(traits)
+    manner = manner_of(traits, settings)
     fields = known_with(turn, event).fields
 
     def in_words(each: HeuristicCandidate) -> HeuristicCandidate:

@@ -8,9 +8,11 @@ from datetime import datetime, timedelta
 from typing import Any
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import output, restrain, waiting
+from handlers.mind.flows import character, output, restrain, waiting
+from handlers.mind.flows.character import SOURCE
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.stages import executive
 from handlers.mind.stages.timing import URGENT, Answer
@@ -27,9 +29,6 @@ from schemas.messages.decisions import (
 )
 from schemas.state.agent import Timer
 from schemas.values.reasons import ResponseType, Silence, Timing
-
-SOURCE = "echoic"
-"""Who occasions what no sensor does, and its domain."""
 
 REMINDER_TTL_S = 3_600.0
 """How late a reminder may be; after that it is dropped as stale."""
@@ -85,10 +84,15 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
     gates, silence = restrain.at_timer(
         turn, wanted.person, wanted.asked_by, is_always=wanted.is_always
     )
-    common = _common(turn, wanted) | {"gates": gates}
+    spoken = character.unasked(
+        turn, wanted.text, wanted.kind, wanted.response_type, wanted.person
+    )
+    common = _common(turn, wanted) | {"gates": gates, "voice": spoken.voice}
     if silence is not None:
         turn.emit(_silent(common, silence))
         return
+    common |= {"skills": spoken.skills, "wording": spoken.wording}
+    wanted = replace(wanted, text=spoken.text)
     when = waiting.timing_of(
         turn, Answer(wanted.response_type, wanted.urgency, 0.0, wanted.person, False)
     )

@@ -51,6 +51,8 @@ class Manner(Struct, frozen=True, kw_only=True):
     """Those of the traits in force."""
     is_serious: bool
     """Whether nobody jokes: under threat, or while somebody struggles."""
+    longest: int | None = None
+    """How many words a style may make of an answer; None: any number."""
 
 
 class _Words(Struct):
@@ -135,7 +137,7 @@ def _style(
     if is_out:
         return
     words.read.append(f"{trait}={now}")
-    _apply(words, saying, name, skill, now, drawn)
+    _apply(words, saying, name, skill, now, drawn, manner.longest)
 
 
 def _fits(saying: Saying, skill: Skill, at: int) -> bool:
@@ -151,18 +153,31 @@ def _apply(
     skill: Skill,
     at: int | None,
     drawn: Callable[[str], float],
+    longest: int | None = None,
 ) -> None:
     before = words.text
     for line in _lines(saying, skill, at):
         text = _filled(_taken(words, name, line, drawn), before, saying)
-        if text is not None:
+        if text is None:
+            continue
+        if _is_too_long(text, before, longest):
+            words.filtered.append(version_of(name, skill))
+        else:
             words.text = text
-            break
+        break
     for table in skill.tables:
         if _in_band(table.bands, at):
             words.text = _swapped(words.text, table.words)
     if words.text != before:
         words.used.append(version_of(name, skill))
+
+
+def _is_too_long(text: str, before: str, longest: int | None) -> bool:
+    """Tell whether a style makes words too many; what is long by itself may stay so."""
+    if longest is None:
+        return False
+    count = len(text.split())
+    return count > longest and count > len(before.split())
 
 
 def _lines(saying: Saying, skill: Skill, at: int | None) -> Iterator[Line]:

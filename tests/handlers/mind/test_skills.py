@@ -332,3 +332,25 @@ def test_the_shipped_templates_say_one_thing_in_their_own_ways() -> None:
         "engineer": "You're late. Don't stay. Just saying.",
         "jester": "You're late! Don't stay. Shocking, I know.",
     }
+
+
+def test_no_style_makes_an_answer_longer_than_suits() -> None:
+    """The engineer's irony is left out where eight words are used up; facts never are."""
+    styles = shipped.shipped()
+    plants = "Water the plants, and the lawn, please."
+    garden = pack(heuristic("dusk", "dusk falls", plants, confidence=0.9))
+    own = {"template": "engineer", "skills": styles}
+    before = playing(garden, context="", own=own).decide("dusk falls")
+    assert before.text in (f"{plants} Just saying.", f"{plants} No pressure.")
+
+    kept = playing(garden, context="", own={**own, "consistent": True})
+    decided = kept.decide("dusk falls")
+    assert decided.text == plants
+    assert decided.skills is None
+    assert decided.wording is not None
+    assert decided.wording.filtered == ("sarcasm@1",)
+    assert voice_of(decided.arm) is None
+
+    known = playing(own={"template": "butler", "consistent": True})
+    known.control(TraitAdjusted(trait="verbosity", by_amount=-0.25))
+    assert low(known).text == PLAIN
