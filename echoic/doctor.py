@@ -15,12 +15,12 @@ from typing import Literal
 
 from nats.errors import Error as NatsError
 
-from echoic.client import health
+from echoic.client import health, peace
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
 from echoic.client.owners import owners, unowned
 from echoic.client.read_models import serving_version
-from echoic.client.watch import last_answered
+from echoic.client.watch import last_answered, settings_in_force
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from echoic.packs.bundled import extra
@@ -270,6 +270,16 @@ async def _quarantine(connection: Connection) -> Finding:
     return "notice", found, "echoic log tail --kind note"
 
 
+async def _quiet(connection: Connection) -> Finding:
+    held = await peace.of_all(connection)
+    hours = peace.quiet_hours(await settings_in_force(connection.log, 0))
+    if not held and hours is None:
+        return "fine", "nobody asked for it"
+    command = f"echoic {held[0].mode} off --agent {held[0].agent}" if held else None
+    advice = command or "echoic config show"
+    return "notice", peace.told(held, hours), advice
+
+
 async def set_apart(log: ReadableLog) -> Counter[str]:
     """Count the inputs in quarantine by reason, and the timers that failed by purpose."""
     reasons: Counter[str] = Counter()
@@ -289,4 +299,5 @@ _LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
     "worker": _worker,
     "read models": _read_models,
     "quarantine": _quarantine,
+    "quiet": _quiet,
 }

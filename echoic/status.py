@@ -7,9 +7,10 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from echoic import doctor
-from echoic.client import find, known_agents
+from echoic.client import find, known_agents, peace
 from echoic.client.connection import Connection
 from echoic.client.instance_note import read_note
+from echoic.client.peace import Peace
 from echoic.client.watch import settings_in_force
 from echoic.errors import NotFoundError
 from replay.recording.decisions import DecisionRecord
@@ -37,6 +38,10 @@ class Status:
     read_models: str
     quarantine: str
     """What was quarantined, by reason, in words."""
+    peace: tuple[Peace, ...]
+    """Every quiet and mute that is in force."""
+    quiet_hours: str | None
+    """The hours that are quiet, if now is one of them."""
     agents: int
     lately: tuple[DecisionRecord, ...]
     """The last decisions of the agents that decided most recently, newest first."""
@@ -49,6 +54,7 @@ async def look(connection: Connection) -> Status:
     named = await known_agents.names(connection.client)
     found = {check.name: check.found for check in await doctor.of_flow(connection)}
     database = connection.database_url
+    mind = await settings_in_force(connection.log, 0)
     return Status(
         process=note.pid if note else None,
         since=datetime.fromisoformat(note.started_at) if note else None,
@@ -59,10 +65,12 @@ async def look(connection: Connection) -> Status:
         else "",
         database=database.rpartition("@")[2] if database else None,
         last_message=await connection.log.last_sequence("ev.>"),
-        mind=await settings_in_force(connection.log, 0),
+        mind=mind,
         worker=found["worker"],
         read_models=found["read models"],
         quarantine=found["quarantine"],
+        peace=tuple(await peace.of_all(connection)),
+        quiet_hours=peace.quiet_hours(mind),
         agents=len(named),
         lately=await _lately(connection, named),
     )

@@ -4,11 +4,14 @@ from typing import Annotated, Literal
 
 import typer
 
-from echoic.cli.connected import send
+from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import seconds
 from echoic.cli.options import Call, new_app
+from echoic.client import peace
+from echoic.client.connection import Connection
+from projections.folds.executive import restraints
 from schemas.messages.executive import Muted
-from schemas.messages.notes import ControlApplied
+from schemas.values.spoken_times import in_figures
 
 For = Annotated[str | None, typer.Argument(metavar="[SPAN|off]")]
 
@@ -50,7 +53,25 @@ def _tell(
     off = span == "off"
     for_s = None if off or span is None else seconds(span, f"echoic {mode} 10m")
     control = Muted(mode=mode, for_s=for_s, off=off, person=person)
-    (applied,) = (
-        each for each in send(call, control) if isinstance(each, ControlApplied)
-    )
-    call.show(control.model_dump(exclude_none=True), [f"{applied.detail}, from here"])
+    send(call, control)
+    held = on_instance(call, _in_force)
+    # Who takes back a quiet wants to be heard, which a mute would prevent.
+    others = [
+        each for each in held if off or (each.mode, each.person) != (mode, person)
+    ]
+    whom = f" for {person}" if person else ""
+    said = f"{mode} no longer{whom}" if off else _described(control, whom)
+    still = "".join(f"; still {each}" for each in others)
+    fields = control.model_dump(exclude_none=True)
+    call.show({**fields, "in_force": held}, [f"{said}, from here{still}"])
+
+
+def _described(control: Muted, whom: str) -> str:
+    seconds = restraints.lasts_s(control)
+    span = f"for {in_figures(seconds)}" if seconds else "until taken back"
+    return f"{control.mode}{whom} {span}"
+
+
+async def _in_force(connection: Connection) -> list[peace.Peace]:
+    name = connection.settings.agent
+    return peace.of_agent(name, await known_at(connection))

@@ -1,6 +1,6 @@
 """`echoic salience`: what matters more or less for a while, listed, made and undone."""
 
-from datetime import UTC, datetime
+from datetime import datetime
 from typing import Annotated, Literal
 
 import typer
@@ -9,6 +9,7 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import seconds
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
+from echoic.client.state import in_force
 from echoic.errors import EchoicError
 from schemas.messages.executive import SalienceModulated
 from schemas.messages.notes import ControlApplied
@@ -27,17 +28,11 @@ def list_(call: Call) -> None:
     """
 
     async def run(connection: Connection) -> list[dict[str, object]]:
-        agent = (await known_at(connection)).agent
-        # The agent's time stands still between inputs, unless it is that of a recording.
-        now = agent.now if agent.clock else datetime.now(UTC)
-        known: tuple[Modulation | Restraint, ...] = (
-            *agent.executive.restraints,
-            *agent.executive.modulations,
-        )
+        known = await known_at(connection)
+        held = known.agent.executive
         return [
-            _row(each)
-            for each in known
-            if each.until is None or now is None or now < each.until
+            *map(_row, in_force(held.restraints, known.now)),
+            *map(_row, in_force(held.modulations, known.now)),
         ]
 
     rows = on_instance(call, run)

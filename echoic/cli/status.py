@@ -6,9 +6,10 @@ from rich.console import RenderableType
 
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, new_app
-from echoic.client import decision_json
+from echoic.client import decision_json, peace
 from echoic.status import Status, look
 from echoic.terminal.called import as_typed
+from echoic.terminal.decisions import unsaid
 from echoic.terminal.screen import counted, cut, pairs, table, text
 from replay.recording.decisions import DecisionRecord
 
@@ -31,7 +32,7 @@ def status(call: Call) -> None:
 
 _PLAIN = (
     "process", "since", "data", "broker", "database", "last_message", "worker",
-    "read_models", "quarantine", "agents",
+    "read_models", "quarantine", "peace", "quiet_hours", "agents",
 )  # fmt: skip
 
 
@@ -51,12 +52,19 @@ def _screen(found: Status) -> Iterator[RenderableType]:
         "mind": f"{mind.strategy.name}, threshold {mind.threshold:g}",
         "model": model.name if model else "none: only what was learnt answers",
         "agents": agents,
+        "quiet": _quiet(found),
     }
-    yield pairs(rows)
-    yield table(("", "", cut(), cut()), map(_last, found.lately), 4)
+    yield pairs({name: value for name, value in rows.items() if value})
+    if found.lately:
+        yield table(("", "", cut(), cut()), map(_last, found.lately), 4)
+
+
+def _quiet(found: Status) -> str:
+    """Say what keeps it from speaking; empty if nothing does."""
+    return peace.told(found.peace, found.quiet_hours)
 
 
 def _last(record: DecisionRecord) -> tuple[str, ...]:
-    said = f"“{record.said}”" if record.said else f"silent: {record.silence}"
+    said = f"“{record.said}”" if record.said else unsaid(record)
     at = f"{record.at.astimezone():%m-%d %H:%M}"
     return record.agent, at, record.text, f"→ {said}"

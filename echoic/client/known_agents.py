@@ -17,6 +17,9 @@ _NAMED = 12
 """Agents that an error lists at most."""
 
 
+_INPUTS = "ev.*.in.*.>"
+
+
 async def check(connection: Connection) -> None:
     """Check that the agent that a flag names is known.
 
@@ -40,25 +43,29 @@ async def check(connection: Connection) -> None:
 
 async def names(client: Client) -> list[str]:
     """Return every agent that the log has an input of, sorted."""
-    found = {parse(each).agent for each in await _input_subjects(client)}
-    return sorted(found - {SHARED_AGENT})
+    return sorted(await with_subject(client, _INPUTS) - {SHARED_AGENT})
+
+
+async def with_subject(client: Client, pattern: str) -> set[str]:
+    """Return every agent that the log has a message of whose subject fits a pattern."""
+    return {parse(each).agent for each in await _subjects(client, pattern)}
 
 
 async def inputs_by_partition(client: Client) -> dict[int, int]:
     """Return the number of inputs by partition; those without any are missing."""
     found: Counter[int] = Counter()
-    for subject, count in (await _input_subjects(client)).items():
+    for subject, count in (await _subjects(client, _INPUTS)).items():
         found[parse(subject).partition] += count
     return dict(found)
 
 
-async def _input_subjects(client: Client) -> dict[str, int]:
-    """Return the number of inputs by subject."""
+async def _subjects(client: Client, pattern: str) -> dict[str, int]:
+    """Return the number of messages by subject, of those that fit a pattern."""
     subject = f"$JS.API.STREAM.INFO.{LOG.name}"
     found: dict[str, int] = {}
     # The broker returns 100,000 subjects a page at most.
     while True:
-        wanted = {"subjects_filter": "ev.*.in.*.>", "offset": len(found)}
+        wanted = {"subjects_filter": pattern, "offset": len(found)}
         info = await insist(client, subject, wanted)
         page = info["state"].get("subjects") or {}
         found |= page

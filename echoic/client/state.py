@@ -3,9 +3,10 @@
 The same fold as the worker's; the running instance is not asked.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from dataclasses import dataclass
-from datetime import datetime
+from datetime import UTC, datetime
+from typing import TypeVar
 
 from echoic.errors import NotFoundError
 from handlers.aids import AidProvider, PackLibrary
@@ -14,7 +15,8 @@ from handlers.state_sources import state_code
 from projections.folds.executive.personality import mood_at
 from projections.folds.executive.templates import selected
 from projections.folds.partition import fold_recorded
-from schemas.state.agent import AgentState, SharedState
+from schemas.state.agent import AgentState, PartitionState, SharedState
+from schemas.state.executive import Modulation, Restraint
 from schemas.state.proposals import Proposal
 from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import partition_of
@@ -34,6 +36,15 @@ class AgentSnapshot:
     shared: SharedState
     position: int
     """The sequence of the last input folded."""
+    is_past: bool = False
+    """Whether it is that of a place in the log that was named."""
+
+    @property
+    def now(self) -> datetime | None:
+        """The agent's time; None before its first input."""
+        # It stands still between inputs, unless it is that of a recording.
+        is_its_own = self.is_past or self.agent.clock
+        return self.agent.now if is_its_own else datetime.now(UTC)
 
     @property
     def strategy(self) -> StrategySpec | None:
@@ -71,8 +82,35 @@ async def state_at(
     Raises:
         NotFoundError: that is before the agent's first input.
     """
+    state = await partition_at(
+        log,
+        partition_of(agent),
+        embedder,
+        sequence=sequence,
+        at=at,
+        checkpoints=checkpoints,
+        progress=progress,
+    )
+    # Now, an agent without inputs is simply new; in the past, it is a mistake to report.
+    is_past = sequence is not None or at is not None
+    if agent not in state.agents and is_past:
+        await _raise_unborn(log, agent)
+    known = state.agents.get(agent, AgentState())
+    return AgentSnapshot(known, state.shared, state.position, is_past)
+
+
+async def partition_at(
+    log: ReadableLog,
+    partition: int,
+    embedder: Embedder,
+    *,
+    sequence: int | None = None,
+    at: datetime | None = None,
+    checkpoints: Checkpoints | None = None,
+    progress: Progress = lambda _: None,
+) -> PartitionState:
+    """Return the state of a partition after the last input up to a sequence or a time."""
     provider = AidProvider(embedder, PackLibrary(log, embedder))
-    partition = partition_of(agent)
     # A checkpoint of the same code and embedder, if there is one, saves most of the fold.
     beginnings = Beginnings(log, checkpoints, state_code(embedder.digest))
     state = (await beginnings.of(partition, until=sequence, at=at)).state
@@ -85,11 +123,7 @@ async def state_at(
         state = fold_recorded(state, input_, group.outputs, aids)
         count += 1
         progress(count)
-    # Now, an agent without inputs is simply new; in the past, it is a mistake to report.
-    if agent not in state.agents and (sequence is not None or at is not None):
-        await _raise_unborn(log, agent)
-    known = state.agents.get(agent, AgentState())
-    return AgentSnapshot(known, state.shared, state.position)
+    return state
 
 
 async def _raise_unborn(log: ReadableLog, agent: str) -> None:
@@ -132,7 +166,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
             for person in known.rapport.sorted_keys()
         },
         "personality": personality_fields(known, shared.settings or UNSTARTED),
-        "executive": executive_fields(known),
+        "executive": executive_fields(known, remembered.now),
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
         "open_fires": len(known.fires),
         "shed": {
@@ -146,9 +180,17 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
     }
 
 
-def executive_fields(known: AgentState) -> dict[str, object]:
+H = TypeVar("H", Restraint, Modulation)
+
+
+def in_force(held: Iterable[H], now: datetime | None) -> list[H]:
+    """Return what has not lapsed."""
+    return [each for each in held if each.until is None or not now or now < each.until]
+
+
+def executive_fields(known: AgentState, now: datetime | None) -> dict[str, object]:
     """Return what keeps the agent from speaking, and what it is yet to say."""
-    held, now = known.executive, known.now
+    held = known.executive
     return {
         "restraints": [
             {
@@ -157,8 +199,7 @@ def executive_fields(known: AgentState) -> dict[str, object]:
                 "until": each.until,
                 "by": each.by,
             }
-            for each in held.restraints
-            if each.until is None or now is None or now < each.until
+            for each in in_force(held.restraints, now)
         ],
         "modulations": len(held.modulations),
         "context": held.context and held.context.name,

@@ -10,7 +10,8 @@ from rich.table import Table
 from rich.text import Text
 
 from echoic.client.names import Names, named
-from echoic.client.state import AgentSnapshot, personality_fields
+from echoic.client.peace import lasting
+from echoic.client.state import AgentSnapshot, in_force, personality_fields
 from echoic.terminal.screen import (
     PLAIN,
     Terminal,
@@ -146,10 +147,15 @@ def _answer(record: DecisionRecord, names: Names) -> Text:
     badge = _BADGES.get(record.path, "- ")
     if record.said is not None:
         return text((badge, "green"), f" {_speaker(record, names)} “{record.said}”")
+    return text(f"{badge} ", (unsaid(record), "dim"))
+
+
+def unsaid(record: DecisionRecord) -> str:
+    """Say what became of a decision that said nothing, or not yet."""
+    if record.is_final:
+        return f"silent: {record.silence}"
     is_ready = record.decided.path in ("heuristic", "proactive")
-    waits = "waits …" if is_ready else "asks the model …"
-    silence = f"silent: {record.silence}" if record.is_final else waits
-    return text(f"{badge} ", (silence, "dim"))
+    return "waits …" if is_ready else "asks the model …"
 
 
 def _speaker(record: DecisionRecord, names: Names) -> str:
@@ -182,12 +188,11 @@ def _character(found: AgentSnapshot) -> dict[str, str]:
 
 def _peace(found: AgentSnapshot) -> dict[str, str]:
     """Return what keeps it from speaking, and what it is yet to say."""
-    held, now = found.agent.executive, found.agent.now
-    asked = {
-        each.mode: f"until {each.until:%H:%M:%S}" if each.until else "until taken back"
-        for each in held.restraints
-        if each.until is None or now is None or now < each.until
-    }
+    held = found.agent.executive
+    asked: dict[str, str] = {}
+    for each in in_force(held.restraints, found.now):
+        name = f"{each.mode} for {each.person}" if each.person else each.mode
+        asked[name] = lasting(each.until)
     kept = {"waits to be said": len(held.waiting), "reminders": len(held.reminders)}
     return asked | {name: str(count) for name, count in kept.items() if count}
 

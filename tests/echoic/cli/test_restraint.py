@@ -40,7 +40,7 @@ def says(live: Program, agent: str, words: str) -> dict[str, Any]:
 def test_quiet_by_command_and_by_words(live: Program) -> None:
     """Asked for, kept, explained, listed, taken back in words and acknowledged."""
     ran = live.here("quiet", "9m", "--agent", "hush")
-    assert ran.out.strip() == "quiet for 540 s, from here"
+    assert ran.out.strip() == "quiet for 9 min, from here"
 
     assert thirsty(live, "hush", 3) == ""
     page = live.here("explain", "--last", "--agent", "hush").out
@@ -96,6 +96,32 @@ def test_a_mute_holds_until_taken_back(live: Program) -> None:
 
     assert off.out.strip() == "mute no longer, from here"
     assert thirsty(live, "mute", 2)
+
+
+def test_what_is_still_in_force_is_told(live: Program) -> None:
+    """Taking back a quiet while it is mute does not sound as if it would speak again."""
+    agent = ("--agent", "stern")
+    live.here("mute", *agent)
+    still = live.here("quiet", "1h", "--person", "ada", *agent).out
+    off = live.here("quiet", "off", *agent, "--json").json
+
+    assert (
+        still.strip() == "quiet for ada for 1 h, from here; still mute until taken back"
+    )
+    assert [each["mode"] for each in off["in_force"]] == ["mute"]
+
+    status = live.here("status", "--json").json
+    (mute,) = (each for each in status["peace"] if each["agent"] == "stern")
+    assert (mute["mode"], mute["until"]) == ("mute", None)
+    assert "stern: mute until taken back" in " ".join(live.here("status").out.split())
+    checks = live.here("doctor", "--json", "--exit-zero").json["checks"]
+    (quiet,) = (each for each in checks if each["name"] == "quiet")
+    assert quiet["verdict"] == "notice"
+    assert "stern: mute until taken back" in quiet["found"]
+
+    assert live.here("mute", "off", *agent).out.strip() == "mute no longer, from here"
+    peace = live.here("status", "--json").json["peace"]
+    assert "stern" not in {each["agent"] for each in peace}
 
 
 def test_a_program_asks_for_peace_by_a_call(live: Program) -> None:

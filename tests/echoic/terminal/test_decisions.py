@@ -2,13 +2,14 @@
 
 import re
 import time
+from typing import Any
 
 import pytest
 from rich.cells import cell_len
 
 from echoic.client.decision_json import as_fields
 from echoic.explain.explain import explain
-from echoic.terminal.decisions import heading, line
+from echoic.terminal.decisions import heading, line, unsaid
 from echoic.terminal.explanation import explained
 from echoic.terminal.output import show_list
 from echoic.terminal.screen import (
@@ -49,6 +50,27 @@ def told(message: Decided, terminal: Terminal = PLAIN) -> str:
     taken = sensed()
     (record,) = DecisionRecords().take(taken, group(taken, [message]))
     return rendered([line(record, NAMES, terminal)], terminal)
+
+
+@pytest.mark.parametrize(
+    ("path", "final", "words"),
+    [
+        ("proactive", False, "waits …"),
+        ("heuristic", False, "waits …"),
+        ("llm", False, "asks the model …"),
+        ("none", True, "silent: quiet"),
+    ],
+)
+def test_what_is_not_said_or_not_yet_has_words(
+    path: Any, final: bool, words: str
+) -> None:
+    """A reminder that waits is no silence without a reason."""
+    silence = "quiet" if final else None
+    message = decided(path=path, final=final, silence=silence)
+    taken = sensed()
+    (record,) = DecisionRecords().take(taken, group(taken, [message]))
+
+    assert unsaid(record) == words
 
 
 def test_a_line_of_speech() -> None:
