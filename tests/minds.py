@@ -1,7 +1,7 @@
 """Running minds for tests: settings, events, and a worker over a log."""
 
 import asyncio
-from collections.abc import AsyncIterator, Callable, Mapping, Sequence
+from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import asynccontextmanager
 from functools import cache
 from typing import Any
@@ -66,11 +66,6 @@ async def working(
         ready.cancel()
         running.cancel()
         await asyncio.gather(running, ready, return_exceptions=True)
-
-
-async def unserved(agent: str, body: Mapping[str, Any]) -> dict[str, Any]:
-    """A service that a test has no use for."""
-    raise AssertionError(f"nobody asks this of {agent!r}: {body!r}")
 
 
 def sensed(agent: str, id_: str, text: str, **fields: Any) -> Wire:

@@ -9,7 +9,7 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Protocol
+from typing import Any, Protocol
 from uuid import uuid4
 
 from nats.aio.client import Client
@@ -60,21 +60,20 @@ async def publish(
     *,
     event_id: str,
     headers: Mapping[str, str] | None = None,
-) -> None:
-    """Publish an event as a sensor does; return when the broker has acknowledged it."""
+) -> dict[str, Any]:
+    """Publish an event as a sensor does, and return the broker's acknowledgement."""
     subject = sensor_subject(agent, event.source, event.type)
     # Source and type are tokens of the subject, and are not repeated.
     body = event.model_dump_json(exclude_none=True, exclude={"source", "type"})
-    await publish_raw(
-        client, subject, body.encode(), {**(headers or {}), "ce-id": event_id}
-    )
+    own = {**(headers or {}), "ce-id": event_id}
+    return await publish_raw(client, subject, body.encode(), own)
 
 
 async def publish_raw(
     client: Client, subject: str, body: bytes, headers: Mapping[str, str]
-) -> None:
-    """Publish a message as a sensor does; return when the broker has acknowledged it."""
-    checked(subject, await request(client, subject, body, dict(headers)))
+) -> dict[str, Any]:
+    """Publish a message as a sensor does, and return the broker's acknowledgement."""
+    return checked(subject, await request(client, subject, body, dict(headers)))
 
 
 async def decided_on(

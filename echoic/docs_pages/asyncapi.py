@@ -6,17 +6,27 @@ Made from the message models and the subject grammar, never by hand.
 from collections.abc import Iterable
 from typing import Any
 
+import msgspec
 from pydantic.json_schema import models_json_schema
 
+from echoic.doors.calls import CALLS, Service
+from echoic.doors.replies import Refused
 from schemas.codec import catalogue
 from schemas.codec.struct_models import message_model
-from schemas.messages import feedback, sensing
+from schemas.messages import sensing
 from schemas.values.base import MessageType
 from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PARTITIONS
 
 Document = dict[str, Any]
 
 _MESSAGES = (*catalogue.INPUTS, *catalogue.OUTPUTS)
+_REQUESTS = [
+    each.request
+    for each in CALLS
+    if each.request is not None and each.request not in _MESSAGES
+]
+_REPLIES: list[type] = [Refused, *dict.fromkeys(each.reply for each in CALLS)]
+_ANSWERS = "answers"
 
 _HEADERS: Document = {
     "type": "object",
@@ -75,6 +85,13 @@ def asyncapi(version: str) -> Document:
         ref_template="#/components/schemas/{model}",
     )
     channels = _channels()
+    _, asked = models_json_schema(
+        [(model, "validation") for model in _REQUESTS],
+        ref_template="#/components/schemas/{model}",
+    )
+    _, replied = msgspec.json.schema_components(
+        _REPLIES, ref_template="#/components/schemas/{name}"
+    )
     return {
         "asyncapi": "3.0.0",
         "info": {
@@ -86,8 +103,9 @@ def asyncapi(version: str) -> Document:
         "operations": _operations(channels),
         "components": {
             "messages": {model.__name__: _message(model) for model in _MESSAGES}
-            | {"Said": _DELIVERED},
-            "schemas": schema["$defs"],
+            | {"Said": _DELIVERED}
+            | {each.__name__: _plain(each) for each in (*_REQUESTS, *_REPLIES)},
+            "schemas": {**asked["$defs"], **schema["$defs"], **replied},
         },
     }
 
@@ -105,24 +123,9 @@ def _channels() -> Document:
             "parameters": {"agent": _TOKEN, "channel": _TOKEN},
             "messages": {"Said": {"$ref": "#/components/messages/Said"}},
         },
-        "ask_feedback": _channel(
-            "svc.{agent}.feedback", "Feedback, answered.", [feedback.FeedbackGiven]
-        ),
-        "ask_control": _channel(
-            "svc.{agent}.control", "A control, answered.", _of_kind("control")
-        ),
-        "ask_process": _channel(
-            "svc.{agent}.process", "An event, and the decision on it.", [sensing.Sensed]
-        ),
-        "ask_heuristics": _channel(
-            "svc.{agent}.heuristics",
-            "The heuristics of an agent: all, one, those alike.",
-            [],
-        ),
-        "ask_personality": _channel(
-            "svc.{agent}.personality", "The traits in force, and what moves them.", []
-        ),
-        "ask_state": _channel("svc.{agent}.state", "What is known of an agent.", []),
+        **{_ask(each): _service(each) for each in CALLS},
+        # Without an address: the caller's inbox, which its request names.
+        _ANSWERS: _channel("", "Replies to calls.", _REPLIES) | {"address": None},
         **{
             f"log_in_{kind}": _channel(
                 f"ev.{{partition}}.in.{{agent}}.{kind}.{{detail}}",
@@ -142,7 +145,19 @@ def _channels() -> Document:
     }
 
 
-def _channel(address: str, description: str, models: Iterable[MessageType]) -> Document:
+def _ask(service: Service) -> str:
+    return f"ask_{service.name.replace('.', '_')}"
+
+
+def _service(service: Service) -> Document:
+    """Return the channel of a service: its requests, and the replies on their inboxes."""
+    wanted = service.request
+    requests: Any = _of_kind("control") if wanted is None else [wanted]
+    channel = _channel(f"svc.{{agent}}.{service.name}", service.meaning, requests)
+    return channel | {"x-command": service.command}
+
+
+def _channel(address: str, description: str, models: Iterable[type]) -> Document:
     # Parameters are the tokens in braces; the rest of an address is literal.
     names = [part[1:-1] for part in address.split(".") if part.startswith("{")]
     parameters: Document = dict.fromkeys(names, _TOKEN)
@@ -169,13 +184,36 @@ def _of_kind(kind: str) -> list[MessageType]:
 def _operations(channels: Document) -> Document:
     """Return the program's own view: it receives what sensors send, and sends the rest."""
     # Requests on `svc` come from clients; what is in the log the program wrote itself.
-    received = {"sensor", *(name for name in channels if name.startswith("ask_"))}
+    calls = {_ask(each): each for each in CALLS}
     return {
         name: {
-            "action": "receive" if name in received else "send",
+            "action": "receive" if name in calls or name == "sensor" else "send",
             "channel": {"$ref": f"#/channels/{name}"},
+            **({"reply": _reply(calls[name])} if name in calls else {}),
         }
         for name in channels
+    }
+
+
+def _reply(service: Service) -> Document:
+    """Return where the reply to a call goes, and what it may be."""
+    return {
+        "address": {"location": "$message.header#/reply"},
+        "channel": {"$ref": f"#/channels/{_ANSWERS}"},
+        "messages": [
+            {"$ref": f"#/channels/{_ANSWERS}/messages/{each.__name__}"}
+            for each in (service.reply, Refused)
+        ],
+    }
+
+
+def _plain(model: type) -> Document:
+    """Return a request or a reply, which is no message of the log."""
+    return {
+        "name": model.__name__,
+        "title": " ".join((model.__doc__ or "").split()),
+        "contentType": "application/json",
+        "payload": {"$ref": f"#/components/schemas/{model.__name__}"},
     }
 
 

@@ -1,8 +1,7 @@
-"""The NATS services of an instance: feedback, controls and queries, by request and reply.
+"""The NATS services of an instance: what is called by request and reply, and its answer.
 
 Feedback and controls are checked, appended as inputs like any other, and replied to when
-the mind has answered. The subjects are `svc.<agent>.feedback`, `.control`, `.state`,
-`.personality`, `.output`, `.heuristics` and `.process`; the agent `_` stands for all agents
+the mind has answered. `calls.py` lists the subjects; the agent `_` stands for all agents
 of the log.
 """
 
@@ -13,10 +12,14 @@ from typing import Any
 from uuid import uuid4
 
 import orjson
-from faststream.nats import NatsBroker, NatsMessage
 from msgspec import structs
+from nats.micro.request import Request
+from pydantic import ValidationError
 
 from echoic.client.publish import TalkingLog, submit
+from echoic.doors.calls import Service
+from echoic.doors.requests import InvalidRequestError, Nothing, read
+from schemas.codec.catalogue import message_type
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input, NotBuilt, Output, Unreadable
 from schemas.messages.controls import MindStarted
@@ -24,7 +27,6 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Quarantined
 from schemas.values import subjects
-from schemas.values.base import InputKind
 from schemas.values.record import Record
 from streams.errors import StreamsError, Unanswered
 
@@ -33,26 +35,20 @@ StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 """Returns an agent's state as fields for JSON; None if it is not known here."""
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 """Returns the reply to a call, from its agent and fields."""
-Handler = Callable[[NatsMessage], Awaitable[Reply]]
 
-# A queue group: of several instances on one broker only one gets each call.
-QUEUE = "echoic-services"
 ANSWER_S = 5.0
 """Seconds that a caller waits for the mind; an appended input is answered in any case."""
-
-PROCESSED_AT_ONCE = 16
-"""Callers that may wait for decisions at once, as each may wait for a model."""
 
 _SOURCE = "/echoic/services"
 _log = logging.getLogger(__name__)
 
 
 class _RefusedError(Exception):
-    """A call is refused before it is appended; `reason` is for programs."""
+    """A call is refused before it is appended; `reply` says why."""
 
-    def __init__(self, reason: str, detail: str) -> None:
+    def __init__(self, reason: str, detail: str, reply: Reply | None = None) -> None:
         super().__init__(detail)
-        self.reason = reason
+        self.reply = reply or refusal(reason, detail)
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,42 +57,37 @@ class Services:
 
     log: TalkingLog
     state: StateView
-    heuristics: Call
-    process: Call
-    personality: Call
-    output: Call
+    calls: Mapping[str, Call]
+    """Those that do not become inputs at once, by the names of their services."""
     answer_s: float = ANSWER_S
 
-    async def submit(self, message: NatsMessage, kind: InputKind) -> Reply:
-        """Append a call's body as an input of `kind`; return the mind's answer."""
+    async def reply(self, service: Service, request: Request) -> Reply:
+        """Return the reply to a call of a service."""
+        agent = request.subject.split(".")[1]
         try:
-            replies = [await self._submit(each) for each in _inputs(message, kind)]
+            if service.name == "state":
+                return await self._state(agent, _fields(request.data))
+            call = self.calls.get(service.name)
+            if call is not None:
+                return await call(agent, _fields(request.data))
+            inputs = _inputs(service, agent, request)
+            replies = [await self._submit(each) for each in inputs]
         except _RefusedError as refused:
-            return refusal(refused.reason, str(refused))
+            return refused.reply
+        except InvalidRequestError as error:
+            return invalid(error)
         except StreamsError as error:
-            return _unavailable(message, error)
+            _log.warning("a call on %s failed: %s", request.subject, error)
+            return refusal("log_unavailable", str(error))
         # A shared control goes to every partition; a refusal by any of them is the reply.
-        return next((each for each in replies if _is_refusal(each)), replies[-1])
+        return next((each for each in replies if not each["accepted"]), replies[-1])
 
-    async def look(self, message: NatsMessage) -> Reply:
-        """Return the agent's state."""
-        agent = _agent(message)
-        try:
-            seen = await self.state(agent)
-        except StreamsError as error:
-            return _unavailable(message, error)
+    async def _state(self, agent: str, body: Mapping[str, Any]) -> Reply:
+        read(Nothing, body)
+        seen = await self.state(agent)
         if seen is None:
             return refusal("unknown_agent", f"nothing is known of {agent!r} here")
         return {"accepted": True, "state": dict(seen)}
-
-    async def call(self, message: NatsMessage, work: Call) -> Reply:
-        """Return the reply that `work` makes from the agent and the fields of a call."""
-        try:
-            return await work(_agent(message), _fields(message.body))
-        except _RefusedError as refused:
-            return refusal(refused.reason, str(refused))
-        except StreamsError as error:
-            return _unavailable(message, error)
 
     async def _submit(self, given: Input) -> Reply:
         assert not isinstance(given.message, Unreadable | NotBuilt)
@@ -113,78 +104,28 @@ class Services:
         except Unanswered as error:
             # It is in the log and will be answered, so the caller must not send it again.
             return {"accepted": True, "sequence": error.sequence, "note": str(error)}
-        sequence = outputs[0].mark.cause_sequence
-        return {"accepted": True, "sequence": sequence, "answer": _answer(outputs)}
+        return _answered(outputs)
 
 
-def subscribe(broker: NatsBroker, services: Services) -> None:
-    """Subscribe the services to their subjects on `broker`."""
-
-    def serve(
-        name: str, meaning: str, reply: Handler, at_once: int | None = None
-    ) -> None:
-        @broker.subscriber(
-            f"svc.*.{name}",
-            queue=QUEUE,
-            max_workers=at_once,
-            title=name,
-            description=meaning,
-        )
-        async def on_call(message: NatsMessage) -> Reply:
-            return await reply(message)
-
-    serve(
-        "feedback",
-        "Judge a decision or a heuristic: the fields of FeedbackGiven.",
-        lambda message: services.submit(message, "feedback"),
-    )
-    serve(
-        "control",
-        "Change how the mind behaves: `control` names it, then its fields.",
-        lambda message: services.submit(message, "control"),
-    )
-    serve("state", "Look at what is known of an agent.", services.look)
-    serve(
-        "heuristics",
-        "The heuristics of an agent: all, one by id, or those like an event.",
-        lambda message: services.call(message, services.heuristics),
-    )
-    serve(
-        "personality",
-        "The traits in force, and what moves them.",
-        lambda message: services.call(message, services.personality),
-    )
-    serve(
-        "output",
-        "What is being spoken, what is to be, and what was cut off.",
-        lambda message: services.call(message, services.output),
-    )
-    serve(
-        "process",
-        "Decide on an event, and reply the decision once it is final.",
-        lambda message: services.call(message, services.process),
-        PROCESSED_AT_ONCE,
-    )
-
-
-def _inputs(message: NatsMessage, kind: InputKind) -> list[Input]:
+def _inputs(service: Service, agent: str, request: Request) -> list[Input]:
     """Return the inputs that a call becomes: one, or one for each partition if shared.
 
     Raises:
         _RefusedError: it has no meaning.
     """
-    agent = _agent(message)
-    is_shared = agent == subjects.SHARED_AGENT
+    body, is_shared = request.data, agent == subjects.SHARED_AGENT
     if not subjects.is_token(agent):
         raise _RefusedError("bad_subject", f"{agent!r} cannot name an agent")
     partitions = (
         range(subjects.PARTITIONS) if is_shared else (subjects.partition_of(agent),)
     )
-    detail = "feedback_given" if kind == "feedback" else _control(message.body)
+    is_vote = service.request is FeedbackGiven
+    kind = "feedback" if is_vote else "control"
+    token = FeedbackGiven.token if is_vote else service.control or _control(body)
     # The caller's id makes a repeated call a duplicate, which the log drops.
-    id_ = message.headers.get("ce-id") or str(uuid4())
+    id_ = (request.headers or {}).get("ce-id") or str(uuid4())
     return [
-        _readable(subjects.input_subject(each, agent, kind, detail), id_, message.body)
+        _readable(subjects.input_subject(each, agent, kind, token), id_, body)
         for each in partitions
     ]
 
@@ -195,7 +136,7 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
     given = read_input(Record(subject, headers, body, 0, 0))
     match given.message:
         case Unreadable(reason=reason, detail=detail):
-            raise _RefusedError(reason, detail)
+            raise _RefusedError(reason, detail, _wrong_fields(subject, body))
         case NotBuilt(control=control):
             raise _RefusedError("not_built", f"{control!r} is not built yet")
         case FeedbackGiven() as vote:
@@ -207,6 +148,21 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
             raise _RefusedError("reserved", "only a worker says that a mind started")
         case _:
             return given
+
+
+def _wrong_fields(subject: str, body: bytes) -> Reply | None:
+    """Return the refusal that names every wrong field of a body; None if none is."""
+    *_, kind, token = subject.split(".")
+    model = message_type(kind, token)
+    try:
+        fields = orjson.loads(body)
+        if model is not None and isinstance(fields, dict):
+            model.from_fields(fields)
+    except orjson.JSONDecodeError:
+        return None
+    except ValidationError as error:
+        return invalid(InvalidRequestError(error))
+    return None
 
 
 def _fields(body: bytes) -> Mapping[str, Any]:
@@ -245,8 +201,13 @@ def _control(body: bytes) -> str:
     return str(control)
 
 
-def _agent(message: NatsMessage) -> str:
-    return message.raw_message.subject.split(".")[1]
+def _answered(outputs: Sequence[Output]) -> Reply:
+    """Return the reply to an input that the mind answered by a group."""
+    answer = _answer(outputs)
+    reply: Reply = {"sequence": outputs[0].mark.cause_sequence, "answer": answer}
+    if answer["type"] in _REFUSALS:
+        return reply | refusal(answer["reason"], answer["detail"])
+    return reply | {"accepted": True}
 
 
 def _answer(outputs: Sequence[Output]) -> Reply:
@@ -258,18 +219,16 @@ def _answer(outputs: Sequence[Output]) -> Reply:
     raise AssertionError("a call is answered by its kind's own answers alone")
 
 
-def _unavailable(message: NatsMessage, error: StreamsError) -> Reply:
-    _log.warning("a call on %s failed: %s", message.raw_message.subject, error)
-    return refusal("log_unavailable", str(error))
-
-
 def refusal(reason: str, detail: str) -> Reply:
     """Make the reply to a refused call."""
     return {"accepted": False, "error": {"reason": reason, "detail": detail}}
 
 
-def _is_refusal(reply: Reply) -> bool:
-    return reply.get("answer", {}).get("type") in _REFUSALS
+def invalid(error: InvalidRequestError) -> Reply:
+    """Make the reply to a call with wrong fields, each of which it names."""
+    reply = refusal("invalid", str(error))
+    reply["error"]["fields"] = error.fields
+    return reply
 
 
 _REFUSALS = (FeedbackRefused.token, ControlRefused.token, Quarantined.token)

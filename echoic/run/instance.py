@@ -18,8 +18,9 @@ from echoic.client.connection import LiveLog
 from echoic.client.instance_note import sole_instance
 from echoic.client.sensor_access import renew_addresses
 from echoic.config.load import Settings, mind_settings
+from echoic.doors import micro
 from echoic.doors.answers import Serving
-from echoic.doors.services import Services, subscribe
+from echoic.doors.services import Services
 from echoic.embedders import embedder
 from echoic.errors import SettingsError
 from echoic.metrics.catalogue import WORKERS
@@ -291,18 +292,8 @@ async def _services(
     # One process alone needs no forwarding: it owns all partitions.
     if len(share) < PARTITIONS:
         await owners.answer(serving.client, share, serving.state, serving.of_owner)
-    services = Services(
-        log,
-        serving.state,
-        serving.heuristics,
-        serving.process,
-        serving.personality,
-        serving.output,
-    )
-    broker = faststream_broker(credentials)
-    subscribe(broker, services)
-    stack.push_async_callback(stop, broker)
-    await start(broker)
+    services = Services(log, serving.state, serving.calls)
+    await stack.enter_async_context(micro.serving(credentials, services))
 
 
 def _model(settings: Settings) -> Model | None:

@@ -7,6 +7,7 @@ import nats.errors
 import pytest
 from nats.aio.msg import Msg
 
+from echoic.doors.calls import CALLS
 from schemas.values.subjects import inputs_of, partition_of
 from streams.errors import LogUnavailable
 from streams.jetstream.connection import connected
@@ -61,6 +62,26 @@ async def test_it_publishes_nowhere_else(broker: Broker, subject: str) -> None:
         await send(cam, OWN)
 
         assert len(await arrived(broker, 1)) == 1
+
+
+async def test_it_calls_no_service(broker: Broker) -> None:
+    """Neither one of ours nor those that tell of them, whatever else it was granted."""
+    wanted = ["$SRV.PING", "$SRV.INFO.echoic", "$SRV.STATS", "svc._.health"]
+    wanted += [f"svc.ada.{each.name}" for each in CALLS]
+    heard: list[str] = []
+
+    async def hear(message: Msg) -> None:
+        heard.append(message.subject)
+
+    for pattern in ("svc.>", "$SRV.>"):
+        await broker.client.subscribe(pattern, cb=hear)
+    async with sensor(broker, "ada", "tom", "feedback", "control") as tom:
+        calls = (tom.request(each, b"{}", timeout=0.3) for each in wanted)
+        found = await asyncio.gather(*calls, return_exceptions=True)
+        await send(tom, "in.ada.tom.seen")
+
+    assert {type(each) for each in found} == {nats.errors.TimeoutError}
+    assert heard == []
 
 
 async def test_reserved_types_are_rights_of_their_own(broker: Broker) -> None:

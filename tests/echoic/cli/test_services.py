@@ -5,8 +5,10 @@ from typing import Any
 
 import orjson
 import pytest
+from msgspec import convert
 
 from echoic.client.instance_note import read_note
+from echoic.doors.calls import CALLS
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from tests.echoic.cli.acting import thirsty
@@ -21,6 +23,14 @@ THIRSTY = {
     "type": "vital_changed",
     "fields": {"vital": "drink", "value": 3},
     "salience": {"threat": 0.9},
+}
+
+TAUGHT = {
+    "heuristic_id": "h-tea",
+    "name": "tea",
+    "domain": "kitchen",
+    "condition": "the kettle boils",
+    "text": "Your tea is ready.",
 }
 
 
@@ -113,6 +123,51 @@ def test_a_call_without_meaning_says_why(
 
     assert reply["accepted"] is False
     assert reply["error"]["reason"] == reason
+
+
+def test_every_service_replies_in_its_own_type(live: Program) -> None:
+    """Each call of the catalogue, with a request that is accepted."""
+    me = "asked"
+    response = called(live, f"svc.{me}.process", THIRSTY)
+    id_ = response["matched_heuristic_id"]
+    requests: dict[str, object] = {
+        "message": {"text": "I am thirsty, what now?", "person": "ada"},
+        "sense": THIRSTY,
+        "process": THIRSTY,
+        "feedback": {"decision_id": response["response_id"], "rating": "positive"},
+        "modulate": {"change": "heighten", "type": "vital_changed", "for_s": 60},
+        "personality": {"person": "ada"},
+        "personality.set": {"template": "butler"},
+        "trait.adjust": {"trait": "humor", "by_amount": 0.1},
+        "skill.load": {"skill": "enthusiasm"},
+        "skill.unload": {"skill": "enthusiasm"},
+        "reminder.set": {"text": "call Lee", "in_s": 3600, "person": "ada"},
+        "reminders": {"person": "ada"},
+        "fact.state": {"subject": "Ada", "relation": "likes", "object": "tea"},
+        "facts": {"about": "TEA"},
+        "heuristics": {"domain": "survival"},
+        "heuristic": {"heuristic_id": id_},
+        "heuristic.store": TAUGHT,
+        "control": {"control": "goals_set", "goals": ["live"]},
+    }
+    replies = {}
+    for service in CALLS:
+        reply = called(live, f"svc.{me}.{service.name}", requests.get(service.name, {}))
+        replies[service.name] = reply
+        assert "error" not in reply, reply
+        assert isinstance(convert(reply, service.reply), service.reply)
+
+    assert response["accepted"]
+    assert replies["message"]["silence"] == "llm_unavailable"
+    assert replies["heuristic"]["heuristic"]["id"] == id_
+    [reminder] = called(live, f"svc.{me}.reminders", {"person": "ada"})["reminders"]
+    [fact] = called(live, f"svc.{me}.facts", {"about": "TEA"})["facts"]
+    nobody = called(live, f"svc.{me}.reminders", {"person": "ben"})["reminders"]
+    assert (reminder["text"], reminder["person"]) == ("call Lee", "ada")
+    assert (fact["subject"], fact["object"], nobody) == ("Ada", "tea", [])
+    assert replies["personality"]["personality"]["template"] is None
+    after = called(live, f"svc.{me}.personality")["personality"]
+    assert after["template"] == "butler"
 
 
 def test_biases_are_set_and_listed(live: Program) -> None:

@@ -4,6 +4,7 @@ import json
 
 from echoic.docs_pages.asyncapi import asyncapi, json_schema
 from echoic.docs_pages.events import render
+from echoic.doors.calls import CALLS
 from schemas.codec import catalogue
 from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS
 
@@ -42,11 +43,29 @@ def test_every_reference_of_the_document_leads_somewhere() -> None:
             place = place[step]
 
 
+def test_every_service_says_what_it_takes_and_replies() -> None:
+    """With the types of both, and the refusal."""
+    document = asyncapi("1")
+    for service in CALLS:
+        name = f"ask_{service.name.replace('.', '_')}"
+        channel, operation = document["channels"][name], document["operations"][name]
+        replies = [
+            each["$ref"].split("/")[-1] for each in operation["reply"]["messages"]
+        ]
+        assert channel["address"] == f"svc.{{agent}}.{service.name}"
+        assert len(channel["messages"]) >= 1
+        assert replies == [service.reply.__name__, "Refused"]
+    schemas = document["components"]["schemas"]
+    assert set(schemas["Refused"]["required"]) == {"accepted", "error"}
+
+
 def test_addresses_and_parameters_agree() -> None:
     """Each `{name}` of an address is explained, and nothing else is."""
     for channel in asyncapi("1")["channels"].values():
         named = {
-            part[1:-1] for part in channel["address"].split(".") if part.startswith("{")
+            part[1:-1]
+            for part in (channel["address"] or "").split(".")
+            if part.startswith("{")
         }
         assert named == set(channel["parameters"])
 

@@ -30,18 +30,18 @@ async def test_a_caller_hears_what_is_being_said() -> None:
     )
     asks = [output(scenario.sense("food is low"), DeliveryAsked).id for _ in range(2)]
     scenario.tell(DeliveryBegun(ask_id=asks[0], channel="speech"))
-    during = await serving(scenario).output(scenario.agent, {})
+    during = await serving(scenario).query("output", scenario.agent, {})
     scenario.tell(
         DeliveryInterrupted(
             ask_id=asks[0], channel="speech", reason="urgent", after_ms=1_000.0
         )
     )
-    after = await serving(scenario).output(scenario.agent, {})
+    after = await serving(scenario).query("output", scenario.agent, {})
 
     assert (during["speaking"], during["said"]["ask_id"]) == (True, asks[0])
     assert [each["ask_id"] for each in during["waiting"]] == [asks[1]]
     assert (after["speaking"], after["said"]) == (False, None)
     [unsaid] = after["unsaid"]
     assert (unsaid["reason"], unsaid["after_ms"]) == ("urgent", 1_000.0)
-    nobody = await serving(scenario).output("nobody", {})
+    nobody = await serving(scenario).query("output", "nobody", {})
     assert nobody["error"]["reason"] == "unknown_agent"

@@ -1,5 +1,6 @@
 """The services against a real broker: calls that become inputs, and their answers."""
 
+import asyncio
 from collections.abc import AsyncIterator
 from typing import Any
 
@@ -7,12 +8,13 @@ import orjson
 import pytest
 
 from echoic.client.connection import LiveLog
-from echoic.doors.services import Services, subscribe
-from handlers.broker import faststream_broker, start
+from echoic.doors import micro
+from echoic.doors.calls import CALLS
+from echoic.doors.services import Services
 from handlers.worker.loop import Worker
 from schemas.values.subjects import PARTITIONS
 from streams.audit import audit
-from tests.minds import publish, sensed, started, unserved, working
+from tests.minds import publish, sensed, started, working
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -38,12 +40,9 @@ async def call(broker: Broker) -> AsyncIterator[Caller]:
     """A worker and its services, and a way to call them."""
     async with working(broker.reader, broker.writer, started()) as worker:
         log = LiveLog(broker.client, broker.reader.epoch)
-        services = Services(log, _view(worker), unserved, unserved, unserved, unserved)
-        served = faststream_broker(broker.server.core)
-        subscribe(served, services)
-        await start(served)
-        yield Caller(broker)
-        await served.stop()
+        services = Services(log, _view(worker), {})
+        async with micro.serving(broker.server.core, services):
+            yield Caller(broker)
 
 
 async def test_a_control_is_applied(call: Caller) -> None:
@@ -65,14 +64,15 @@ async def test_a_control_is_applied(call: Caller) -> None:
 
 
 async def test_feedback_on_an_unknown_decision_is_refused(call: Caller) -> None:
-    """A call that the mind refuses was accepted, and its answer says why not."""
+    """What the mind refuses is in the log, and not accepted; the reply says why not."""
     body = {"decision_id": "no-such", "rating": "positive"}
 
     reply = await call("svc.ada.feedback", body)
 
-    assert reply["accepted"] is True
+    assert reply["accepted"] is False
     assert reply["answer"]["type"] == "feedback_refused"
-    assert reply["answer"]["reason"] == "unknown_decision"
+    assert reply["error"]["reason"] == "unknown_decision"
+    assert await call.broker.reader.record(reply["sequence"]) is not None
 
 
 async def test_feedback_on_a_decision_is_applied(call: Caller) -> None:
@@ -116,6 +116,78 @@ async def test_a_call_without_meaning_is_not_appended(
     assert reply["accepted"] is False
     assert reply["error"]["reason"] == reason
     assert await call.broker.reader.last_sequence("ev.*.in.>") == before
+
+
+@pytest.mark.parametrize(
+    ("service", "body", "wrong"),
+    [
+        (
+            "modulate",
+            {"change": "louder", "amount": 3, "for_s": -1, "about": "rain"},
+            ["amount", "change", "for_s"],
+        ),
+        ("trait.adjust", {"trait": "charm", "person": "a.b"}, ["person", "trait"]),
+        (
+            "feedback",
+            {"decision_id": "d", "rating": 1, "actor": ""},
+            ["actor", "rating"],
+        ),
+        ("skill.load", {}, ["skill"]),
+        ("state", {"about": "all"}, ["about"]),
+        (
+            "control",
+            {"control": "reminder_set", "in_s": 0, "text": 5},
+            ["in_s", "text"],
+        ),
+    ],
+)
+async def test_a_bad_request_hears_of_each_wrong_field(
+    call: Caller, service: str, body: object, wrong: list[str]
+) -> None:
+    """Not only of the first; the headers say it, too, as the standard protocol has it."""
+    raw = orjson.dumps(body)
+    reply = await call.broker.client.request(f"svc.ada.{service}", raw, timeout=10)
+    error = orjson.loads(reply.data)["error"]
+
+    assert sorted(each["field"] for each in error["fields"]) == wrong
+    assert all(each["problem"] for each in error["fields"])
+    assert reply.headers is not None
+    assert reply.headers["Nats-Service-Error-Code"] == "400"
+    assert reply.headers["Nats-Service-Error"].startswith("invalid: ")
+
+
+async def test_what_the_mind_refuses_is_not_accepted(call: Caller) -> None:
+    """A well-formed control without effect: the log holds it and its refusal."""
+    reply = await call("svc.ada.skill.load", {"skill": "no-such"})
+
+    assert reply["accepted"] is False
+    assert reply["error"]["reason"] == reply["answer"]["reason"]
+    assert await call.broker.reader.record(reply["sequence"]) is not None
+
+
+async def test_the_services_are_discovered(call: Caller) -> None:
+    """By the standard protocol: who is there, what may be called, and how it fares."""
+    await call("svc.ada.modulate", {})
+    pong = await call("$SRV.PING", b"")
+    told = await call("$SRV.INFO.echoic", b"")
+    counted = (await call(f"$SRV.STATS.echoic.{pong['id']}", b""))["endpoints"]
+
+    assert (pong["name"], pong["type"]) == ("echoic", "io.nats.micro.v1.ping_response")
+    assert [each["subject"] for each in told["endpoints"]] == [
+        f"svc.*.{each.name}" for each in CALLS
+    ]
+    assert all(each["metadata"]["meaning"] for each in told["endpoints"])
+    [modulate] = [each for each in counted if each["name"] == "modulate"]
+    assert modulate["num_requests"] == 1
+    assert modulate["average_processing_time"] > 0
+
+
+async def test_one_caller_who_waits_delays_no_other(call: Caller) -> None:
+    """Calls of one service are worked on side by side."""
+    both = await asyncio.gather(
+        *(call("svc.ada.control", {"control": "goals_set", "goals": [g]}) for g in "ab")
+    )
+    assert [each["accepted"] for each in both] == [True, True]
 
 
 @pytest.mark.parametrize("body", [{}, {"control": ""}, {"goals": ["rest"]}])

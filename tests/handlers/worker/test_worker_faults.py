@@ -39,7 +39,6 @@ from tests.minds import (
     sensed,
     started,
     the_embedder,
-    unserved,
     until,
     working,
 )
@@ -147,7 +146,7 @@ async def test_who_calls_hears_that_the_input_raised(
         return None
 
     log = LiveLog(broker.client, broker.reader.epoch)
-    services = Services(log, unknown, unserved, unserved, unserved, unserved)
+    services = Services(log, unknown, {})
     wire = told(ProfileSet(biases={}), "poison")
     given = read_input(factories.record(wire.subject, wire.body, headers=wire.headers))
     async with working(broker.reader, broker.writer, started()):
