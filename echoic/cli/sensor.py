@@ -5,10 +5,12 @@ one source of one agent, and nothing of ours.
 """
 
 import asyncio
+import signal
 import subprocess
 import sys
 from importlib.util import find_spec
 from pathlib import Path
+from types import FrameType
 
 import typer
 
@@ -28,6 +30,8 @@ app = new_app("sensor", "Run a sensor that comes with a pack.")
 _GIVE_ACCOUNTS = (
     "this holds once your broker has the new accounts: echoic sensor accounts"
 )
+
+_ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -145,13 +149,42 @@ def _run(
     )
     command = [sys.executable, str(folder / "sensor"), "--agent", name]
     command += [*credentials, *arguments]
-    with subprocess.Popen(command) as sensor:
-        while True:
-            try:
-                return sensor.wait()
-            except KeyboardInterrupt:
-                # The sensor was interrupted as well, and ends by itself.
-                continue
+    return _until_it_ends(command)
+
+
+def _until_it_ends(command: list[str]) -> int:
+    """Run a program, pass on what is to end us, and return its exit code."""
+    started: list[subprocess.Popen[bytes]] = []
+    told: list[int] = []
+
+    def pass_on(number: int, _: FrameType | None) -> None:
+        told.append(number)
+        for each in started:
+            each.send_signal(number)
+
+    # A service manager ends the process that it started, and that is only this one.
+    before = {each: signal.signal(each, pass_on) for each in _ENDING}
+    try:
+        with subprocess.Popen(command) as sensor:
+            started.append(sensor)
+            # What came while it was being started was passed on to nobody.
+            for number in told:
+                sensor.send_signal(number)
+            code = _waited(sensor)
+    finally:
+        for each, handler in before.items():
+            signal.signal(each, handler)
+    # As a shell tells that a signal ended a program.
+    return code if code >= 0 else 128 - code
+
+
+def _waited(sensor: "subprocess.Popen[bytes]") -> int:
+    while True:
+        try:
+            return sensor.wait()
+        except KeyboardInterrupt:
+            # The sensor was interrupted as well, and ends by itself.
+            continue
 
 
 async def _have_pack(connection: Connection, folder: Path) -> None:
