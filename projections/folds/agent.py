@@ -367,14 +367,7 @@ def _asked(
     if message.rival is not None and isinstance(event, Sensed):
         trigger = fires.trigger(context, event)
     state = pending_answers.for_answer(
-        state,
-        id_,
-        message,
-        context.input.id,
-        trigger,
-        lesson,
-        whose,
-        remembers=context.remembers,
+        state, id_, message, context, trigger, lesson, whose
     )
     return experiments.asked(state, id_)
 

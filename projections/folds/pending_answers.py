@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from projections.folds import timers
 from projections.folds.executive import conversation
+from projections.folds.fold_context import FoldContext
 from schemas.messages.asks import ModelAsked, Words
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import (
@@ -34,23 +35,24 @@ def for_answer(
     state: AgentState,
     ask_id: str,
     message: ModelAsked,
-    event_id: str,
+    context: FoldContext,
     trigger: Trigger | None,
     lesson: Lesson | None = None,
     event: Sensed | None = None,
-    *,
-    remembers: bool = False,
 ) -> AgentState:
     """Return the state with a pending answer; with a rival, also the race's timer.
 
-    With `event`, whom that concerns is kept, and its words if it `remembers` those.
+    With `event`, whom that concerns and from whom it is hidden are kept, and its words
+    where conversations are remembered.
     """
+    remembers = context.remembers
+    declared = context.appearance.domain.event_type if event is not None else None
     state = _waiting(
         state,
         Pending(
             ask_id=ask_id,
             decision_id=message.decision_id,
-            event_id=event_id,
+            event_id=context.input.id,
             expires_at=message.expires_at,
             channel=message.channel,
             response_type=message.response_type,
@@ -69,6 +71,7 @@ def for_answer(
             speaker=event.speaker if event is not None else None,
             entities=event.entities if event is not None else (),
             heard=conversation.cut(event.text) if event and remembers else "",
+            hidden_from=declared.hides(event) if declared and event else (),
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

@@ -283,6 +283,8 @@ class HeldAnswer(StructPart, frozen=True, kw_only=True):
     entities: tuple[Name, ...] = written(())
     asked_by: Name | None = None
     """Who asked for it to be said, if somebody did; their own quiet does not stop it."""
+    hidden_from: tuple[Name, ...] | None = None
+    """Who must not hear it, by name, or `guests`; None: nobody."""
 
 
 class HeldHeuristic(StructPart, frozen=True, kw_only=True):

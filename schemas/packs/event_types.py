@@ -4,10 +4,25 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.messages.sensing import Dimension
+from schemas.messages.sensing import Dimension, Sensed
 from schemas.values.base import Part, Seconds, Token, Unit
 
+GUESTS = "guests"
+"""The name of all people whom no pack declares."""
+
 Meaning = Literal["user_state", "break", "context"]
+
+
+def _is_none(value: object) -> bool:
+    return value is None
+
+
+class Resident(Part):
+    """Somebody who is at home where the companion speaks."""
+
+    name: Token
+    channel: Token | None = None
+    """The channel that this person alone reads, wherever they are, if there is one."""
 
 
 class Milestone(Part):
@@ -40,7 +55,15 @@ class EventType(Part):
     """What its fields tell besides: what a person is doing (`busy`, `typing`, `in_menu`,
     `asleep`, `away`, `activity`, `focus`, `sentiment`), a natural break (`signal`), or what
     the companion takes part in (`context`)."""
+    hidden_from: str | None = Field(default=None, max_length=200, exclude_if=_is_none)
+    """The field that names from whom answers are hidden: a person, or `guests`, who are
+    all but the pack's `people`."""
     milestones: tuple[Milestone, ...] = Field(
         default=(), max_length=16, exclude_if=().__eq__
     )
     """Numbers of such events that are worth a word."""
+
+    def hides(self, event: Sensed) -> tuple[str, ...]:
+        """Return from whom answers to such an event are hidden, as it names them."""
+        named = event.fields.get(self.hidden_from or "")
+        return (named,) if isinstance(named, str) and named else ()

@@ -20,6 +20,7 @@ from schemas.packs import conditions, word_patterns
 from schemas.packs.conditions import When
 from schemas.packs.constraints import Constraints, within
 from schemas.packs.event_types import EventType as EventType
+from schemas.packs.event_types import Resident
 from schemas.packs.skill_lines import SkillOfPack
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.values import vectors
@@ -166,6 +167,11 @@ class Pack(Part):
     """Adjustments for events of this domain, such as of `confidence_threshold`."""
     ttl_s: Seconds | None = None
     """After so many seconds an answer is stale; else the settings' ttl."""
+    people: tuple[Resident, ...] = Field(
+        default=(), max_length=64, exclude_if=().__eq__
+    )
+    """Who lives there. What is said on the usual channel is then taken to be heard by all
+    who are there, and by nobody else."""
     events: tuple[EventType, ...] = Field(default=(), max_length=1_000)
     heuristics: tuple[Heuristic, ...] = Field(default=(), max_length=20_000)
     session_outcomes: tuple[SessionOutcome, ...] = Field(default=(), max_length=32)

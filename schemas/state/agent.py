@@ -201,6 +201,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     entities: tuple[str, ...] = ()
     heard: str = ""
     """How the event began, in its own words, where conversations are remembered."""
+    hidden_from: tuple[str, ...] = ()
+    """From whom the answer is hidden, as the event names them."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):

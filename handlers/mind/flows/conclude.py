@@ -16,6 +16,7 @@ from handlers.mind.flows.consult import (
     wording,
 )
 from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
+from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Words
@@ -177,7 +178,10 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
         id_, event_id = pending.decision_id, pending.event_id
         turn.emit(late_fire(id_, event_id, rival.heuristic_id, rival))
     turn.emit(end)
-    turn.emit(output.routed(turn, late_delivery(turn, pending, end), pending.person))
+    to = Addressee(
+        pending.person, pending.hidden_from, is_addressed=pending.speaker is not None
+    )
+    turn.emit(output.routed(turn, late_delivery(turn, pending, end), to))
 
 
 def prediction_asked(

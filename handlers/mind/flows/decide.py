@@ -21,6 +21,7 @@ from handlers.mind.flows import (
 )
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.flows.output import Addressee
 from handlers.mind.flows.told import acknowledged
 from handlers.mind.stages import executive, matching, outcomes, relevance, salience
 from handlers.mind.stages.personality import Traits
@@ -238,7 +239,7 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         prompt = consulted.prompt(turn, context, choice.odds.question, known)
     when: Timing = "immediate" if prompt is None else "queued"
     if choice.heuristic is not None:
-        when = waiting.timing_of(turn, _answer(here, choice.heuristic))
+        when = waiting.timing_of(turn, _answer(turn, here, choice.heuristic))
     decided = decision_messages.decided(
         turn, here, strategy, choice, result, prompt, relevant, timing=when
     )
@@ -274,14 +275,19 @@ def _by_heuristic(
     if when != "immediate":
         return [waiting.hold(turn, here, decision_id, heuristic, when)]
     asked = decision_messages.heuristic_delivery(here, heuristic, decision_id)
-    is_threat = here.assessment.is_threat
+    to = Addressee(
+        here.event.person,
+        here.hidden_from,
+        here.assessment.is_addressed,
+        here.assessment.is_threat,
+    )
     return [
         decision_messages.fired(here, heuristic, decision_id, "shown"),
-        output.routed(turn, asked, here.event.person, is_threat=is_threat),
+        output.routed(turn, asked, to),
     ]
 
 
-def _answer(here: Occasion, heuristic: HeuristicCandidate) -> Answer:
+def _answer(turn: TurnContext, here: Occasion, heuristic: HeuristicCandidate) -> Answer:
     """Return what timing must know of a heuristic's answer."""
     # An alert's own type counts, and an event that threatens makes an alert of any.
     kind = "alert" if here.assessment.is_threat else heuristic.response_type
@@ -292,6 +298,8 @@ def _answer(here: Occasion, heuristic: HeuristicCandidate) -> Answer:
         here.event.person,
         here.assessment.is_addressed,
         here.traits["enthusiasm"] if here.traits is not None else 0.5,
+        here.hidden_from,
+        is_aloud=here.channel == turn.settings.channel,
     )
 
 

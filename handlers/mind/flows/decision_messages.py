@@ -91,6 +91,12 @@ class Occasion(Struct, frozen=True):
         context = self.traits.active_context
         return response_type.response_type(dimensions, self.traits.values, context)
 
+    @property
+    def hidden_from(self) -> tuple[str, ...]:
+        """From whom answers are hidden, as the event names them."""
+        declared = self.domain.event_type
+        return declared.hides(self.event) if declared is not None else ()
+
     def urgency(self, heuristic: HeuristicCandidate | None = None) -> float:
         """Return the urgency, 0 to 1: the higher of the event's and the heuristic's."""
         own = heuristic.urgency if heuristic else 0.0

@@ -14,6 +14,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows import character, output, restrain, waiting
 from handlers.mind.flows.character import SOURCE
 from handlers.mind.flows.consult import strategy_in_force
+from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import executive
 from handlers.mind.stages.timing import URGENT, Answer
 from projections.folds.executive import reminders
@@ -104,7 +105,7 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         turn.emit(Dropped(decision_id=decision_id, reason="stale", detail=detail))
     elif is_final:
         asked = _delivery(turn, wanted, decision_id)
-        turn.emit(output.routed(turn, asked, wanted.person))
+        turn.emit(output.routed(turn, asked, Addressee(wanted.person)))
     else:
         turn.emit(_held(turn, wanted, decision_id, when))
 

@@ -1,17 +1,23 @@
 """Output: give each response the medium, the voice and the speed that are right for it.
 
-Where there is no speech channel, responses go out as text, as they always did.
+Where there is no speech channel, responses go out as text, as they always did; where a
+pack declares who lives there, some go to a channel of one of them.
 """
 
+from msgspec import Struct
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import delivery, personality
+from handlers.mind.stages import audience, delivery, personality
+from handlers.mind.stages.audience import Residents, Way
 from handlers.mind.stages.delivery import Listener
+from handlers.mind.stages.timing import Answer
 from projections.folds.executive import speech
 from projections.folds.executive.signs import Moment
 from schemas.messages.asks import DeliveryAsked, StopAsked
 from schemas.messages.executive import OutputInterrupted
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.reasons import Output, ResponseType
 
 _THREATENING = "high_threat"
 
@@ -22,33 +28,71 @@ def stop(turn: TurnContext, control: OutputInterrupted) -> None:
         turn.emit(StopAsked(ask_id=each.ask_id, decision_id=each.decision_id))
 
 
-def routed(
-    turn: TurnContext,
-    asked: DeliveryAsked,
-    person: str | None,
-    *,
-    is_threat: bool = False,
-) -> DeliveryAsked:
-    """Return a delivery by the medium that is right for `person`, or for everybody.
+class Addressee(Struct, frozen=True):
+    """For whom a response is, and from whom it is hidden."""
 
-    `is_threat` tells whether the event that it answers threatens.
-    """
+    person: str | None
+    """None: everybody."""
+    hidden_from: tuple[str, ...] = ()
+    is_addressed: bool = False
+    """Whether it answers that person's own words."""
+    is_threat: bool = False
+    """Whether the event that it answers threatens."""
+
+
+def way_of(turn: TurnContext, answer: Answer) -> Way:
+    """Return how an answer for the usual channel is to reach people now."""
+    return audience.way(turn.state.executive, answer, _residents(turn))
+
+
+def _residents(turn: TurnContext) -> Residents:
+    # Nearly always nobody's state is known, or no pack declares anybody.
+    if not turn.state.executive.people:
+        return {}
+    return {each.name: each.channel for pack in turn.packs for each in pack.pack.people}
+
+
+def routed(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> DeliveryAsked:
+    """Return a delivery by the channel and medium that are right for those it is for."""
     settings = turn.settings.executive
-    if settings is None or not settings.speech:
+    if settings is None:
         return asked
+    way = way_of(turn, _answer(turn, asked, to))
+    if way.channel is not None:
+        medium: Output | None = "text" if settings.speech else asked.output
+        return replace(asked, channel=way.channel, output=medium)
+    return _by_medium(turn, settings, asked, to) if settings.speech else asked
+
+
+def _answer(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> Answer:
+    kind: ResponseType = "alert" if to.is_threat else asked.response_type
+    return Answer(
+        kind,
+        asked.urgency,
+        0.0,
+        to.person,
+        to.is_addressed,
+        hidden_from=to.hidden_from,
+        is_aloud=asked.channel == turn.settings.channel,
+    )
+
+
+def _by_medium(
+    turn: TurnContext, settings: ExecutiveSettings, asked: DeliveryAsked, to: Addressee
+) -> DeliveryAsked:
     traits = personality.traits_in_force(
         turn.state,
         settings,
         turn.packs,
         turn.now,
-        Moment(person=person),
+        Moment(person=to.person),
         wanted=turn.variant.template,
     )
     template = traits.template
     is_tense = any(each.name == _THREATENING for each in traits.contexts)
     listener = Listener(
-        person,
-        is_threat or is_tense or asked.response_type == "alert",
+        to.person,
+        to.is_threat or is_tense or asked.response_type == "alert",
         voice=template.voice if template is not None else None,
         speed=template.speed if template is not None else 1.0,
     )

@@ -12,6 +12,7 @@ from handlers.mind.flows import converse, decision_messages, output
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
+from handlers.mind.flows.output import Addressee
 from projections.folds.executive import modulations, restraints
 from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ExecutiveControl, OutputMessage
@@ -71,7 +72,7 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
         decision_messages.acknowledgement(turn, here, strategy, text),
-        output.routed(turn, asked, here.event.person),
+        output.routed(turn, asked, Addressee(here.event.person, is_addressed=True)),
     ]
 
 

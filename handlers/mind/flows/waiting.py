@@ -10,6 +10,7 @@ from datetime import datetime
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import output, restrain
 from handlers.mind.flows.decision_messages import Occasion, late_fire, left_s
+from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import timing
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import people, waiting
@@ -43,7 +44,12 @@ def due(turn: TurnContext, when: Timing, expires_at: datetime) -> datetime:
 def timing_of(turn: TurnContext, answer: Answer) -> Timing:
     """Return when an answer that is ready is to be said."""
     settings = turn.settings.executive
-    if settings is None or not settings.timing:
+    if settings is None:
+        return "immediate"
+    way = output.way_of(turn, answer)
+    if way.waits:
+        return "queued"
+    if way.is_at_once or not settings.timing:
         return "immediate"
     return timing.timing(turn.state.executive, answer, turn.now)
 
@@ -71,6 +77,7 @@ def held_answer(pending: Pending, end: Completed) -> HeldAnswer:
         domain=pending.lesson.domain if pending.lesson else pending.domain or "",
         person=pending.person,
         entities=pending.entities,
+        hidden_from=pending.hidden_from or None,
     )
 
 
@@ -82,6 +89,8 @@ def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
         pending.priority,
         pending.person,
         pending.speaker is not None,
+        hidden_from=pending.hidden_from,
+        is_aloud=pending.channel == turn.settings.channel,
     )
     when = timing_of(turn, answer)
     if when == "immediate":
@@ -129,6 +138,7 @@ def hold(
             domain=here.domain.name,
             person=here.event.person,
             entities=here.event.entities,
+            hidden_from=here.hidden_from or None,
         ),
         heuristic=_held_heuristic(heuristic),
     )
@@ -156,17 +166,8 @@ def release(turn: TurnContext, *, at_break_of: str | None = None) -> None:
     At a break of a person (`EVERYBODY` for all) what waits for that person is said, even if
     it was deferred.
     """
-    executive = turn.state.executive
-    free = [
-        each
-        for each in executive.waiting
-        if _is_break_for(each, at_break_of)
-        or (
-            each.timing == "queued"
-            and not people.is_busy(executive, each.answer.person)
-        )
-    ]
-    _say(turn, free)
+    waiting = turn.state.executive.waiting
+    _say(turn, [each for each in waiting if _is_free(turn, each, at_break_of)])
 
 
 def run(turn: TurnContext, decision_id: str) -> None:
@@ -179,8 +180,7 @@ def run(turn: TurnContext, decision_id: str) -> None:
         _drop(turn, held, "stale", f"stale since {expires_at}")
         return
     answer = held.answer
-    asked = Answer(answer.response_type, answer.urgency, 0.0, answer.person, False)
-    when = timing.timing(turn.state.executive, asked, turn.now)
+    when = timing_of(turn, _as_answer(turn, answer))
     if when == "immediate":
         _say(turn, [held])
     else:
@@ -194,6 +194,29 @@ def run(turn: TurnContext, decision_id: str) -> None:
                 heuristic=held.heuristic,
             )
         )
+
+
+def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
+    return Answer(
+        held.response_type,
+        held.urgency,
+        0.0,
+        held.person,
+        is_addressed=False,
+        hidden_from=held.hidden_from or (),
+        is_aloud=held.channel == turn.settings.channel,
+    )
+
+
+def _is_free(turn: TurnContext, each: Waiting, at_break_of: str | None) -> bool:
+    """Tell whether what waits may be said now."""
+    way = output.way_of(turn, _as_answer(turn, each.answer))
+    if way.waits:
+        return False
+    if way.is_at_once or _is_break_for(each, at_break_of):
+        return True
+    is_busy = people.is_busy(turn.state.executive, each.answer.person)
+    return each.timing == "queued" and not is_busy
 
 
 def _is_break_for(each: Waiting, person: str | None) -> bool:
@@ -241,13 +264,16 @@ def _groups(turn: TurnContext, ready: Sequence[Waiting]) -> list[list[Waiting]]:
 def _alike(lead: Waiting, other: Waiting, limit: float) -> bool:
     """Tell whether two answers are about one thing, for the same ears."""
     one, two = lead.answer, other.answer
-    if (one.domain, one.person, one.channel) != (two.domain, two.person, two.channel):
+    if any(getattr(one, name) != getattr(two, name) for name in _FOR_THE_SAME_EARS):
         return False
     if any(each in two.entities for each in one.entities):
         return True
     if not lead.vector or not other.vector:
         return False
     return vectors.cosine(lead.vector, other.vector) >= limit
+
+
+_FOR_THE_SAME_EARS = ("domain", "person", "channel", "hidden_from")
 
 
 def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
@@ -260,7 +286,8 @@ def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
     words = " ".join(texts)
     turn.emit(_completed(lead, others, words))
     asked = _delivery(turn, lead, words)
-    turn.emit(output.routed(turn, asked, lead.answer.person))
+    to = Addressee(lead.answer.person, lead.answer.hidden_from or ())
+    turn.emit(output.routed(turn, asked, to))
     for each in others:
         _drop(turn, each, "batched", f"batched into {lead.decision_id}")
 

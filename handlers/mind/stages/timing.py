@@ -36,6 +36,10 @@ class Answer(Struct, frozen=True):
     """Whether it answers a person's own words."""
     enthusiasm: float = 0.5
     """The companion's trait."""
+    hidden_from: tuple[str, ...] = ()
+    """Who must not hear it, by name, or `guests`."""
+    is_aloud: bool = True
+    """Whether it goes to the usual channel, which all who are there hear."""
 
 
 def timing(

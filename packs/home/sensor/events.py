@@ -53,9 +53,8 @@ def noted(type_: str, text: str, *, person: str | None = None, **fields: Any) ->
 def presence(person: str, room: str) -> Sensed:
     """Somebody is in another room; `out` is none of them."""
     where = "left the house" if room == "out" else f"is in the {room}"
-    return noted(
-        "presence_changed", f"{_name(person)} {where}.", person=person, room=room
-    )
+    return noted("presence_changed", f"{_name(person)} {where}.",
+        person=person, room=room, away=room == "out")  # fmt: skip
 
 
 def state(person: str, text: str, **changes: object) -> Sensed:
@@ -160,7 +159,8 @@ def rain(open_windows: int, celsius: int, *, anybody_home: bool) -> Sensed:
     """It begins to rain."""
     windows = f"; {_windows(open_windows)} open" if open_windows else ""
     return told("rain_began", f"It begins to rain{windows}.",
-        salience=_USEFUL if open_windows else _TRIVIAL, ttl_s=600, about=("rain",),
+        salience=_USEFUL if open_windows else _TRIVIAL,
+        urgency=0.6 if open_windows else 0.1, ttl_s=600, about=("rain",),
         open_windows=open_windows, celsius=celsius,
         anybody_home=anybody_home)  # fmt: skip
 
@@ -240,7 +240,7 @@ def freezer(*, is_open: bool, minutes: int = 0, by: str = "") -> Sensed:
     if is_open:
         return told("freezer_open",
             f"The freezer has been standing open for {minutes} minutes.",
-            salience={"threat": 0.6, "actionability": 0.9}, urgency=0.8, ttl_s=600,
+            salience=_PRESSING, urgency=0.8, ttl_s=600,
             about=("freezer",), minutes=minutes)  # fmt: skip
     return told("freezer_closed", f"The freezer was closed by {_name(by)}.",
         salience=_TRIVIAL, about=("freezer",), by=by)  # fmt: skip

@@ -1,0 +1,104 @@
+"""Audience: who would hear what is said aloud, and is that right?
+
+Where a pack declares who lives there, the usual channel is heard by all who are there and by
+nobody else. What is hidden from somebody there is told on the own channel of whom it
+concerns, or waits; what concerns somebody who is away likewise. What is said to nobody in
+particular reaches the one who left last, if it matters and nobody is there; what wakes
+people waits unless it is urgent. Alerts and answers to a person's own words do not wait.
+"""
+
+from collections.abc import Mapping
+
+from msgspec import Struct
+
+from handlers.mind.stages.timing import SMALL_TALK, Answer, is_immediate
+from schemas.packs.event_types import GUESTS
+from schemas.state.executive import EVERYBODY, Executive, UserState
+
+MATTERS_TO_THE_ABSENT = 0.5
+"""From which urgency on people who are away are told of what concerns nobody by name."""
+
+Residents = Mapping[str, str | None]
+"""Who lives there, each with the channel that they alone read, if there is one."""
+
+
+class Way(Struct, frozen=True):
+    """How an answer reaches whom it is for."""
+
+    channel: str | None = None
+    """A person's own, in place of the usual one."""
+    is_at_once: bool = False
+    """Whether that the person is away is no reason to wait."""
+    waits: bool = False
+    """Whether nobody may hear it now."""
+
+
+_ALOUD, _WAITS = Way(), Way(waits=True)
+
+
+def way(executive: Executive, answer: Answer, residents: Residents) -> Way:
+    """Return how an answer for the usual channel is to reach people now."""
+    if not residents or answer.is_addressed or not answer.is_aloud:
+        return _ALOUD
+    if _is_absent(executive, answer.person) or _is_overheard(
+        executive, answer, residents
+    ):
+        return _in_private(executive, answer, residents)
+    if is_empty(executive):
+        return _to_the_absent(executive, answer, residents)
+    is_waking = any(each.asleep for each in _there(executive).values())
+    if is_waking and not is_immediate(answer):
+        return _WAITS
+    return _ALOUD
+
+
+def is_empty(executive: Executive) -> bool:
+    """Tell whether everybody who is known is away; where nobody is known, who can tell."""
+    return bool(executive.people) and not _there(executive)
+
+
+def _there(executive: Executive) -> dict[str, UserState]:
+    known = executive.people
+    return {each: known[each] for each in sorted(known) if not known[each].away}
+
+
+def _is_absent(executive: Executive, person: str | None) -> bool:
+    known = executive.people.get(person) if person is not None else None
+    return known is not None and known.away
+
+
+def _is_overheard(executive: Executive, answer: Answer, residents: Residents) -> bool:
+    """Tell whether somebody is there from whom the answer is hidden."""
+    if not answer.hidden_from:
+        return False
+    others = {
+        each for each in _there(executive) if each != EVERYBODY
+    } - residents.keys()
+    guests = others if GUESTS in answer.hidden_from else set()
+    return bool(guests or _there(executive).keys() & set(answer.hidden_from))
+
+
+def _in_private(executive: Executive, answer: Answer, residents: Residents) -> Way:
+    """Return the way to the person whom an answer concerns and nobody else."""
+    own = residents.get(answer.person) if answer.person is not None else None
+    is_away = _is_absent(executive, answer.person)
+    if own is None:
+        return _ALOUD if answer.response_type == "alert" else _WAITS
+    if is_away and answer.response_type in SMALL_TALK:
+        return _WAITS
+    return Way(channel=own, is_at_once=is_away)
+
+
+def _to_the_absent(executive: Executive, answer: Answer, residents: Residents) -> Way:
+    """Return the way to the one who left last, if it matters enough."""
+    is_alert = answer.response_type == "alert"
+    if not is_alert and answer.urgency < MATTERS_TO_THE_ABSENT:
+        return _WAITS
+    left = [
+        (executive.people[each].at, each)
+        for each, channel in sorted(residents.items())
+        if channel is not None and _is_absent(executive, each)
+    ]
+    if not left:
+        return _ALOUD if is_alert else _WAITS
+    return Way(channel=residents[max(left)[1]], is_at_once=True)
