@@ -20,8 +20,9 @@ from streams.session_files.file import SessionFile, read_session, write_session
 RECORDING = PACK / "recording" / "day.echoic"
 SHIPPED = 18
 """The seed of the recording."""
-UNSEEN = (101, 102, 103)
-"""Seeds that no change was tried on: only the table of the page is made of them."""
+UNSEEN = (301, 302, 303)
+"""Seeds that nothing was tried on, chosen after the last change: 1 to 40 were for that, and
+earlier tables were of 101 to 103."""
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 
 

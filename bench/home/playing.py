@@ -9,15 +9,17 @@ from collections.abc import Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
+from bench.home import model
 from echoic.config.load import defaults, mind_settings
 from echoic.packs.load import load
 from echoic.world.memory import InMemoryMind, Setting, match_limits
 from handlers.effects.delivery import spoken
 from handlers.mind.turn import Turn
 from packs.home.sensor.playing import Plan, play
-from schemas.messages.asks import DeliveryAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
-from schemas.messages.results import Delivered
+from schemas.messages.results import Delivered, ModelAnswered
+from schemas.messages.sensing import Sensed
 from schemas.values.record import Wire
 from schemas.values.settings import MindSettings
 from streams.session_files.file import SessionFile
@@ -29,15 +31,17 @@ MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 
 
 def settings_of(seed: int, *, executive: bool = True) -> MindSettings:
-    """Return the settings as they are shipped, without a model and without a rate limit.
+    """Return the settings as they are shipped, with the fixed model and no rate limit.
 
-    Without the executive the mind speaks as it did before there was one.
+    Without the executive the mind speaks as it did before there was one, without a model.
     """
     made = mind_settings(defaults(), match_limits()).model_dump()
     changes: dict[str, object] = {"seed": f"home-{seed}", "intake": None}
-    if not executive:
-        changes["executive"] = None
+    changes |= {"model": model.SETTINGS.model_dump()} if executive else _BEFORE
     return MindSettings.model_validate({**made, **changes})
+
+
+_BEFORE = {"executive": None}
 
 
 def played(seed: int, settings: MindSettings) -> SessionFile:
@@ -74,8 +78,20 @@ class _Listening:
         return said
 
     def _deliver(self, turn: Turn) -> None:
+        event = turn.input.message
+        is_persons = isinstance(event, Sensed) and event.is_persons
         for output in turn.outputs:
-            if isinstance(output.message, DeliveryAsked):
+            if isinstance(output.message, ModelAsked):
+                asked_of = output.message
+                self.mind.tell(
+                    ModelAnswered(
+                        ask_id=output.id,
+                        request_hash=asked_of.request_hash,
+                        model=model.NAME,
+                        text=model.answer(is_persons=is_persons),
+                    )
+                )
+            elif isinstance(output.message, DeliveryAsked):
                 asked = output.message
                 self._said.append((asked.channel, spoken(asked)))
                 self.mind.tell(Delivered(ask_id=output.id, channel=asked.channel))

@@ -41,6 +41,8 @@ def faults(days: Mapping[str, Judgement]) -> str:
         rules = [rule for each in found.sayings for rule in each.annoying]
         times.update(rules)
         broken.update(set(rules))
+    if not missed and not broken:
+        return "Nothing was late, missed or annoying.\n"
     lines = ["| need | verdict | days |", "|---|---|---|"]
     lines += [f"| {n} | {v} | {count} |" for (n, v), count in sorted(missed.items())]
     lines += ["", "| annoyance | times | days |", "|---|---|---|"]

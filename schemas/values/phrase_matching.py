@@ -5,11 +5,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
 from schemas.values import spoken_times
-from schemas.values.phrases import SPAN, TIME, TOPIC, Heard, Phrases
+from schemas.values.phrases import SPAN, TIME, TOPIC, WORDS_MOST, Heard, Phrases
 from schemas.values.unicode_text import MARKS_SINCE, words
-
-WORDS_MOST = 12
-"""How many words a phrase has at most: who says more says something else."""
 
 _VAGUE_MOST = 5
 """How many words may stand for a time that is not understood."""
@@ -73,6 +70,8 @@ class _Said(NamedTuple):
     decimals: frozenset[tuple[str, str]]
     is_vague: bool
     """Whether to look only for times that are not understood."""
+    is_long: bool
+    """Whether there are so many that they can only ask for a reminder."""
     edition: int
 
 
@@ -80,13 +79,14 @@ def _whole(
     text: str, known: Iterable[Phrases], edition: int, *, is_vague: bool = False
 ) -> Heard | None:
     all_ = words(text, edition)
-    if len(all_) > WORDS_MOST:
-        return None
     decimals = spoken_times.decimals(text)
     for phrases in known:
+        if len(all_) > phrases.longest:
+            continue
         # What is a courtesy elsewhere may be part of a phrase: "not now".
         for each in _with_fewer_courtesies(all_, phrases):
-            found = _heard(_Said(each, decimals, is_vague, edition), phrases)
+            is_long = len(all_) > WORDS_MOST
+            found = _heard(_Said(each, decimals, is_vague, is_long, edition), phrases)
             if found is not None:
                 return found
     return None
@@ -96,6 +96,8 @@ def _heard(said: _Said, phrases: Phrases) -> Heard | None:
     # Without words to say so, what is not understood is no phrase.
     sought = phrases.unclear if said.is_vague else phrases.patterns
     for means in sorted(sought):
+        if said.is_long and means != "remind":
+            continue
         empty = Heard(means=means, phrases=phrases, is_unclear=said.is_vague)
         for pattern in phrases.patterns.get(means, ()):
             found = _places(pattern.split(), said, empty)

@@ -48,7 +48,7 @@ day."""
 
 _PLACES = re.compile(r"\{(\w+)\}")
 
-_TOPIC_ENDS = re.compile(r" \{topic\}($| [^{}]+ \{(span|time)\}$)")
+_TOPIC_ENDS = re.compile(r" \{topic\}($| [^{}]+ \{(span|time)\}( [^{}]+)?$)")
 
 
 def _is_empty(words: Mapping[str, object]) -> bool:
@@ -58,6 +58,10 @@ def _is_empty(words: Mapping[str, object]) -> bool:
 def _absent_before() -> Any:
     """Return a field for words that older logs do not have: empty, it is left out."""
     return Field(default_factory=dict, max_length=64, exclude_if=_is_empty)
+
+
+WORDS_MOST = 12
+"""How many words a phrase has at most: who says more says something else."""
 
 
 class Phrases(Part):
@@ -89,6 +93,8 @@ class Phrases(Part):
         default_factory=dict, max_length=16, exclude_if=_is_empty
     )
     """What is answered to `why`, with `{event}`, `{name}`, `{similarity}`, `{confidence}`."""
+    longest: int = added(WORDS_MOST, ge=WORDS_MOST, le=40)
+    """How many words a request for a reminder has at most."""
     fractions: dict[str, float] = _absent_before()
     """What is added to a number or a unit, such as `and a half`; see `spoken_times`."""
     joints: tuple[str, ...] = added(())

@@ -5,6 +5,7 @@ from pathlib import Path
 import pytest
 
 from bench.home import needs, report
+from bench.home.__main__ import SHIPPED
 from bench.home.day import Day, Happened, Saying, of_session
 from bench.home.judging import Judgement, judge
 from bench.home.playing import PACK, played, settings_of
@@ -357,6 +358,15 @@ def test_the_same_seed_is_the_same_session(tmp_path: Path) -> None:
     write_session(second, played(3, settings_of(3)))
 
     assert first.read_bytes() == second.read_bytes()
+
+
+def test_the_recorded_day_misses_nothing_and_annoys_nobody_now() -> None:
+    """The day of the recording, played by the program as it is."""
+    found = judge(of_session(played(SHIPPED, settings_of(SHIPPED))), TABLE)
+
+    assert {each.verdict for each in found.needs} == {"met"}
+    assert found.annoying == 0
+    assert report.faults({"day": found}) == "Nothing was late, missed or annoying.\n"
 
 
 async def test_the_recorded_day_is_small_and_verifies() -> None:

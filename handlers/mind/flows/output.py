@@ -8,8 +8,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import audience, delivery, personality
-from handlers.mind.stages.audience import Residents, Way
+from handlers.mind.flows import audience
+from handlers.mind.stages import delivery, personality
 from handlers.mind.stages.delivery import Listener
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import speech
@@ -40,24 +40,12 @@ class Addressee(Struct, frozen=True):
     """Whether the event that it answers threatens."""
 
 
-def way_of(turn: TurnContext, answer: Answer) -> Way:
-    """Return how an answer for the usual channel is to reach people now."""
-    return audience.way(turn.state.executive, answer, _residents(turn))
-
-
-def _residents(turn: TurnContext) -> Residents:
-    # Nearly always nobody's state is known, or no pack declares anybody.
-    if not turn.state.executive.people:
-        return {}
-    return {each.name: each.channel for pack in turn.packs for each in pack.pack.people}
-
-
 def routed(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> DeliveryAsked:
     """Return a delivery by the channel and medium that are right for those it is for."""
     settings = turn.settings.executive
     if settings is None:
         return asked
-    way = way_of(turn, _answer(turn, asked, to))
+    way = audience.way_of(turn, _answer(turn, asked, to))
     if way.channel is not None:
         medium: Output | None = "text" if settings.speech else asked.output
         return replace(asked, channel=way.channel, output=medium)

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import output, restrain
+from handlers.mind.flows import audience, output, restrain
 from handlers.mind.flows.decision_messages import Occasion, late_fire, left_s
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import timing
@@ -46,7 +46,7 @@ def timing_of(turn: TurnContext, answer: Answer) -> Timing:
     settings = turn.settings.executive
     if settings is None:
         return "immediate"
-    way = output.way_of(turn, answer)
+    way = audience.way_of(turn, answer)
     if way.waits:
         return "queued"
     if way.is_at_once or not settings.timing:
@@ -210,7 +210,7 @@ def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
 
 def _is_free(turn: TurnContext, each: Waiting, at_break_of: str | None) -> bool:
     """Tell whether what waits may be said now."""
-    way = output.way_of(turn, _as_answer(turn, each.answer))
+    way = audience.way_of(turn, _as_answer(turn, each.answer))
     if way.waits:
         return False
     if way.is_at_once or _is_break_for(each, at_break_of):

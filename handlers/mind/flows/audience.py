@@ -11,6 +11,7 @@ from collections.abc import Mapping
 
 from msgspec import Struct
 
+from handlers.mind.context import TurnContext
 from handlers.mind.stages.timing import SMALL_TALK, Answer, is_immediate
 from schemas.packs.event_types import GUESTS
 from schemas.state.executive import EVERYBODY, Executive, UserState
@@ -34,6 +35,18 @@ class Way(Struct, frozen=True):
 
 
 _ALOUD, _WAITS = Way(), Way(waits=True)
+
+
+def way_of(turn: TurnContext, answer: Answer) -> Way:
+    """Return how an answer for the usual channel is to reach people now."""
+    return way(turn.state.executive, answer, _residents(turn))
+
+
+def _residents(turn: TurnContext) -> Residents:
+    # Nearly always nobody's state is known, or no pack declares anybody.
+    if not turn.state.executive.people:
+        return {}
+    return {each.name: each.channel for pack in turn.packs for each in pack.pack.people}
 
 
 def way(executive: Executive, answer: Answer, residents: Residents) -> Way:
