@@ -43,7 +43,7 @@ def compare(
     strategy: Annotated[list[str] | None, _STRATEGY] = None,
     baseline: Annotated[str | None, typer.Option(metavar="STRATEGY")] = None,
     personality: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
-    template: Annotated[str | None, typer.Option(metavar="NAME")] = None,
+    template: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None,
     model: Mode = "cassette",
     asked: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None,
     calls: Annotated[int, typer.Option(min=0)] = 50,
@@ -73,7 +73,8 @@ def compare(
         strategy: A challenger: name, name:key=value, module:function or a YAML file.
         baseline: The strategy to compare with; else the recorded one.
         personality: The personality of the challengers, for the prompt.
-        template: Their personality template, of those in the recording.
+        template: Their personality template, of those in the recording; each one named is
+            a challenger.
         model: Where the model's answers come from.
         asked: The file that keeps the answers of requery.
         calls: How often requery may ask at most.
@@ -103,7 +104,7 @@ def compare(
         tracing = tracing_to(settings, trace_to, trace_limit, originals=trace_originals)
     plan = Plan(
         baseline=_baseline(baseline),
-        challengers=_challengers(strategy or [], personality, template),
+        challengers=_challengers(strategy or [], personality, template or []),
         outcome=OutcomeSettings(prefer=prefer, window_s=window, silence=silence),
         answers=_answers(settings, model, asked, calls, usd),
         since=since,
@@ -127,19 +128,21 @@ def _baseline(text: str | None) -> Variant:
 
 
 def _challengers(
-    texts: list[str], personality: str | None, template: str | None
+    texts: list[str], personality: str | None, templates: list[str]
 ) -> tuple[Variant, ...]:
-    alone = Variant(personality=personality, template=template)
-    if not texts and alone != Variant():
-        return (alone,)
+    named: list[str | None] = [*templates] or [None]
+    voices = [Variant(personality=personality, template=each) for each in named]
+    if not texts and voices != [Variant()]:
+        return tuple(voices)
     if not texts:
         raise EchoicError(
             "no challenger is named",
             next_step="add --strategy; see echoic strategy list",
         )
     return tuple(
-        alone.model_copy(update={"strategy": strategy_of(text, "--strategy")})
+        voice.model_copy(update={"strategy": strategy_of(text, "--strategy")})
         for text in texts
+        for voice in voices
     )
 
 

@@ -19,6 +19,7 @@ from evaluation.compare.document import (
     Flip,
     Headline,
 )
+from evaluation.compare.sayings import Utterance
 from replay.recording.session_outcomes import SessionSummary
 
 WORST = 6
@@ -119,6 +120,7 @@ def _comparison(comparison: Comparison) -> Iterator[RenderableType]:
         yield f"  p = {p:.3g}, adjusted for several challengers {adjusted:.3g}"
     yield ""
     yield from _flips(comparison)
+    yield from _sayings(comparison)
     for each in comparison.next:
         yield marked("→", each)
 
@@ -168,6 +170,30 @@ def _flips(comparison: Comparison) -> Iterator[RenderableType]:
         yield from _flip(flip)
     if listed > WORST:
         yield text((f"  … {listed - WORST:,} more: --report or --json", "dim"))
+
+
+def _sayings(comparison: Comparison) -> Iterator[RenderableType]:
+    """Yield what another voice says otherwise; nothing if there is none."""
+    if not comparison.sayings:
+        return
+    yield f"{comparison.sayings_total:,} said otherwise, or by one alone:"
+    for each in comparison.sayings[:WORST]:
+        yield indented(
+            2, f"{each.kind:<10} {each.session}#{each.sequence} {each.event}"
+        )
+        yield text((f"    {_uttered(each.baseline)}", "dim"))
+        yield text((f"    → {_uttered(each.challenger)}", "dim"))
+    if comparison.sayings_total > WORST:
+        more = comparison.sayings_total - WORST
+        yield text((f"  … {more:,} more: --json", "dim"))
+
+
+def _uttered(found: Utterance | None) -> str:
+    if found is None:
+        return "no such occasion"
+    if found.silence is not None:
+        return f"silent: {found.silence.replace('_', ' ')}"
+    return "text unknown" if found.text is None else f"“{found.text}”"
 
 
 def _count(flips: float) -> str:

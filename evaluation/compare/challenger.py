@@ -23,6 +23,7 @@ from evaluation.compare.document import (
 from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
 from evaluation.compare.overall import Whole
 from evaluation.compare.rows import BASELINE, closed_share, flip_share
+from evaluation.compare.sayings import Saying, Utterance, uttered
 from evaluation.compare.sentences import estimand, next_steps, would_change
 from evaluation.compare.success import (
     Evidence,
@@ -33,6 +34,7 @@ from evaluation.compare.success import (
     weights,
     without_each,
 )
+from evaluation.compare.words import facts_of_words
 from evaluation.ope.gates import Gate
 from evaluation.ope.results import Estimate
 from evaluation.ope.settings import SelfReplay
@@ -125,12 +127,16 @@ class _RunFields(TypedDict):
     drift: Drift
     tradeoff: tuple[TradeoffPoint, ...]
     cassette: CassettePart
+    sayings: tuple[Saying, ...]
+    sayings_total: int
 
 
 def _of_runs(whole: Whole, index: int, found: Estimate) -> _RunFields:
     """Return the fields on what both sides did, the challenger in closed loop."""
     runs = _runs(whole, index)
     ours, theirs = _behaviours(whole, runs)
+    spoken = [saying for run in runs for saying in run.sayings]
+    others = [each for each in spoken if each.is_other]
     drift = Drift(
         decisions=sum(run.compared for run in runs),
         differ=sum(run.drifted for run in runs),
@@ -140,11 +146,19 @@ def _of_runs(whole: Whole, index: int, found: Estimate) -> _RunFields:
             *_agreement(whole, index),
             *facts(ours, theirs, _explored(whole)),
             *_drift(drift),
+            *facts_of_words(_recorded(whole), spoken),
         ),
         "drift": drift,
         "tradeoff": _tradeoff(whole, index, ours, theirs, found),
         "cassette": _cassette(runs, whole.plan.answers.mode),
+        "sayings": tuple(others[:FLIP_LIMIT]),
+        "sayings_total": len(others),
     }
+
+
+def _recorded(whole: Whole) -> list[Utterance]:
+    records = (each for result in whole.results for each in result.recorded.records)
+    return [uttered(each) for each in records]
 
 
 def _of_challenger(estimate: Estimate) -> Estimate:

@@ -8,6 +8,7 @@ from datetime import UTC, datetime
 from evaluation.compare.behaviour import Act, quantile
 from evaluation.compare.charts import Curve
 from evaluation.compare.flips import arm_class
+from evaluation.compare.sayings import Saying, sayings
 from evaluation.evidence.facts import Evidence
 from evaluation.evidence.refold import curves
 from replay.cassette import ModelMiss
@@ -38,6 +39,8 @@ class ClosedLoopSummary:
     """The class of the arm it took, by event id."""
     texts: Mapping[str, str] = field(default_factory=dict)
     """What it said, by the recorded decision's id, as far as known."""
+    sayings: tuple[Saying, ...] = ()
+    """What it made of each occasion beside what was said, if it has another voice."""
     curves: Mapping[str, Curve] = field(default_factory=dict)
     """Confidence of each heuristic over time."""
     hits: int = 0
@@ -92,6 +95,8 @@ def summarized(
     ending: Ending,
     at_logged_state: Mapping[str, Odds],
     past: RecordedDecisions,
+    *,
+    has_other_voice: bool = False,
 ) -> ClosedLoopSummary:
     """Return what the document needs of a run.
 
@@ -100,6 +105,7 @@ def summarized(
         ending: what it came to.
         at_logged_state: its odds at the recorded decisions that reached a strategy, by id.
         past: what was recorded, for how fast the mind is.
+        has_other_voice: whether its words are to be compared.
     """
     fast = _usual_latency(past)
     compared = [
@@ -123,6 +129,7 @@ def summarized(
             for each in decisions
             if each.recorded is not None and each.said is not None
         },
+        sayings=tuple(sayings(decisions)) if has_other_voice else (),
         curves={id_: _curve(points) for (id_, _), points in ending.curves.items()},
         hits=ending.hits,
         misses=ending.misses,

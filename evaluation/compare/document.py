@@ -16,6 +16,7 @@ from evaluation.compare.charts import (
     TradeoffPoint,
     WeightsPart,
 )
+from evaluation.compare.sayings import Saying
 from evaluation.ope.results import Estimate
 from evaluation.ope.settings import EstimationSettings
 from evaluation.ope.verdicts import Reason
@@ -333,6 +334,10 @@ class Comparison:
     """In how many decisions the two may differ; the list holds the worst of them."""
     flip_counts: dict[str, float] = field(default_factory=dict)
     """The sums of the shares by status."""
+    sayings: tuple[Saying, ...] = ()
+    """What another voice says otherwise, in the order of the recordings."""
+    sayings_total: int = 0
+    """How many there are; the list holds the first of them."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

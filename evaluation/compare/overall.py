@@ -148,7 +148,8 @@ class Whole:
             self.outcomes[record.id]
             for result in self.results
             for record in result.recorded.records
-            if record.said is not None
+            # What a timer said has no outcome.
+            if record.said is not None and record.id in self.outcomes
         ]
         return sum(each.votes > 0 for each in said) / len(said) if said else 0.0
 

@@ -124,6 +124,7 @@ async def _compared(
             ending,
             {each.record.id: each.odds[index] for each in reached},
             past.recorded,
+            has_other_voice=plan.challengers[index - 1].has_other_voice,
         )
         for index, (decisions, ending) in enumerate(runs, start=1)
     )

@@ -32,6 +32,11 @@ class Variant(Part):
     template: Name | None = None
     """A personality template, or `none`."""
 
+    @property
+    def has_other_voice(self) -> bool:
+        """Whether it names a voice of its own."""
+        return self.personality is not None or self.template is not None
+
 
 AS_SET = Variant()
 """What is in force without an experiment."""

@@ -8,7 +8,7 @@ from msgspec.structs import replace
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import personality, skills, voice
 from handlers.mind.stages.personality import Traits
-from handlers.mind.stages.skills import Manner
+from handlers.mind.stages.skills import Manner, Saying
 from handlers.mind.stages.voice import Tone
 from projections.folds.executive import known_facts
 from projections.folds.executive import skills as skills_fold
@@ -18,16 +18,12 @@ from schemas.messages.sensing import Dimension, Sensed
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import ids
+from schemas.values.base import rfc3339
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.reasons import ResponseType
 from schemas.values.skills import Skills
 
 SERIOUS = ("high_threat", "user_struggling")
 """The contexts in which nobody jokes."""
-
-
-SOURCE = "echoic"
-"""Who occasions what no sensor does, and its domain."""
 
 
 class Spoken(Struct, frozen=True):
@@ -59,33 +55,26 @@ def traits_of(
 
 
 def unasked(
-    turn: TurnContext, text: str, kind: str, type_: ResponseType, person: str | None
+    turn: TurnContext, saying: Saying, timer: str, person: str | None
 ) -> Spoken:
-    """Return what a timer of a `kind` has to say, in character and by the skills in force.
+    """Return what a timer has to say, in character and by the skills in force.
 
     As it is without the setting, or if nobody chose a character.
     """
     settings = turn.settings.executive
     if settings is None or not settings.consistent:
-        return Spoken(text)
+        return Spoken(saying.text)
     traits = _traits_at(turn, settings, Moment(person=person))
-    saying = skills.Saying(
-        text=text,
-        response_type=type_,
-        type=kind,
-        source=SOURCE,
-        fields=known_facts.as_fields(turn.state.executive),
-    )
-    id_, agent = turn.next_id, turn.input.agent
+    # No output's id, which is another one wherever the log is decided on again.
+    occasion, agent = f"{timer}@{rfc3339(turn.now)}", turn.input.agent
     words = skills.voiced(
-        saying,
-        skills_of(turn, SOURCE),
+        replace(saying, fields=known_facts.as_fields(turn.state.executive)),
+        skills_of(turn, saying.source),
         manner_of(traits, settings),
-        # By the decision: several timers may be due at one input.
-        lambda purpose: ids.draw(turn.settings.seed, agent, id_, purpose),
+        lambda purpose: ids.draw(turn.settings.seed, agent, occasion, purpose),
     )
     if words is None:
-        return Spoken(text, traits.record())
+        return Spoken(saying.text, traits.record())
     return Spoken(words.text, traits.record(), words.skills or None, words.wording)
 
 
@@ -163,7 +152,7 @@ def voiced(
     def in_words(each: HeuristicCandidate) -> HeuristicCandidate:
         if not each.eligible:
             return each
-        saying = skills.Saying(
+        saying = Saying(
             text=each.suggested_action,
             response_type=each.response_type,
             type=event.type,

@@ -12,10 +12,10 @@ from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import character, output, restrain, waiting
-from handlers.mind.flows.character import SOURCE
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import executive
+from handlers.mind.stages.skills import Saying
 from handlers.mind.stages.timing import URGENT, Answer
 from projections.folds.executive import reminders
 from schemas.messages.arms import MILESTONE, REMIND, SILENT
@@ -30,6 +30,9 @@ from schemas.messages.decisions import (
 )
 from schemas.state.agent import Timer
 from schemas.values.reasons import ResponseType, Silence, Timing
+
+SOURCE = "echoic"
+"""Who occasions what no sensor does, and its domain."""
 
 REMINDER_TTL_S = 3_600.0
 """How late a reminder may be; after that it is dropped as stale."""
@@ -85,9 +88,14 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
     gates, silence = restrain.at_timer(
         turn, wanted.person, wanted.asked_by, is_always=wanted.is_always
     )
-    spoken = character.unasked(
-        turn, wanted.text, wanted.kind, wanted.response_type, wanted.person
+    saying = Saying(
+        text=wanted.text,
+        response_type=wanted.response_type,
+        type=wanted.kind,
+        source=SOURCE,
+        fields={},
     )
+    spoken = character.unasked(turn, saying, wanted.timer, wanted.person)
     common = _common(turn, wanted) | {"gates": gates, "voice": spoken.voice}
     if silence is not None:
         turn.emit(_silent(common, silence))

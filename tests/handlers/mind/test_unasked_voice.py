@@ -64,9 +64,9 @@ def reminded(scenario: Scenario, text: str = "It is tea time!") -> Decided:
     ("template", "text"),
     [
         ("butler", "It is tea time."),
-        ("coach", "It's tea time! Let's go! Tell me if I can help."),
-        ("engineer", "It's tea time. Just saying."),
-        ("jester", "It's tea time! Shocking, I know."),
+        ("coach", "It's tea time! Let's go! Ask if you want more detail."),
+        ("engineer", "It's tea time. No pressure."),
+        ("jester", "It's tea time! But what do I know."),
         ("", "It is tea time!"),
     ],
 )
