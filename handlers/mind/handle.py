@@ -177,13 +177,15 @@ def _run_apart(turn: TurnContext, timer: Timer) -> None:
 
 def _end_timer(turn: TurnContext, timer: Timer, detail: str) -> None:
     # Before the failure is folded, which forgets what the timer was about.
-    end = _end_of(turn, timer, detail)
+    end, pending = _end_of(turn, timer, detail), turn.state.pending.get(timer.id)
     turn.emit(TimerFailed(timer_id=timer.id, purpose=timer.purpose, detail=detail))
     if end is None:
         return
     said, ended = len(turn.outputs), turn.state
     try:
         turn.emit(end)
+        if pending is not None:
+            output.take_back(turn, pending)
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT:

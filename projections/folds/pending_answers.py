@@ -72,6 +72,7 @@ def for_answer(
             entities=event.entities if event is not None else (),
             heard=conversation.cut(event.text) if event and remembers else "",
             hidden_from=declared.hides(event) if declared and event else (),
+            stream=bool(message.stream),
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

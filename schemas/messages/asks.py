@@ -101,6 +101,8 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     template_digest: str | None = None
     """Of the prompts that it is asked with, whatever the event; none in a log of the first
     edition."""
+    stream: bool | None = None
+    """Whether the words go out as they come, before the answer is whole."""
 
 
 class DeliveryAsked(Ask, frozen=True, kw_only=True):
@@ -139,14 +141,16 @@ class RecallAsked(Ask, frozen=True, kw_only=True):
 
 
 class StopAsked(StructMessage, frozen=True, kw_only=True):
-    """A delivery that takes time is to stop; its own result tells what came of it."""
+    """What takes time is to stop; its own result tells what came of it (ADR 0049)."""
 
     kind: ClassVar[Kind] = "ask"
     token: ClassVar[str] = "stop_asked"
 
     ask_id: Name
-    """The delivery."""
+    """The delivery, or the model's call whose words went out as they came."""
     decision_id: Name
+    channel: str | None = None
+    """Where those words went, which are taken back; None for a delivery."""
 
 
 class WakeupSet(StructMessage, frozen=True, kw_only=True):

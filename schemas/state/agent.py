@@ -203,6 +203,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     """How the event began, in its own words, where conversations are remembered."""
     hidden_from: tuple[str, ...] = ()
     """From whom the answer is hidden, as the event names them."""
+    stream: bool = False
+    """Whether its words go out as they come."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):

@@ -97,6 +97,9 @@ class ExecutiveSettings(Part):
     as_text: Annotated[tuple[str, ...], Setting("output.text")] = added(())
     """What is written though there is a speech channel: types of responses such as `quip`,
     people as `person:NAME`, contexts as `context:work`."""
+    stream: Annotated[bool, Setting("output.stream", start="on")] = added(False)
+    """Whether the words of a model's answer to a person go out as they come; what is to be
+    spoken waits until it is whole."""
     languages: Annotated[tuple[Token, ...], Setting(
         "languages", start=("en",), form="languages"
     )] = added(())

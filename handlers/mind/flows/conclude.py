@@ -64,7 +64,7 @@ def end_without_model(
     elif rival is not None:
         _end(turn, pending, completion.answered_by_rival(pending, rival, turn.now))
     else:
-        turn.emit(otherwise)
+        _drop(turn, pending, otherwise)
 
 
 def make_room(turn: TurnContext) -> None:
@@ -165,13 +165,13 @@ def _ask_prediction(
 
 def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     if isinstance(end, Dropped):
-        turn.emit(end)
+        _drop(turn, pending, end)
         return
     if waiting.hold_late(turn, pending, end):
         return
     withheld = restrain.too_late(turn, pending, end)
     if withheld is not None:
-        turn.emit(withheld)
+        _drop(turn, pending, withheld)
         return
     rival = pending.rival
     if end.path == "heuristic" and rival is not None:
@@ -181,7 +181,16 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     to = Addressee(
         pending.person, pending.hidden_from, is_addressed=pending.speaker is not None
     )
-    turn.emit(output.routed(turn, late_delivery(turn, pending, end), to))
+    asked = output.routed(turn, late_delivery(turn, pending, end), to)
+    turn.emit(asked)
+    if asked.output == "speech":
+        # Whoever was away when the model was asked is back.
+        output.take_back(turn, pending)
+
+
+def _drop(turn: TurnContext, pending: Pending, end: Dropped) -> None:
+    turn.emit(end)
+    output.take_back(turn, pending)
 
 
 def prediction_asked(

@@ -261,7 +261,7 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     ask = decision_messages.model_asked(
         turn, here, consulted, prompt, decision_id, best_id, race
     )
-    return [decided, *suggested, ask]
+    return [decided, *suggested, output.streamed(turn, ask, here.event)]
 
 
 def _by_heuristic(

@@ -14,8 +14,10 @@ from handlers.mind.stages.delivery import Listener
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import speech
 from projections.folds.executive.signs import Moment
-from schemas.messages.asks import DeliveryAsked, StopAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, StopAsked
 from schemas.messages.executive import OutputInterrupted
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import Pending
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.reasons import Output, ResponseType
 
@@ -26,6 +28,32 @@ def stop(turn: TurnContext, control: OutputInterrupted) -> None:
     """Ask for the end of the speech that is to stop."""
     for each in speech.meant(turn.state.executive, control):
         turn.emit(StopAsked(ask_id=each.ask_id, decision_id=each.decision_id))
+
+
+def streamed(turn: TurnContext, asked: ModelAsked, event: Sensed) -> ModelAsked:
+    """Return an ask to a model, whose words go out as they come if that is in place.
+
+    It is for a person's own words, answered in text, by a model that nobody races with.
+    """
+    settings = turn.settings.executive
+    if settings is None or not settings.stream or not event.is_persons:
+        return asked
+    to = Addressee(event.person, is_addressed=True)
+    if asked.rival is not None or _is_spoken(turn, settings, asked, to):
+        return asked
+    return replace(asked, stream=True)
+
+
+def take_back(turn: TurnContext, pending: Pending) -> None:
+    """Ask that what is out already of an answer that ended otherwise is taken back."""
+    if pending.stream:
+        turn.emit(
+            StopAsked(
+                ask_id=pending.ask_id,
+                decision_id=pending.decision_id,
+                channel=pending.channel,
+            )
+        )
 
 
 class Addressee(Struct, frozen=True):
@@ -68,22 +96,7 @@ def _answer(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> Answer:
 def _by_medium(
     turn: TurnContext, settings: ExecutiveSettings, asked: DeliveryAsked, to: Addressee
 ) -> DeliveryAsked:
-    traits = personality.traits_in_force(
-        turn.state,
-        settings,
-        turn.packs,
-        turn.now,
-        Moment(person=to.person),
-        wanted=turn.variant.template,
-    )
-    template = traits.template
-    is_tense = any(each.name == _THREATENING for each in traits.contexts)
-    listener = Listener(
-        to.person,
-        to.is_threat or is_tense or asked.response_type == "alert",
-        voice=template.voice if template is not None else None,
-        speed=template.speed if template is not None else 1.0,
-    )
+    listener = _listener(turn, settings, asked, to)
     way = delivery.route(
         turn.state.executive, asked, listener, settings.as_text, turn.settings.channel
     )
@@ -94,4 +107,39 @@ def _by_medium(
         voice=way.voice,
         speed=way.speed,
         fallback_channel=way.fallback_channel,
+    )
+
+
+def _is_spoken(
+    turn: TurnContext, settings: ExecutiveSettings, asked: ModelAsked, to: Addressee
+) -> bool:
+    if not settings.speech:
+        return False
+    listener = _listener(turn, settings, asked, to)
+    return not delivery.is_written(
+        turn.state.executive, asked, listener, settings.as_text, turn.settings.channel
+    )
+
+
+def _listener(
+    turn: TurnContext,
+    settings: ExecutiveSettings,
+    asked: DeliveryAsked | ModelAsked,
+    to: Addressee,
+) -> Listener:
+    traits = personality.traits_in_force(
+        turn.state,
+        settings,
+        turn.packs,
+        turn.now,
+        Moment(person=to.person),
+        wanted=turn.variant.template,
+    )
+    template = traits.template
+    is_tense = any(each.name == _THREATENING for each in traits.contexts)
+    return Listener(
+        to.person,
+        to.is_threat or is_tense or asked.response_type == "alert",
+        voice=template.voice if template is not None else None,
+        speed=template.speed if template is not None else 1.0,
     )

@@ -13,7 +13,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from projections.folds.executive import people
-from schemas.messages.asks import DeliveryAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Gate
 from schemas.state.executive import Executive
 from schemas.values.exact_math import clamp, round6
@@ -63,10 +63,10 @@ def route(
     """Return how a response is given where there is a speech channel."""
     if asked.action is not None:
         return Route("action", asked.channel)
-    is_own = asked.channel not in (usual_channel, SPEECH)
-    if is_own or _prefers_text(executive, asked.response_type, listener, as_text):
+    if is_written(executive, asked, listener, as_text, usual_channel):
         # A channel of speech that nobody may hear is no place for text either.
-        return Route("text", asked.channel if is_own else usual_channel)
+        is_speech = asked.channel == SPEECH
+        return Route("text", usual_channel if is_speech else asked.channel)
     return Route(
         "speech",
         SPEECH,
@@ -74,6 +74,18 @@ def route(
         voice=listener.voice,
         speed=_speed(asked.response_type, listener),
     )
+
+
+def is_written(
+    executive: Executive,
+    asked: DeliveryAsked | ModelAsked,
+    listener: Listener,
+    as_text: Sequence[str],
+    usual_channel: str,
+) -> bool:
+    """Tell whether a response is given as text though there is a speech channel."""
+    is_own = asked.channel not in (usual_channel, SPEECH)
+    return is_own or _prefers_text(executive, asked.response_type, listener, as_text)
 
 
 def closed_to_quips(

@@ -61,8 +61,10 @@ EXECUTIVES = (
         phrases=shipped(("en",)),
     ),
     ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
-    ExecutiveSettings(timing=True, speech=True, quip_interval_s=300.0),
-    ExecutiveSettings(timing=True, prompt_tokens=200, phrases=shipped(("en", "de"))),
+    ExecutiveSettings(timing=True, speech=True, quip_interval_s=300.0, stream=True),
+    ExecutiveSettings(
+        timing=True, prompt_tokens=200, stream=True, phrases=shipped(("en", "de"))
+    ),
     ExecutiveSettings(
         templates=personalities.shipped(),
         template="jester",
