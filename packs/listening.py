@@ -10,6 +10,7 @@ from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from packs import broker
+from schemas.values.subjects import PART
 
 # With a quarter of a second before each, a simulation outlasts four seconds without a broker.
 _RECONNECTS = 16
@@ -46,6 +47,9 @@ class Broker:
         return said
 
     async def _on_message(self, message: Msg) -> None:
+        # A simulation acts on responses alone, which come whole.
+        if message.subject.endswith(f".{PART}"):
+            return
         # The callback must not wait for room: that would hold up every later message.
         if self._said.full():
             self._said.get_nowait()

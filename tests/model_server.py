@@ -5,7 +5,7 @@ import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
-from typing import Any
+from typing import Any, Literal
 
 from typing_extensions import override
 
@@ -31,6 +31,10 @@ class ModelServer(ThreadingHTTPServer):
         self.closing = threading.Event()
         self.is_silent = False
         """Whether it lets callers wait for an answer that never comes."""
+        self.streams = True
+        """Whether it can answer in parts, where it is asked for them."""
+        self.breaks: list[Literal["closes", "hangs", "garbles"]] = []
+        """What the next answers in parts come to in their middle."""
 
     @property
     def base(self) -> str:
@@ -66,8 +70,49 @@ class _Handler(BaseHTTPRequestHandler):
             return
         if self.server.failures:
             self._send(self.server.failures.pop(0), {"error": {"message": "no"}})
+        elif self.server.streams and self.server.requests[-1].get("stream"):
+            self._stream(self.server.breaks.pop(0) if self.server.breaks else "")
         else:
             self._send(200, self._completion())
+
+    def _stream(self, breaks: str) -> None:
+        """Answer in parts of a few characters, until it breaks in the middle."""
+        self.send_response(200)
+        self.send_header("content-type", "text/event-stream")
+        self.end_headers()
+        text = self.server.text or ""
+        size = max(1, len(text) // 5)
+        parts = [text[at : at + size] for at in range(0, len(text), size)]
+        for place, part in enumerate(parts):
+            if breaks and place == 3:
+                break
+            self._part({"content": part})
+            # So that each is read by itself.
+            self.server.closing.wait(0.02)
+        if breaks == "hangs":
+            self.server.closing.wait(30)
+        if breaks == "garbles":
+            self.wfile.write(b'data: {"choices": [\n\n')
+        if not breaks:
+            self._part({}, finish_reason=self.server.finish_reason)
+            self._part(None, usage=self._completion()["usage"])
+            self.wfile.write(b"data: [DONE]\n\n")
+
+    def _part(
+        self,
+        delta: dict[str, str] | None,
+        finish_reason: str | None = None,
+        **more: Any,
+    ) -> None:
+        choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
+        body = {
+            **self._completion(),
+            "object": "chat.completion.chunk",
+            "choices": [] if delta is None else [choice],
+            "usage": None,
+            **more,
+        }
+        self.wfile.write(b"data: " + json.dumps(body).encode() + b"\n\n")
 
     def _completion(self) -> dict[str, Any]:
         message = {"role": "assistant", "content": self.server.text}

@@ -15,7 +15,7 @@ from schemas.codec import catalogue
 from schemas.codec.struct_models import message_model
 from schemas.messages import sensing
 from schemas.values.base import MessageType
-from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PARTITIONS
+from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PART, PARTITIONS
 
 Document = dict[str, Any]
 
@@ -66,6 +66,22 @@ _DELIVERED: Document = {
         },
     },
 }
+_PART: Document = {
+    "name": "said_in_part",
+    "title": "All words so far of what the companion is about to say",
+    "payload": {
+        "type": "object",
+        "required": ["decision_id", "text", "final"],
+        "properties": {
+            "decision_id": {"type": "string"},
+            "event_id": {"type": "string"},
+            "text": {"type": "string"},
+            "type": {"type": "string"},
+            "final": {"type": "boolean", "description": "true if no more is to come"},
+            "retracted": {"type": "boolean", "description": "nothing of it is said"},
+        },
+    },
+}
 
 
 def json_schema() -> Document:
@@ -103,7 +119,7 @@ def asyncapi(version: str) -> Document:
         "operations": _operations(channels),
         "components": {
             "messages": {model.__name__: _message(model) for model in _MESSAGES}
-            | {"Said": _DELIVERED}
+            | {"Said": _DELIVERED, "SaidInPart": _PART}
             | {each.__name__: _plain(each) for each in (*_REQUESTS, *_REPLIES)},
             "schemas": {**asked["$defs"], **schema["$defs"], **replied},
         },
@@ -122,6 +138,12 @@ def _channels() -> Document:
             "description": "What the companion says.",
             "parameters": {"agent": _TOKEN, "channel": _TOKEN},
             "messages": {"Said": {"$ref": "#/components/messages/Said"}},
+        },
+        "say_part": {
+            "address": f"out.{{agent}}.{{channel}}.{PART}",
+            "description": "What the companion is about to say, before it is whole.",
+            "parameters": {"agent": _TOKEN, "channel": _TOKEN},
+            "messages": {"SaidInPart": {"$ref": "#/components/messages/SaidInPart"}},
         },
         **{_ask(each): _service(each) for each in CALLS},
         # Without an address: the caller's inbox, which its request names.

@@ -4,7 +4,7 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from handlers.effects.models import Completion, Model, ModelError
+from handlers.effects.models import Completion, Hear, Model, ModelError, StreamingModel
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 
@@ -26,8 +26,11 @@ async def ask_model(
     *,
     within_s: float,
     headers: Mapping[str, str],
+    hear: Hear | None = None,
 ) -> ModelAnswered | ModelFailed:
     """Call a model until it answers, the deadline passes, or it fails for good.
+
+    `hear` takes what it has written so far, if it can tell; repeated calls begin anew.
 
     With `within_s` (seconds left) at 0 or less no call is made. An answer that turns stale
     meanwhile is waited for and recorded all the same; the mind does not deliver it. Never
@@ -46,7 +49,7 @@ async def ask_model(
         async with asyncio.timeout(asked.deadline_s) as deadline:
             # One deadline around all attempts: a race or a person waits for the sum of
             # them.
-            completion = await _insist(model, asked, deadline, headers)
+            completion = await _insist(model, asked, deadline, headers, hear)
         return _answered(ask_id, asked, completion, started_at)
     except TimeoutError:
         failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
@@ -68,13 +71,16 @@ async def _insist(
     asked: ModelAsked,
     deadline: asyncio.Timeout,
     headers: Mapping[str, str],
+    hear: Hear | None,
 ) -> Completion:
     clock = asyncio.get_running_loop().time
     for pause_s in (*PAUSES_S, None):
         # Passed on to the provider's client, whose own time-out would otherwise be minutes.
         left_s = (deadline.when() or clock()) - clock()
         try:
-            return await model.complete(asked, deadline_s=left_s, headers=headers)
+            if hear is None or not isinstance(model, StreamingModel):
+                return await model.complete(asked, deadline_s=left_s, headers=headers)
+            return await model.stream(asked, hear, deadline_s=left_s, headers=headers)
         except ModelError as error:
             # A pause that would outlast the deadline only hides the reason behind a
             # timeout.

@@ -6,13 +6,14 @@ both happen in a thread when a model is first needed. It never fetches its price
 
 import asyncio
 import os
-from collections.abc import Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal, Protocol
+from typing import Any, Literal, Protocol, runtime_checkable
 
+from schemas.codec import model_answer
 from schemas.messages.asks import ModelAsked
 
 _NOBODY = "http://127.0.0.1:0/v1"
@@ -56,6 +57,10 @@ class Completion:
     """The provider's name of the version that answered, if it gives one."""
 
 
+Hear = Callable[[str], Awaitable[None]]
+"""Takes all that a model has written so far."""
+
+
 class Model(Protocol):
     """Something that answers prompts."""
 
@@ -69,6 +74,25 @@ class Model(Protocol):
 
         Raises:
             ModelError: there is no answer.
+        """
+
+
+@runtime_checkable
+class StreamingModel(Model, Protocol):
+    """One that can tell its words as they come."""
+
+    async def stream(
+        self,
+        asked: ModelAsked,
+        hear: Hear,
+        *,
+        deadline_s: float,
+        headers: Mapping[str, str],
+    ) -> Completion:
+        """Answer one prompt; `hear` takes what is written so far, each time it grows.
+
+        Raises:
+            ModelError: there is no whole answer.
         """
 
 
@@ -97,25 +121,70 @@ class LiteLLM:
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
-            response = await litellm.acompletion(
-                model=asked.model,
-                messages=[
-                    {"role": "system", "content": asked.system},
-                    {"role": "user", "content": asked.prompt},
-                ],
-                temperature=asked.temperature,
-                max_tokens=asked.max_tokens,
-                timeout=deadline_s,
-                api_base=self._api_base,
-                api_key=self._api_key,
-                extra_headers=dict(headers),
-                # Repeating is up to `model_call`: litellm does not know how much of the
-                # deadline is left.
-                max_retries=0,
-            )
+            request = self._request(asked, deadline_s, headers)
+            response = await litellm.acompletion(**request)
         except Exception as error:
             raise _failure(litellm, error) from error
         return _completion(litellm, response, asked, 1000 * (clock() - started))
+
+    async def stream(
+        self,
+        asked: ModelAsked,
+        hear: Hear,
+        *,
+        deadline_s: float,
+        headers: Mapping[str, str],
+    ) -> Completion:
+        """Call the model once, and tell its words as they come.
+
+        A server that does not know how is asked for the whole.
+
+        Raises:
+            ModelError: there is no whole answer.
+        """
+        litellm = await self._litellm()
+        clock = asyncio.get_running_loop().time
+        started = clock()
+        try:
+            request = self._request(asked, deadline_s, headers)
+            stream = await litellm.acompletion(
+                **request, stream=True, stream_options={"include_usage": True}
+            )
+            chunks = await _heard(stream, hear)
+            response = litellm.stream_chunk_builder(chunks)
+        except Exception as error:
+            raise _failure(litellm, error) from error
+        # litellm ends a stream as if it were whole when the server only closes it.
+        ended = getattr(stream, "received_finish_reason", "") is not None
+        if not ended and not any(map(_words_of, chunks)):
+            left_s = deadline_s - (clock() - started)
+            return await self.complete(asked, deadline_s=left_s, headers=headers)
+        if not ended:
+            raise ModelError("no_response", "the answer broke off", is_passing=True)
+        completion = _completion(litellm, response, asked, 1000 * (clock() - started))
+        if model_answer.is_broken_off(completion.text):
+            raise _malformed("its JSON has no end")
+        return completion
+
+    def _request(
+        self, asked: ModelAsked, deadline_s: float, headers: Mapping[str, str]
+    ) -> dict[str, Any]:
+        return {
+            "model": asked.model,
+            "messages": [
+                {"role": "system", "content": asked.system},
+                {"role": "user", "content": asked.prompt},
+            ],
+            "temperature": asked.temperature,
+            "max_tokens": asked.max_tokens,
+            "timeout": deadline_s,
+            "api_base": self._api_base,
+            "api_key": self._api_key,
+            "extra_headers": dict(headers),
+            # Repeating is up to `model_call`: litellm does not know how much of the
+            # deadline is left.
+            "max_retries": 0,
+        }
 
     async def _litellm(self) -> ModuleType:
         """Import litellm in a thread, once, and return the module.
@@ -170,6 +239,29 @@ async def _rehearse(litellm: ModuleType) -> None:
             api_key="none",
             max_retries=0,
         )
+
+
+async def _heard(stream: Any, hear: Hear) -> list[Any]:
+    """Return all parts of a stream; tell the words so far at each."""
+    chunks, written = [], ""
+    try:
+        async for chunk in stream:
+            chunks.append(chunk)
+            words = _words_of(chunk)
+            written += words
+            if words:
+                await hear(written)
+    finally:
+        # A call that is given up must not keep the server writing.
+        await stream.aclose()
+    return chunks
+
+
+def _words_of(chunk: Any) -> str:
+    """Return the words in a part of a stream; many have none."""
+    choices = getattr(chunk, "choices", None)
+    words = choices[0].delta.content if choices else None
+    return words if isinstance(words, str) else ""
 
 
 def _failure(litellm: ModuleType, error: Exception) -> ModelError:

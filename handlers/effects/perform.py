@@ -10,7 +10,8 @@ from handlers.effects import results
 from handlers.effects.delivery import Outlet, deliver
 from handlers.effects.ledger import Ledger
 from handlers.effects.model_call import ask_model
-from handlers.effects.models import Model
+from handlers.effects.models import Hear, Model
+from handlers.effects.parts import Parts
 from handlers.effects.priority_queue import QueuedAsk
 from handlers.effects.speech import Speaker
 from handlers.effects.utterance import is_speech, utter
@@ -43,10 +44,13 @@ class Performer:
     clock: Callable[[], datetime] = wall_clock
     ledger: Ledger = field(init=False)
     """Which asks the log says have ended."""
+    parts: Parts = field(init=False)
+    """Where the words of answers go as they come."""
 
     def __post_init__(self) -> None:
         """Open a ledger on the log; nothing is read before the first ask."""
         object.__setattr__(self, "ledger", Ledger(self.log))
+        object.__setattr__(self, "parts", Parts(self.outlet))
 
     async def perform(self, held: QueuedAsk) -> None:
         """Perform one ask and append its result, unless the log already has one."""
@@ -89,6 +93,7 @@ class Performer:
                     asked,
                     within_s=0.0 if is_late else left_s,
                     headers={"traceparent": context},
+                    hear=self._hear(held, asked),
                 )
             case DeliveryAsked(output="speech"):
                 return await utter(self, held, within_s=left_s)
@@ -100,3 +105,8 @@ class Performer:
                 return await deliver(
                     self.outlet, output.id, output.agent, asked, within_s=left_s
                 )
+
+    def _hear(self, held: QueuedAsk, asked: ModelAsked) -> Hear | None:
+        """Return what hears the words as they come; a webhook gets no parts."""
+        is_post = asked.channel == WEBHOOK and self.webhook is not None
+        return self.parts.hear(held, asked) if asked.stream and not is_post else None

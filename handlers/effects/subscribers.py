@@ -62,6 +62,7 @@ class Effects:
         """Perform asks with `performer`."""
         self._model = performer.model
         self._speaker = performer.speaker
+        self._parts = performer.parts
         self._models = AskQueue(performer.perform, slots=MODEL_SLOTS)
         # A queue of their own: slow afterthoughts must never occupy the slots of answers.
         self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
@@ -133,14 +134,17 @@ class Effects:
             pull_sub=_PULL,
             ack_policy=AckPolicy.MANUAL,
             title=STOP_ASKS.subjects.rpartition(".")[2],
-            description="Stop what is being spoken.",
+            description="Stop what is being spoken, or take back what was written.",
         )
         async def on_stop(message: NatsMessage) -> None:
             output = await _read(message)
             if output is None:
                 return
-            if self._speaker is not None and isinstance(output.message, StopAsked):
-                self._speaker.stop(output.agent, output.message.ask_id)
+            stop = output.message
+            if isinstance(stop, StopAsked) and stop.channel is not None:
+                await self._parts.take_back(output.agent, stop)
+            elif self._speaker is not None and isinstance(stop, StopAsked):
+                self._speaker.stop(output.agent, stop.ask_id)
             await message.ack()
 
     def _model_queue(self, ask: AskMessage) -> AskQueue:

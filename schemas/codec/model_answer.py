@@ -7,6 +7,7 @@ mind reads answers here, and so does the shell, which embeds them: both must fin
 from collections.abc import Mapping
 
 import orjson
+from pydantic_core import from_json
 
 RULE = ("condition", "message")
 """The fields of a rule that are embedded and compared."""
@@ -35,6 +36,31 @@ def said(text: str) -> str:
     """Return what a model says to the person: its `response`, or a text without JSON."""
     fields = object_in(text, "response")
     return text.strip() if fields is None else words(fields, "response")
+
+
+def said_so_far(text: str) -> str:
+    """Return what a text that is still being written says to the person; may be empty.
+
+    It says what `said` will, as far as can be told: of a JSON object its `response`, of a
+    text in which none has begun all of it.
+    """
+    start = text.find("{")
+    if start < 0:
+        # A code fence announces an object.
+        return text.partition("`")[0].strip()
+    try:
+        written = text[start:].encode("utf-8", "replace")
+        fields = from_json(written, allow_partial="trailing-strings")
+    except ValueError:
+        return ""
+    return words(fields, "response") if isinstance(fields, dict) else ""
+
+
+def is_broken_off(text: str) -> bool:
+    """Tell whether an answer began as a JSON object and did not end as one."""
+    return (
+        object_in(text, "response") is None and "{" in text and bool(said_so_far(text))
+    )
 
 
 def words(fields: Mapping[str, object], name: str) -> str:

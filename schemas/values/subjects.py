@@ -32,6 +32,9 @@ PUBLISHED_FEEDBACK = "feedback"
 PUBLISHED_CONTROL = "control"
 """Reserved sensor types: how a client that can only publish gives feedback or control."""
 
+PART = "part"
+"""The last token of the subject of parts, so that who knows of none hears none."""
+
 # A look-up and no `int()`, which would also accept "+1", " 1" and digits of other scripts.
 _PARTITIONS = {str(number): number for number in range(PARTITIONS)}
 STRAY = "stray"
@@ -136,6 +139,15 @@ def delivery_subject(agent: str, channel: str) -> str:
     check_token(agent, "agent")
     check_token(channel, "channel")
     return f"out.{agent}.{channel}"
+
+
+def part_subject(agent: str, channel: str) -> str:
+    """Return the subject of what is said on a channel before it is whole.
+
+    Raises:
+        SubjectError: one of the parts is no subject token.
+    """
+    return f"{delivery_subject(agent, channel)}.{PART}"
 
 
 def inputs_of(partition: int | Literal["*"]) -> str:

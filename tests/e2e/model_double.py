@@ -80,7 +80,8 @@ class ModelDouble:
                 says = await self._note(request)
                 if says.release is not None:
                     await says.release.wait()
-                writer.write(_response(says))
+                is_whole = not json.loads(request).get("stream")
+                writer.write(_response(says) if is_whole else _streamed(says))
                 await writer.drain()
         except (ConnectionError, asyncio.IncompleteReadError):
             return
@@ -148,6 +149,36 @@ def _response(says: Reply) -> bytes:
             "usage": {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10},
         },
     )
+
+
+def _streamed(says: Reply) -> bytes:
+    """The response in parts of a word each, as fast as they go."""
+    if says.status != 200:
+        return _response(says)
+    words = [f"{word} " for word in says.text.split(" ")]
+    words[-1] = words[-1][:-1]
+    parts = [*({"delta": {"content": each}} for each in words), {"delta": {}}]
+    chunks = [_chunk({"index": 0, "finish_reason": None, **each}) for each in parts]
+    chunks[-1]["choices"][0]["finish_reason"] = "stop"
+    usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
+    chunks.append({**_chunk({}), "choices": [], "usage": usage})
+    lines = [f"data: {json.dumps(each)}\n\n" for each in chunks]
+    data = "".join([*lines, "data: [DONE]\n\n"]).encode()
+    head = (
+        "HTTP/1.1 200 -\r\ncontent-type: text/event-stream\r\n"
+        f"content-length: {len(data)}\r\n\r\n"
+    )
+    return head.encode() + data
+
+
+def _chunk(choice: dict[str, Any]) -> dict[str, Any]:
+    return {
+        "id": "double-1",
+        "object": "chat.completion.chunk",
+        "created": 0,
+        "model": "double",
+        "choices": [choice],
+    }
 
 
 def _http(status: int, body: dict[str, Any]) -> bytes:
