@@ -157,9 +157,8 @@ def _streamed(says: Reply) -> bytes:
         return _response(says)
     words = [f"{word} " for word in says.text.split(" ")]
     words[-1] = words[-1][:-1]
-    parts = [*({"delta": {"content": each}} for each in words), {"delta": {}}]
-    chunks = [_chunk({"index": 0, "finish_reason": None, **each}) for each in parts]
-    chunks[-1]["choices"][0]["finish_reason"] = "stop"
+    chunks = [_chunk({"content": each}) for each in words]
+    chunks.append(_chunk({}, finish_reason="stop"))
     usage = {"prompt_tokens": 7, "completion_tokens": 3, "total_tokens": 10}
     chunks.append({**_chunk({}), "choices": [], "usage": usage})
     lines = [f"data: {json.dumps(each)}\n\n" for each in chunks]
@@ -171,7 +170,8 @@ def _streamed(says: Reply) -> bytes:
     return head.encode() + data
 
 
-def _chunk(choice: dict[str, Any]) -> dict[str, Any]:
+def _chunk(delta: dict[str, str], finish_reason: str | None = None) -> dict[str, Any]:
+    choice = {"index": 0, "delta": delta, "finish_reason": finish_reason}
     return {
         "id": "double-1",
         "object": "chat.completion.chunk",
