@@ -136,6 +136,15 @@ class AidProvider:
             for group, input_, aids in zip(groups, inputs, brought, strict=True)
         ]
 
+    async def vectors_of(self, texts: Sequence[str]) -> Sequence[Vector]:
+        """Return the vectors of texts, in order."""
+        return await self._embed(texts)
+
+    @property
+    def alike(self) -> float:
+        """The cosine from which a text is about what another is about."""
+        return self._embedder.limits.goal
+
     async def fetch_packs_of(self, state: PartitionState) -> None:
         """Fetch every pack that a state refers to."""
         shelves = [state.shared.packs, *(each.packs for each in state.agents.values())]

@@ -11,11 +11,12 @@ from echoic.client.connection import Connection
 from echoic.client.read_models import up_to_date
 from echoic.client.watch import last_answered, settings_in_force
 from echoic.embedders import embedder
+from projections.rows.episodes import Episode
 from projections.store import recall
-from projections.store.recall import Episode, Wanted
+from projections.store.recall import Wanted
 from replay.recording.decisions import DecisionRecord, DecisionRecords
+from replay.recording.likeness import is_episode, nearest
 from schemas.codec.decode import read_input, read_output
-from schemas.values import vectors
 from schemas.values.subjects import partition_of
 from schemas.values.vectors import Embedder
 from streams.groups import groups
@@ -62,35 +63,13 @@ async def of_log(
         if input_.agent != agent:
             continue
         for record in records.take(input_, list(map(read_output, group.outputs))):
-            if _is_episode(record, wanted.person):
+            if is_episode(record) and _concerns(record, wanted.person):
                 found[record.id] = record
     kept = list(found.values())
     embedded = made.embed([each.text for each in kept]) if kept else []
-    near = [
-        _episode(each, vectors.cosine(vector, wanted.vector))
-        for each, vector in zip(kept, embedded, strict=True)
-    ]
-    near.sort(key=lambda each: (-each.similarity, -each.sequence))
-    return tuple(near[: wanted.limit])
+    return tuple(nearest(kept, embedded, wanted.vector)[: wanted.limit])
 
 
-def _is_episode(record: DecisionRecord, person: str | None) -> bool:
+def _concerns(record: DecisionRecord, person: str | None) -> bool:
     event = record.event
-    if event is None or (record.decided.path == "none" and not event.is_persons):
-        return False
-    return person is None or event.person in (None, person)
-
-
-def _episode(record: DecisionRecord, similarity: float) -> Episode:
-    event = record.event
-    return Episode(
-        id=record.id,
-        at=record.at,
-        source=record.decided.source,
-        type=record.decided.type,
-        text=record.text,
-        said=record.said,
-        person=event.person if event is not None else None,
-        sequence=record.sequence,
-        similarity=similarity,
-    )
+    return person is None or event is None or event.person in (None, person)

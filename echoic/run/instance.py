@@ -27,6 +27,7 @@ from echoic.metrics.catalogue import WORKERS
 from echoic.metrics.reports import Reports
 from echoic.run import channels, worker_process
 from echoic.run.measuring import Measuring
+from echoic.run.memory import TableMemory
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.servers import Servers, start_servers
 from echoic.run.supervision import Notify
@@ -38,6 +39,7 @@ from handlers.effects.subscribers import Effects
 from handlers.mind.strategies import plugin
 from handlers.worker.loop import Worker
 from handlers.worker.stray_subjects import reappend
+from projections.store.store import Store
 from schemas.messages.controls import MindStarted
 from schemas.packs.manifest import Pack
 from schemas.values import timezones
@@ -151,7 +153,8 @@ async def instance(
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
         tasks.start("strays", reappend(log, log))
         model = _model(settings)
-        performer = Performer(log, log, client, model, *ways)
+        memory = _memory(stack, settings, database_url, made_by, log)
+        performer = Performer(log, log, client, model, *ways, memory=memory)
         await _effects(stack, credentials, performer)
         if database_url is not None and is_projecting:
             job = projector_job(settings, credentials, database_url)
@@ -300,6 +303,20 @@ def _model(settings: Settings) -> Model | None:
     if settings["model.name"] is None:
         return None
     return LiteLLM(settings.model_api_base, settings.model_api_key)
+
+
+def _memory(
+    stack: AsyncExitStack,
+    settings: Settings,
+    database_url: str | None,
+    made_by: Embedder,
+    log: LiveLog,
+) -> TableMemory | None:
+    """Return the memory that recalls search; None without read models, or unused."""
+    if database_url is None or not settings["memory.recall"]:
+        return None
+    store = stack.enter_context(Store(database_url))
+    return TableMemory(store, made_by, log.epoch)
 
 
 async def _effects(

@@ -1,4 +1,4 @@
-"""Performing an ask of either kind: skip it if it was done, else do it, append the
+"""Performing an ask of any kind: skip it if it was done, else do it, append the
 result."""
 
 from collections.abc import Callable
@@ -13,11 +13,12 @@ from handlers.effects.model_call import ask_model
 from handlers.effects.models import Hear, Model
 from handlers.effects.parts import Parts
 from handlers.effects.priority_queue import QueuedAsk
+from handlers.effects.recalling import Memory, recall
 from handlers.effects.speech import Speaker
 from handlers.effects.utterance import is_speech, utter
 from handlers.effects.webhook import WEBHOOK, Webhook
 from schemas.codec.catalogue import EffectResult
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.results import DeliveryInterrupted
 from schemas.values import ids
 from streams.log import ReadableLog, WritableLog
@@ -41,6 +42,8 @@ class Performer:
     """None if no command for speech is configured: what was to be spoken is written."""
     webhook: Webhook | None = None
     """None if none is configured: its channel is one as others are."""
+    memory: Memory | None = None
+    """None: there are no read models, so each recall fails as `unavailable`."""
     clock: Callable[[], datetime] = wall_clock
     ledger: Ledger = field(init=False)
     """Which asks the log says have ended."""
@@ -95,6 +98,8 @@ class Performer:
                     headers={"traceparent": context},
                     hear=self._hear(held, asked),
                 )
+            case RecallAsked() as asked:
+                return await recall(self.memory, output, asked, within_s=left_s)
             case DeliveryAsked(output="speech"):
                 return await utter(self, held, within_s=left_s)
             case DeliveryAsked(channel=channel) as asked if (

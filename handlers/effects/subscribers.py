@@ -26,6 +26,7 @@ from streams.headers import own_headers
 from streams.jetstream.consumers import (
     DELIVERY_ASKS,
     MODEL_ASKS,
+    RECALL_ASKS,
     STOP_ASKS,
     ConsumerSpec,
 )
@@ -39,6 +40,9 @@ AFTERTHOUGHT_SLOTS = 1
 
 DELIVERY_SLOTS = 4
 """How many deliveries run at once."""
+
+RECALL_SLOTS = 4
+"""How many searches of the memory run at once."""
 
 UNREADABLE_S = 60.0
 """Seconds until an ask that this version cannot decode is delivered again: a newer one may
@@ -63,6 +67,7 @@ class Effects:
         self._model = performer.model
         self._speaker = performer.speaker
         self._parts = performer.parts
+        self._memory = performer.memory
         self._models = AskQueue(performer.perform, slots=MODEL_SLOTS)
         # A queue of their own: slow afterthoughts must never occupy the slots of answers.
         self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
@@ -70,6 +75,8 @@ class Effects:
         # Speech lasts, and a receiver may not answer: neither holds up what is written.
         self._speech = SpeechQueue(performer.perform, performer.speaker)
         self._posts = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
+        # A decision waits for each, for a fraction of what a model takes.
+        self._recalls = AskQueue(performer.perform, slots=RECALL_SLOTS)
 
     @property
     def in_hand(self) -> tuple[QueuedAsk, ...]:
@@ -84,6 +91,7 @@ class Effects:
             ("of deliveries", self._deliveries),
             ("of speech", self._speech),
             ("of webhooks", self._posts),
+            ("of the memory", self._recalls),
         )
 
     @asynccontextmanager
@@ -96,6 +104,8 @@ class Effects:
         works = [queue.keep_running(name) for name, queue in self._queues]
         if self._model is not None:
             works.append(self._model.prepare())
+        if self._memory is not None:
+            works.append(self._memory.prepare())
         tasks = [asyncio.create_task(work) for work in works]
         try:
             yield
@@ -126,6 +136,10 @@ class Effects:
         serve(MODEL_ASKS, self._model_queue, asking)
         saying = "Say it on out.<agent>.<channel>, and append that it went out."
         serve(DELIVERY_ASKS, self._delivery_queue, saying)
+        searching = (
+            "Search the memory for what is like an event, and append what is found."
+        )
+        serve(RECALL_ASKS, lambda ask: self._recalls, searching)
 
         @broker.subscriber(
             STOP_ASKS.subjects,

@@ -23,6 +23,7 @@ from handlers.mind.flows import (
     noticing,
     output,
     propose,
+    recollect,
     reflect,
     silence,
     soured,
@@ -49,7 +50,14 @@ from schemas.messages.executive import BreakSignalled, OfPerson, OutputInterrupt
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
-from schemas.messages.results import ClockTicked, ModelAnswered, ModelFailed, Result
+from schemas.messages.results import (
+    ClockTicked,
+    ModelAnswered,
+    ModelFailed,
+    Recalled,
+    RecallFailed,
+    Result,
+)
 from schemas.messages.sensing import Sensed
 from schemas.ports import faults
 from schemas.ports.aids import Aids
@@ -217,6 +225,8 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
         initiate.remind(turn, timer)
     elif timer.purpose == "opportunity":
         check_in.run(turn, timer)
+    elif timer.purpose == "recall":
+        recollect.give_up(turn, turn.state.pending[timer.id])
     else:
         pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)
@@ -247,6 +257,8 @@ def _answer(turn: TurnContext, ran: int) -> None:
             turn.emit(Handled(reason="recorded" if ran else "nothing_due"))
         case ModelAnswered() | ModelFailed() as result:
             _hear(turn, result)
+        case Recalled() | RecallFailed() as result:
+            recollect.heard(turn, result)
         case Result() as result:
             turn.emit(
                 completion.refusal(turn.state, result) or Handled(reason="recorded")
@@ -285,6 +297,10 @@ def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
         form.heard(turn, made, result)
         return
     asked = turn.state.pending.get(result.ask_id)
+    if asked is not None and asked.recalling is not None:
+        # It is the memory that was asked, no model.
+        turn.emit(Handled(reason="unknown", detail=result.ask_id))
+        return
     # The variant may have changed since the model was asked; the answer is the asker's.
     strategy = consult.strategy_that_asked(turn, asked)
     conclude.heard(turn, strategy, result)

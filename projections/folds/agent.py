@@ -9,6 +9,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.folds import (
+    asking,
     clock,
     controls,
     credit,
@@ -35,7 +36,7 @@ from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.controls import (
     HeuristicFrozen,
     HeuristicSeeded,
@@ -43,7 +44,6 @@ from schemas.messages.controls import (
     ProposalReverted,
 )
 from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
-from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import (
     AdviceIgnored,
     CandidateRefused,
@@ -66,9 +66,7 @@ from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state.agent import AgentState
-from schemas.state.lessons import Lesson
 from schemas.values.settings import UNSTARTED, MindSettings
-from schemas.values.vectors import Vector
 
 
 def begin(
@@ -113,8 +111,8 @@ def _said(
             return _completed(state, context, message)
         case Dropped():
             return fires.dropped(waiting.without(state, message.decision_id), message)
-        case ModelAsked():
-            return _asked(state, context, id_, message)
+        case ModelAsked() | RecallAsked():
+            return asking.asked(state, context, id_, message)
         case DeliveryAsked() as message:
             open_ = fires.ask_is(state, id_, "open")
             return speech.asked(open_, id_, message, context.now)
@@ -289,7 +287,14 @@ def _decided(
     if not how.events:
         return state
     return reflection.decided(
-        state, context.packs, id_, message, event, now, how, vector=_vector(context)
+        state,
+        context.packs,
+        id_,
+        message,
+        event,
+        now,
+        how,
+        vector=asking.event_vector(context),
     )
 
 
@@ -343,45 +348,6 @@ def _once_more(
         message.content_hash,
         confidence.fired(held, context.now),
     )
-
-
-def _asked(
-    state: AgentState, context: FoldContext, id_: str, message: ModelAsked
-) -> AgentState:
-    event, trigger, lesson = context.input.message, None, None
-    # A reflection is on a past event, and a vote asks for a rule: neither has an event at
-    # hand, so both are told apart before anything reads one.
-    if message.purpose == "reflection":
-        return reflection.asked(state, id_, message)
-    if isinstance(event, FeedbackGiven):
-        return formation.asked(state, id_, message, context)
-    if message.about is not None:
-        text = message.about.text
-        words = context.aids.of(text)
-        state = reflection.asked_about(state, message.decision_id, text, words)
-        return pending_answers.for_prediction(state, id_, message, message.about)
-    whose = None
-    if isinstance(event, Sensed):
-        lesson = _lesson(context, event)
-        whose = event if context.settings.executive is not None else None
-    if message.rival is not None and isinstance(event, Sensed):
-        trigger = fires.trigger(context, event)
-    state = pending_answers.for_answer(
-        state, id_, message, context, trigger, lesson, whose
-    )
-    return experiments.asked(state, id_)
-
-
-def _lesson(context: FoldContext, event: Sensed) -> Lesson | None:
-    """Return the lesson that a model's answer to the event would be; None if unused."""
-    if not (context.settings.formation or context.settings.endorsement):
-        return None
-    return formation.of_event(event, context.appearance.domain.name, _vector(context))
-
-
-def _vector(context: FoldContext) -> Vector:
-    """Return the event's vector; empty in the first edition, which kept none."""
-    return (context.aids.vector or b"") if context.settings.edition >= 2 else b""
 
 
 def _recorded(state: AgentState, context: FoldContext, message: object) -> AgentState:

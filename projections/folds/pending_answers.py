@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from projections.folds import timers
 from projections.folds.executive import conversation
 from projections.folds.fold_context import FoldContext
-from schemas.messages.asks import ModelAsked, Words
+from schemas.messages.asks import ModelAsked, RecallAsked, Words
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import (
     AgentState,
@@ -26,6 +26,10 @@ from schemas.state.lessons import Lesson
 
 MODEL_GRACE = timedelta(seconds=60)
 """How long after an answer's expiry one that never came is given up."""
+
+RECALL_GRACE = timedelta(seconds=1)
+"""How long after its expiry a memory that says nothing at all is waited for: it answers
+itself that it failed, unless its program ended."""
 
 ASKED_LIMIT = 1_000
 """How many characters of a prompt's beginning are kept while its answer is pending."""
@@ -76,10 +80,40 @@ def for_answer(
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )
-    if message.rival is None:
-        return state
-    race = Timer(due=message.rival.due_at, id=ask_id, purpose="race")
-    return replace(state, timers=timers.added(state.timers, race))
+    return _racing(state, state.pending[ask_id])
+
+
+def recalling(state: AgentState, ask_id: str, message: RecallAsked) -> AgentState:
+    """Return the state in which a pending answer waits for the memory first."""
+    pending = replace(state.pending[ask_id], recalling=message.then, room=message.room)
+    due = message.expires_at + RECALL_GRACE
+    left = tuple(
+        each for each in state.timers if each.id != ask_id or each.purpose != "model"
+    )
+    return replace(
+        state,
+        pending=state.pending.set(ask_id, pending),
+        timers=timers.added(left, Timer(due=due, id=ask_id, purpose="recall")),
+    )
+
+
+def recalled(
+    state: AgentState, ask_id: str, message: ModelAsked, recall_id: str
+) -> AgentState:
+    """Return the state in which the model is asked what waited for the memory."""
+    pending = replace(
+        state.pending[recall_id],
+        ask_id=ask_id,
+        recalling=None,
+        room=0,
+        prompt=message.prompt if message.prediction == "separate" else None,
+    )
+    state = _waiting(
+        _heard_or_late(state, recall_id),
+        pending,
+        Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
+    )
+    return _racing(state, pending)
 
 
 def for_prediction(
@@ -97,8 +131,7 @@ def for_prediction(
 def spoken(state: AgentState, decision_id: str) -> AgentState:
     """Return the state after a decision is completed; answers still open are late."""
     for ask_id in of_decision(state, decision_id):
-        is_heard = state.asks.get(ask_id) == "answered"
-        state = over(state, ask_id, "answered" if is_heard else "late")
+        state = _heard_or_late(state, ask_id)
     return state
 
 
@@ -140,3 +173,17 @@ def _waiting(state: AgentState, pending: Pending, timer: Timer) -> AgentState:
         pending=state.pending.set(pending.ask_id, pending),
         timers=timers.added(state.timers, timer),
     )
+
+
+def _heard_or_late(state: AgentState, ask_id: str) -> AgentState:
+    """Return the state without a pending answer; one that has not come is late from now."""
+    is_heard = state.asks.get(ask_id) == "answered"
+    return over(state, ask_id, "answered" if is_heard else "late")
+
+
+def _racing(state: AgentState, pending: Pending) -> AgentState:
+    """Return the state with the timer of a race, if a heuristic is in one."""
+    if pending.rival is None:
+        return state
+    race = Timer(due=pending.rival.due_at, id=pending.ask_id, purpose="race")
+    return replace(state, timers=timers.added(state.timers, race))

@@ -13,7 +13,7 @@ from projections.rows import (
 from projections.rows.changes import Change
 from projections.rows.folded_group import Folded, steps
 from schemas.codec.envelope import Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.messages.learning import (
     AdviceIgnored,
@@ -93,7 +93,7 @@ def _of_output(folded: Folded, output: Output) -> list[Change]:
             return [decisions.concluded(folded, output, message)]
         case HeuristicFired() as message:
             return [fires.fired(folded, output, message)]
-        case ModelAsked() | DeliveryAsked() as message:
+        case ModelAsked() | DeliveryAsked() | RecallAsked() as message:
             return [decisions.asked(folded, output, message)]
         case OutcomeObserved() | OutcomeExpired() as message:
             return [*fires.ended(folded, message)]

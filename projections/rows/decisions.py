@@ -4,8 +4,9 @@ from dataclasses import replace
 
 from projections.rows.changes import Patch, Put, Row, json_text, storable_json
 from projections.rows.folded_group import Folded
+from schemas.codec.catalogue import AskMessage
 from schemas.codec.envelope import Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import ModelAsked, RecallAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.notes import Quarantined
 from schemas.messages.results import (
@@ -14,11 +15,16 @@ from schemas.messages.results import (
     DeliveryInterrupted,
     ModelAnswered,
     ModelFailed,
+    Recalled,
+    RecallFailed,
 )
 from schemas.messages.sensing import Sensed
 
 NO_ROWS = "no_rows"
 """The quarantine's reason for an input whose rows could not be made."""
+
+MEMORY = "memory"
+"""Who is asked for what is remembered."""
 
 _BIGGEST = 2**63 - 1
 """The greatest BIGINT."""
@@ -63,10 +69,12 @@ def concluded(folded: Folded, output: Output, message: Completed | Dropped) -> P
     return Patch("decisions", (folded.name, message.decision_id), values)
 
 
-def asked(folded: Folded, output: Output, message: ModelAsked | DeliveryAsked) -> Put:
+def asked(folded: Folded, output: Output, message: AskMessage) -> Put:
     """Return the row of an ask, open as yet."""
     if isinstance(message, ModelAsked):
         kind, recipient, text = "model", message.model, message.prompt
+    elif isinstance(message, RecallAsked):
+        kind, recipient, text = "recall", MEMORY, message.query
     else:
         kind, recipient, text = "delivery", message.channel, message.text
     row: Row = {
@@ -103,9 +111,11 @@ def answered(folded: Folded) -> list[Patch]:
             }
         case Delivered():
             values |= {"answer": "delivered", "detail": None}
+        case Recalled():
+            values |= {"answer": "recalled", "detail": "\n".join(result.texts) or None}
         case DeliveryInterrupted(reason=reason):
             values |= {"answer": "interrupted", "detail": reason}
-        case ModelFailed() | DeliveryFailed():
+        case ModelFailed() | DeliveryFailed() | RecallFailed():
             values |= {"answer": result.reason, "detail": result.detail or None}
         case _:
             return []

@@ -4,12 +4,36 @@ Only where the mind remembers conversations (`memory.prompt_tokens`), and only w
 about an event that it considered, or what a person said.
 """
 
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import datetime
+
 from projections.rows.changes import Patch, Put, Row, json_text, vector_text
 from projections.rows.folded_group import Folded
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
+from schemas.values.prompt_fencing import capped
 from schemas.values.vectors import Vector
+
+CAP = 200
+"""How many characters of what happened, and of what was said then, a memory has."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Episode:
+    """Something that happened, and what was said then."""
+
+    id: str
+    """The decision's."""
+    at: datetime
+    source: str
+    type: str
+    text: str
+    said: str | None
+    person: str | None
+    sequence: int
+    similarity: float
 
 
 def begun(folded: Folded, output: Output, message: Decided) -> list[Put]:
@@ -53,3 +77,26 @@ def said(folded: Folded, message: Completed) -> list[Patch]:
 def embedding(vector: Vector) -> str | None:
     """Return a vector as pgvector reads it; None for one like which nothing is."""
     return vector_text(vector) if any(vector) else None
+
+
+def memorable(
+    found: Iterable[Episode], alike: float, limit: int
+) -> tuple[Episode, ...]:
+    """Return the episodes that are alike enough, the nearest first, each text once.
+
+    Of those with one text the first is taken; `alike` is the least similarity.
+    """
+    kept: dict[str, Episode] = {}
+    for each in found:
+        if each.similarity >= alike:
+            kept.setdefault(each.text, each)
+    return tuple(kept.values())[:limit]
+
+
+def in_words(episode: Episode) -> str:
+    """Return an episode in words: when, who or what, and what was said then."""
+    who = episode.person or episode.source
+    happened = f"{episode.at:%Y-%m-%d %H:%M} {who}: {capped(episode.text, CAP)}"
+    if not episode.said:
+        return happened
+    return f"{happened} | you said: {capped(episode.said, CAP)}"

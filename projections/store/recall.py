@@ -1,13 +1,20 @@
 """Recall: the episodes nearest to a text, as of a place in the log."""
 
-from dataclasses import dataclass
-from datetime import datetime
+from dataclasses import dataclass, replace
+from uuid import UUID
 
 import sqlalchemy as sa
+from sqlalchemy.engine import Connection
 
-from projections.rows.episodes import embedding
+from projections.errors import StoreUnusable
+from projections.rows.episodes import Episode, embedding
+from projections.store import versions
+from projections.store.positions import positions_of
 from projections.store.store import Store
+from schemas.values.subjects import partition_of
 from schemas.values.vectors import Vector
+
+_NO_LONGER = sa.text("SELECT set_config('statement_timeout', :limit, true)")
 
 _NEAREST = sa.text(
     "SELECT id, at, source, type, text, person, sequence,"
@@ -17,25 +24,9 @@ _NEAREST = sa.text(
     " FROM episodes"
     " WHERE agent = :agent AND embedder = :embedder AND dimension = :dimension"
     " AND embedding IS NOT NULL AND sequence <= :as_of"
-    " AND (CAST(:person AS text) IS NULL OR person IS NULL OR person = :person)"
+    " AND (:of_anybody OR person IS NULL OR person = :person)"
     " ORDER BY embedding <=> CAST(:vector AS vector), sequence DESC LIMIT :limit"
 )
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Episode:
-    """Something that happened, and what was said then."""
-
-    id: str
-    """The decision's."""
-    at: datetime
-    source: str
-    type: str
-    text: str
-    said: str | None
-    person: str | None
-    sequence: int
-    similarity: float
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -48,6 +39,8 @@ class Wanted:
     """Nothing later than this place in the log is recalled."""
     person: str | None = None
     """Nothing that concerns another person is recalled; None: whomever it concerns."""
+    is_private: bool = False
+    """Whether without a person nothing is recalled that concerns one."""
     limit: int = 10
 
 
@@ -56,6 +49,42 @@ def nearest(store: Store, agent: str, wanted: Wanted) -> tuple[Episode, ...]:
 
     Raises as `Store.transaction` does.
     """
+    with store.transaction() as connection:
+        return _nearest(connection, agent, wanted)
+
+
+def nearest_in_time(
+    store: Store, agent: str, wanted: Wanted, epoch: UUID, within_s: float
+) -> tuple[tuple[Episode, ...], int]:
+    """Return the same, and up to which place of the log the tables held it.
+
+    The server gives up after `within_s`.
+
+    Raises:
+        StoreUnavailable, StoreUnusable: as `Store.transaction`, or it took too long, or the
+            tables are of another log.
+    """
+    with store.transaction() as connection:
+        limit = {"limit": f"{max(1, round(within_s * 1000))}ms"}
+        connection.execute(_NO_LONGER, limit)
+        known = _position(connection, agent, str(epoch))
+        as_of = min(wanted.as_of, known)
+        return _nearest(connection, agent, replace(wanted, as_of=as_of)), as_of
+
+
+def _position(connection: Connection, agent: str, epoch: str) -> int:
+    serving = versions.serving(connection)
+    if serving is None:
+        raise StoreUnusable("there are no read models yet")
+    found = positions_of(connection, serving.number).get(partition_of(agent))
+    if found is None:
+        return 0
+    if found.epoch != epoch:
+        raise StoreUnusable("the read models are of another log")
+    return found.sequence
+
+
+def _nearest(connection: Connection, agent: str, wanted: Wanted) -> tuple[Episode, ...]:
     vector = embedding(wanted.vector)
     if vector is None:
         return ()
@@ -66,8 +95,8 @@ def nearest(store: Store, agent: str, wanted: Wanted) -> tuple[Episode, ...]:
         "dimension": len(wanted.vector),
         "as_of": wanted.as_of,
         "person": wanted.person,
+        "of_anybody": wanted.person is None and not wanted.is_private,
         "limit": wanted.limit,
     }
-    with store.transaction() as connection:
-        found = connection.execute(_NEAREST, values).mappings().all()
+    found = connection.execute(_NEAREST, values).mappings().all()
     return tuple(Episode(**row) for row in found)

@@ -21,6 +21,8 @@ from schemas.messages.results import (
     DeliveryInterrupted,
     ModelAnswered,
     ModelFailed,
+    Recalled,
+    RecallFailed,
 )
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.state.agent import AgentState, PartitionState
@@ -46,6 +48,8 @@ def carried_over(message: Message, past: History, own: History) -> Message | Non
             # Asks made within the recording are answered by the cassette, if this run
             # makes them; an answer to an earlier ask arrives as it was recorded.
             return None if message.ask_id in past.asks else message
+        case Recalled() | RecallFailed():
+            return None if message.ask_id in past.recalls else message
         case ClockTicked():
             # The run has timers of its own, and makes their ticks itself.
             return None

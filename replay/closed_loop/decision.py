@@ -19,6 +19,9 @@ class ClosedLoopDecision:
     """The recorded decision on the same input."""
     takes: tuple[Take, ...]
     """The answers to its requests to models, in order."""
+    is_memory_estimated: bool = False
+    """Whether it recalled what the recorded run did not: found by a scan of the recording,
+    not by what the memory would have answered."""
 
     @property
     def is_recorded_arm(self) -> bool:
@@ -39,7 +42,9 @@ class ClosedLoopDecision:
 
     @property
     def is_imputed(self) -> bool:
-        """Whether the recording holds no answer to its first request."""
+        """Whether the recording holds no answer to its first request, or to its memory's."""
+        if self.is_memory_estimated:
+            return True
         return bool(self.takes) and self.takes[0].source in ("imputed", "assumed")
 
     @property

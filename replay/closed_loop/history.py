@@ -5,19 +5,19 @@ model answered. `carry_over` compares two histories.
 """
 
 from collections import defaultdict
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from replay.cassette import Cassette, Recorded, Spread, Take
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.recorded_groups import RecordedGroup, read_groups, records_in
 from replay.recording.source import Recording
-from schemas.messages.asks import DeliveryAsked, ModelAsked
-from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
+from schemas.messages.results import ModelAnswered, ModelFailed, Recalled, RecallFailed
 
 MILLISECOND_NS = 1_000_000
 
-_ASKS = frozenset((ModelAsked.token, DeliveryAsked.token))
+_ASKS = frozenset((ModelAsked.token, DeliveryAsked.token, RecallAsked.token))
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,6 +29,15 @@ class Delivery:
     """Its place among the deliveries of the decision, from 0."""
 
 
+@dataclass(frozen=True, slots=True)
+class Recollection:
+    """A search of the memory, and its answer if one came."""
+
+    asked: RecallAsked
+    result: Recalled | RecallFailed | None = None
+    waited_ns: int = 0
+
+
 class History:
     """What one run did, indexed by everything by which later inputs refer to it."""
 
@@ -38,6 +47,10 @@ class History:
         """By the ask's id."""
         self.asks: dict[str, ModelAsked] = {}
         """What was asked of models, by the ask's id."""
+        self.recalls: dict[str, Recollection] = {}
+        """What was asked of the memory, by the ask's id."""
+        self._recall_of: dict[str, str] = {}
+        """The id of that ask, by the decision's."""
         self._decisions: dict[str, DecisionRecord] = {}
         self._by_sequence: dict[int, str] = {}
         self._by_timer: dict[str, str] = {}
@@ -75,6 +88,20 @@ class History:
         said = self._said[decision_id]
         self.deliveries[ask_id] = Delivery(decision_id, len(said))
         said.append(ask_id)
+
+    def recalled(self, ask_id: str, made: Recollection) -> None:
+        """Record a search of the memory, or its answer."""
+        self.recalls[ask_id] = made
+        self._recall_of[made.asked.decision_id] = ask_id
+
+    def recall_of(self, decision_id: str) -> Recollection | None:
+        """Return the search of the memory for a decision, None if there was none."""
+        return self.recalls.get(self._recall_of.get(decision_id, ""))
+
+    def before(self, sequence: int) -> Iterator[DecisionRecord]:
+        """Yield the decisions on inputs before one."""
+        earlier = (each for each in self._decisions.values() if each.event is not None)
+        return (each for each in earlier if each.sequence < sequence)
 
     def ask_of(self, decision_id: str, ordinal: int) -> str | None:
         """Return the id of a decision's delivery ask by its place, None if there is none."""
@@ -126,6 +153,9 @@ class HistoryReader:
             match output.message:
                 case ModelAsked() as asked:
                     self._asked(output.id, asked, group.arrived_ns)
+                case RecallAsked() as asked:
+                    self.history.recalled(output.id, Recollection(asked))
+                    self._asked_ns[output.id] = group.arrived_ns
                 case DeliveryAsked(decision_id=decision_id):
                     self.history.had_said(output.id, decision_id)
                 case _:
@@ -140,6 +170,9 @@ class HistoryReader:
 
     def _result(self, group: RecordedGroup) -> None:
         result = group.input.message
+        if isinstance(result, Recalled | RecallFailed):
+            self._recalled(result, group.arrived_ns)
+            return
         if not isinstance(result, ModelAnswered | ModelFailed):
             return
         request = self._requests.get(result.ask_id)
@@ -150,6 +183,15 @@ class HistoryReader:
         waited_ns = group.arrived_ns - self._asked_ns[result.ask_id]
         take = _take(request.asked, result, waited_ns)
         self._requests[result.ask_id] = replace(request, take=take)
+
+    def _recalled(self, result: Recalled | RecallFailed, arrived_ns: int) -> None:
+        known = self.history.recalls.get(result.ask_id)
+        # Of several results of one ask the first counts.
+        if known is None or known.result is not None:
+            return
+        waited_ns = arrived_ns - self._asked_ns[result.ask_id]
+        made = replace(known, result=result, waited_ns=waited_ns)
+        self.history.recalled(result.ask_id, made)
 
 
 def _take(

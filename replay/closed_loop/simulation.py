@@ -20,12 +20,13 @@ from replay.closed_loop import carry_over
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.history import MILLISECOND_NS, History
 from replay.closed_loop.made_inputs import made_input, result_of
+from replay.closed_loop.memories import answer_of, estimated
 from replay.recording.decisions import DecisionRecords
 from replay.recording.in_force import Contender
 from replay.recording.source import Recording
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import Input, Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.controls import Control
 from schemas.messages.decisions import HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
@@ -101,8 +102,11 @@ class Simulation:
         self._has_begun = False
         self._now_ns = 0
         self._made = 0
+        self._expected = 0
+        self._estimated: set[str] = set()
+        """The decisions whose memories are not as recorded, but an estimate."""
         self._coming: list[tuple[int, int, InputMessage]] = []
-        """A heap of models' answers to come, by broker time, then in the order of asking."""
+        """A heap of answers to come, by broker time, then in the order of asking."""
         self._records = DecisionRecords()
         self._takes: dict[str, list[Take]] = {}
         """The models' answers of each decision that was not yielded yet, by its id."""
@@ -159,6 +163,7 @@ class Simulation:
                 record=record,
                 recorded=self._past.like(record),
                 takes=tuple(self._takes.pop(decision_id)),
+                is_memory_estimated=decision_id in self._estimated,
             )
 
     def ending(self) -> Ending:
@@ -238,6 +243,8 @@ class Simulation:
             match output.message:
                 case ModelAsked() as asked:
                     await self._ask(input_, output.id, asked)
+                case RecallAsked() as asked:
+                    await self._recall(input_, output.id, asked)
                 case DeliveryAsked(decision_id=decision_id):
                     self._own.had_said(output.id, decision_id)
                 case _:
@@ -266,8 +273,25 @@ class Simulation:
         message = result_of(ask_id, asked, take)
         if message is not None:
             waits_ns = round(take.latency_ms.middle * MILLISECOND_NS)
-            # The count breaks ties in the order of asking, and spares the heap a comparison
-            # of messages, which have no order.
-            place = (input_.record.time_ns + waits_ns, len(self._own.asks), message)
-            heapq.heappush(self._coming, place)
+            self._expect(input_.record.time_ns + waits_ns, message)
         self._own.asks[ask_id] = asked
+
+    async def _recall(self, input_: Input, ask_id: str, asked: RecallAsked) -> None:
+        own = self._own.decision(asked.decision_id)
+        past = self._past.like(own) if own is not None else None
+        known = self._past.recall_of(past.id) if past is not None else None
+        found = answer_of(ask_id, asked, known)
+        if known is None and own is not None:
+            self._estimated.add(own.id)
+            # A day's rows are little to scan, and nobody waits for them here.
+            episodes = self._past.before(own.sequence)
+            found = await estimated(ask_id, asked, episodes, self._provider)
+        if found is not None:
+            waits_ns = known.waited_ns if known is not None else 0
+            self._expect(input_.record.time_ns + waits_ns, found)
+
+    def _expect(self, time_ns: int, message: InputMessage) -> None:
+        # The count breaks ties in the order of asking, and spares the heap a comparison
+        # of messages, which have no order.
+        self._expected += 1
+        heapq.heappush(self._coming, (time_ns, self._expected, message))

@@ -58,10 +58,10 @@ EffectResult: TypeAlias = (
     | results.Delivered
     | results.DeliveryFailed
     | results.DeliveryInterrupted
+    | results.Recalled
+    | results.RecallFailed
 )
-ResultMessage: TypeAlias = (
-    EffectResult | results.DeliveryBegun | results.Recalled | results.RecallFailed
-)
+ResultMessage: TypeAlias = EffectResult | results.DeliveryBegun
 InputMessage: TypeAlias = (
     sensing.Sensed
     | feedback.FeedbackGiven
@@ -72,7 +72,7 @@ InputMessage: TypeAlias = (
 DecisionMessage: TypeAlias = (
     decisions.Decided | decisions.Completed | decisions.Dropped | decisions.Held
 )
-AskMessage: TypeAlias = asks.ModelAsked | asks.DeliveryAsked
+AskMessage: TypeAlias = asks.ModelAsked | asks.DeliveryAsked | asks.RecallAsked
 OutcomeMessage: TypeAlias = (
     learning.OutcomeObserved | learning.OutcomeExpired | learning.AdviceIgnored
 )
@@ -104,7 +104,6 @@ OutputMessage: TypeAlias = (
     DecisionMessage
     | decisions.HeuristicFired
     | AskMessage
-    | asks.RecallAsked
     | asks.StopAsked
     | asks.WakeupSet
     | OutcomeMessage

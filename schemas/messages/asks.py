@@ -103,6 +103,8 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     edition."""
     stream: bool | None = None
     """Whether the words go out as they come, before the answer is whole."""
+    recall_id: str | None = None
+    """The ask of the memory that came before it: what was remembered is in the prompt."""
 
 
 class DeliveryAsked(Ask, frozen=True, kw_only=True):
@@ -138,6 +140,10 @@ class RecallAsked(Ask, frozen=True, kw_only=True):
     """Only what concerns this person, or everybody."""
     entities: tuple[Name, ...] = written(())
     limit: int = written(5)
+    room: int = 0
+    """How many characters of the prompt the memories may take."""
+    then: ModelAsked | None = None
+    """The model's call as it is asked if nothing is remembered."""
 
 
 class StopAsked(StructMessage, frozen=True, kw_only=True):

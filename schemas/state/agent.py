@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from immutables import Map
 from msgspec import Struct, field
 
-from schemas.messages.asks import Rival, Words
+from schemas.messages.asks import ModelAsked, Rival, Words
 from schemas.messages.experiments import Experiment, Variant
 from schemas.messages.feedback import Strand
 from schemas.messages.sleep import Moment, Sleeping
@@ -205,6 +205,10 @@ class Pending(Struct, frozen=True, kw_only=True):
     """From whom the answer is hidden, as the event names them."""
     stream: bool = False
     """Whether its words go out as they come."""
+    recalling: ModelAsked | None = None
+    """What is asked of the model once the memory has answered, to which the ask is."""
+    room: int = 0
+    """How many characters of its prompt the memories may take."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):
@@ -236,6 +240,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
         "held",
         "reminder",
         "opportunity",
+        "recall",
     ]
 
 

@@ -117,3 +117,6 @@ class ExecutiveSettings(Part):
     )
     """How many tokens of a model's prompt what is remembered may take: profile, facts, the
     conversation so far, like events; 0: none, and no conversation is remembered."""
+    recall: Annotated[bool, Setting("memory.recall")] = added(False)
+    """Whether a model is told of what happened long ago, too, as far as it is like what is
+    at hand: from the read models, in the room that `memory.prompt_tokens` leaves."""

@@ -32,7 +32,8 @@ class ConsumerSpec:
 MODEL_ASKS = ConsumerSpec("effects-model", "ev.*.out.*.ask.model_asked")
 DELIVERY_ASKS = ConsumerSpec("effects-delivery", "ev.*.out.*.ask.delivery_asked")
 STOP_ASKS = ConsumerSpec("effects-stop", "ev.*.out.*.ask.stop_asked")
-CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS, STOP_ASKS)
+RECALL_ASKS = ConsumerSpec("effects-recall", "ev.*.out.*.ask.recall_asked")
+CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS, STOP_ASKS, RECALL_ASKS)
 
 
 async def prepare_consumers(client: Client) -> None:

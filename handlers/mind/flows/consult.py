@@ -21,6 +21,7 @@ from schemas.ports.decision_context import DecisionContext, Question, Strategy
 from schemas.state.agent import Pending
 from schemas.values import ids
 from schemas.values.by_identity import by_identity
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.prompt_fencing import FENCED_SINCE
 from schemas.values.settings import MindSettings
@@ -189,8 +190,15 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
         is_fenced=settings.edition >= FENCED_SINCE,
         tells_urgency=settings.edition >= 2,
         prediction_template=own.prediction_prompt_template,
-        background=recall.TEMPLATES if executive and executive.prompt_tokens else (),
+        background=_background(executive) if executive is not None else (),
     )
+
+
+def _background(executive: ExecutiveSettings) -> tuple[str, ...]:
+    """Return our own words in what a model is told of memory."""
+    if not executive.prompt_tokens:
+        return ()
+    return recall.TEMPLATES + (recall.MEMORY_TEMPLATES if executive.recall else ())
 
 
 def threshold_of(

@@ -14,6 +14,7 @@ from handlers.mind.flows import (
     converse,
     decision_messages,
     output,
+    recollect,
     restrain,
     silence,
     soured,
@@ -261,7 +262,9 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     ask = decision_messages.model_asked(
         turn, here, consulted, prompt, decision_id, best_id, race
     )
-    return [decided, *suggested, output.streamed(turn, ask, here.event)]
+    ask = output.streamed(turn, ask, here.event)
+    decided, first = recollect.first(turn, here, decided, ask, choice.odds.question)
+    return [decided, *suggested, first]
 
 
 def _by_heuristic(

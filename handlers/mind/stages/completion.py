@@ -63,7 +63,7 @@ def answered(
     are; whether that is recorded depends on `tells_agreement`.
     """
     if now > pending.expires_at:
-        return _stale(pending)
+        return stale(pending)
     if not raw.strip():
         return _dropped(pending, "llm_no_response", "the model's answer was empty")
     if not answer.text:
@@ -83,7 +83,7 @@ def predicted(
 ) -> Completed | Dropped:
     """Return the end of a decision whose answer waited for its prediction."""
     if now > pending.expires_at:
-        return _stale(pending)
+        return stale(pending)
     return _spoken(pending, about, answer)
 
 
@@ -92,7 +92,7 @@ def answered_by_rival(
 ) -> Completed | Dropped:
     """Return the end of a decision that the heuristic answers, for the model has not."""
     if now > pending.expires_at:
-        return _stale(pending)
+        return stale(pending)
     return Completed(
         decision_id=pending.decision_id,
         ask_id=pending.ask_id,
@@ -163,7 +163,8 @@ def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
     )
 
 
-def _stale(pending: Pending) -> Dropped:
+def stale(pending: Pending) -> Dropped:
+    """Return the end of a decision that nobody needs an answer to any more."""
     return _dropped(pending, "stale", f"stale since {pending.expires_at}")
 
 

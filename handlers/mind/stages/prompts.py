@@ -9,8 +9,11 @@ second edition of the rules on, what others wrote is fenced as data.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from msgspec import structs
+
 from schemas.codec import model_answer
 from schemas.messages.arms import llm_arm
+from schemas.messages.asks import ModelAsked
 from schemas.packs.manifest import CompiledPack
 from schemas.packs.templates import ANSWER
 from schemas.ports.decision_context import (
@@ -209,6 +212,16 @@ def build(
     user = _user_prompt(context, shown, manner, background)
     asked = request_hash(model, system, user)
     return Prompt(system, user, shown, asked, withheld)
+
+
+def with_memories(asked: ModelAsked, memories: str) -> ModelAsked:
+    """Return a call whose prompt tells what is remembered, fenced already, as well."""
+    prompt = f"{asked.prompt.removesuffix(_QUESTION)}{memories}\n\n{_QUESTION}"
+    sampling = ModelSettings(
+        name=asked.model, temperature=asked.temperature, max_tokens=asked.max_tokens
+    )
+    digest = request_hash(sampling, asked.system, prompt)
+    return structs.replace(asked, prompt=prompt, request_hash=digest)
 
 
 def request_hash(model: ModelSettings, system: str, prompt: str) -> str:

@@ -48,6 +48,17 @@ TEMPLATES = (
 """Our own words in it, which are part of the arm; what is remembered never is."""
 
 
+_MEMORY_CAP = 450
+"""The same of a memory, which holds an event and what was said."""
+
+_LONG_AGO = "What you remember of the past, which may matter now:"
+MEMORY_TEMPLATES = (_LONG_AGO, _FACT)
+"""The same of what is remembered of long ago."""
+
+LEAST_ROOM = len(_LONG_AGO) + 80
+"""With fewer characters left there is no room for a memory."""
+
+
 class Remembering(Struct, frozen=True):
     """What there is to recall at an event."""
 
@@ -68,6 +79,18 @@ def told(here: Remembering, tokens: int) -> str:
             parts.append("\n".join(taken))
             left -= len(parts[-1])
     return "\n\n".join(parts)
+
+
+def room(told: str, tokens: int) -> int:
+    """Return how many characters are left for memories beside what is told."""
+    left = tokens * CHARACTERS_PER_TOKEN - len(told)
+    return left if left >= LEAST_ROOM else 0
+
+
+def remembered(texts: Iterable[str], room: int) -> str:
+    """Return what a model is told of long ago, in so many characters; may be empty."""
+    lines = [_FACT.format(fenced(each, _MEMORY_CAP)) for each in texts]
+    return "\n".join(_within((_LONG_AGO, *lines), room)) if lines else ""
 
 
 def follows(here: Remembering) -> str | None:
@@ -183,7 +206,7 @@ def _within(lines: Iterable[str], characters: int) -> list[str]:
         if characters < 0:
             break
         taken.append(line)
-    headings = (_TALK, _FACTS)
+    headings = (_TALK, _FACTS, _LONG_AGO)
     if taken and taken[0] == _TALK:
         # Read as it was said, oldest first.
         taken[1:] = reversed(taken[1:])

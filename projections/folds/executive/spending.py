@@ -6,7 +6,7 @@ from msgspec.structs import replace
 
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
-from schemas.messages.asks import ModelAsked
+from schemas.messages.asks import ModelAsked, RecallAsked
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered
 from schemas.state.agent import AgentState
@@ -26,7 +26,8 @@ def noticed(
     assert settings is not None
     spent = state.executive.spent
     match message:
-        case ModelAsked() if settings.budget_calls:
+        # What waits for the memory first is counted then, and not again.
+        case RecallAsked() | ModelAsked(recall_id=None) if settings.budget_calls:
             calls = (*recent(spent, context.now), context.now)
             spent = replace(spent, calls=calls[-settings.budget_calls :])
         case Handled(reason="recorded") if has_day(settings):
