@@ -2,6 +2,7 @@
 
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Completed
+from schemas.messages.results import Recalled
 from schemas.values.ids import trace_id
 
 
@@ -71,6 +72,8 @@ def _metadata(record: DecisionRecord) -> dict[str, object]:
         "model": record.ask.model if record.ask else None,
         "reason": record.silence,
     }
+    if isinstance(record.recalled, Recalled):
+        found["memories"] = list(record.recalled.texts)
     if isinstance(ending, Completed) and ending.agrees_with:
         similarity = ending.agreement[0] if ending.agreement else None
         converged = {"converged_heuristic_id": ending.agrees_with[0]}

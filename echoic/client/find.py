@@ -10,8 +10,9 @@ from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.results import Recalled, RecallFailed
 from schemas.messages.sensing import Sensed
-from schemas.values.subjects import output_subject, partition_of
+from schemas.values.subjects import input_subject, output_subject, partition_of
 from streams.groups import groups
 from streams.log import ReadableLog, scan
 
@@ -84,6 +85,7 @@ async def record_of(log: ReadableLog, output: Output) -> DecisionRecord:
             f"the group of decision {output.id} is not whole",
             next_step="echoic log verify",
         )
+    record = await _with_memories(log, records, output, record)
     if record.is_final:
         return record
     subjects = output_subject(output.partition, output.agent, "decision", "*")
@@ -96,15 +98,37 @@ async def record_of(log: ReadableLog, output: Output) -> DecisionRecord:
     return record
 
 
+async def _with_memories(
+    log: ReadableLog, records: DecisionRecords, output: Output, record: DecisionRecord
+) -> DecisionRecord:
+    """Return a decision after the memory's answer, with the model's call that followed."""
+    if record.recall_id is None:
+        return record
+    subjects = input_subject(output.partition, output.agent, "result", "*")
+    async for stored in scan(log, subjects, output.record.sequence):
+        result = read_input(stored).message
+        is_its = isinstance(result, Recalled | RecallFailed)
+        if is_its and getattr(result, "ask_id", None) == record.recall_id:
+            cause = stored.sequence
+            found = await _of_cause(log, records, output.partition, cause)
+            return next((each for each in found if each.id == record.id), record)
+    return record
+
+
 async def _taken(
     log: ReadableLog, records: DecisionRecords, output: Output
 ) -> list[DecisionRecord]:
     """Return what the group of an output makes of the records."""
-    cause = output.mark.cause_sequence
-    # Exactly one group: the one of the output's cause.
+    return await _of_cause(log, records, output.partition, output.mark.cause_sequence)
+
+
+async def _of_cause(
+    log: ReadableLog, records: DecisionRecords, partition: int, cause: int
+) -> list[DecisionRecord]:
+    # Exactly one group: the one of that input.
     return [
         record
-        async for group in groups(log, output.partition, cause - 1, cause)
+        async for group in groups(log, partition, cause - 1, cause)
         for record in records.take(
             read_input(group.input), list(map(read_output, group.outputs))
         )

@@ -171,7 +171,7 @@ async def _final(
     opened = next(output for output in outputs if output.id == record.id)
     subjects = output_subject(opened.partition, opened.agent, "decision", "*")
     # A model may use its whole deadline before the mind can answer.
-    patience_s = timeout_s + (record.ask.deadline_s if record.ask else 0.0)
+    patience_s = timeout_s + (record.awaited.deadline_s if record.awaited else 0.0)
     with suppress(TimeoutError):
         async with asyncio.timeout(patience_s):
             async for _ in log.follow(subjects, opened.record.sequence, 100):

@@ -16,6 +16,11 @@ from echoic.terminal.personality import by_skills, of_decision
 from echoic.terminal.screen import bar, figure, indented, short, table, text, words
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Decided, Gate
+from schemas.messages.results import Recalled, RecallFailed
+from schemas.values.prompt_fencing import capped
+
+_MEMORY_CAP = 120
+"""How many characters of a memory are shown."""
 
 
 def explained(
@@ -53,6 +58,7 @@ def explained_alone(
     yield from (indented(2, line) for line in by_skills(decided))
     if decided.follows is not None:
         yield indented(2, f"follows upon {short(decided.follows)}")
+    yield from (indented(2, line) for line in _remembered(record))
     for goal in decided.goals or ():
         yield indented(2, f"goal {goal.similarity:.2f}  {goal.text}")
     yield ""
@@ -85,6 +91,21 @@ def next_command(record: DecisionRecord) -> str:
             " --confidence 0.8"
         )
     return f"echoic explain {id_} --json"
+
+
+def _remembered(record: DecisionRecord) -> Iterator[str]:
+    """Yield what the model was told of long ago, or why it was told nothing."""
+    match record.recalled:
+        case Recalled(texts=texts):
+            yield from (f"remembered {capped(each, _MEMORY_CAP)}" for each in texts)
+            if not texts:
+                yield "remembered nothing like it"
+        case RecallFailed(reason=reason):
+            yield f"remembered nothing: the memory failed ({reason})"
+        case None if record.recall_id is not None:
+            yield "remembered nothing: the memory has not answered"
+        case None:
+            pass
 
 
 def _gate(gate: Gate) -> tuple[str | Text, ...]:

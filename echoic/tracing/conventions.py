@@ -25,6 +25,7 @@ MESSAGES: Final = "messages"
 COMMIT: Final = "commit"
 """From the decision to the acknowledged write of its group."""
 WAIT: Final = "wait"
+RECALL: Final = "recall"
 """From the ask's write to the beginning of what was asked: a model or a channel is busy."""
 PROJECTION: Final = "projection"
 """From the decision's place in the log to its rows in the read models."""
@@ -49,7 +50,7 @@ def publish_name(channel: str) -> str:
 
 SPAN_NAMES: Final = re.compile(
     r"queue|decide|salience|gate|match|choose|messages|commit|wait|projection|outcome"
-    r"|complete|feedback|learn|chat \S+|publish out\.[A-Za-z0-9_-]+"
+    r"|complete|feedback|learn|recall|chat \S+|publish out\.[A-Za-z0-9_-]+"
 )
 """The names that a span of the engine may have; a test matches every span against it. The
 root of a decision's trace is its event: the service is its source, the name its type."""

@@ -19,17 +19,10 @@ from echoic.tracing.run import LIVE, Run
 from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
 from handlers.worker.timing import Times
 from schemas.codec.envelope import Input, Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import PackLoaded
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import OutcomeObserved
-from schemas.messages.results import (
-    Delivered,
-    DeliveryFailed,
-    ModelAnswered,
-    ModelFailed,
-)
 from schemas.messages.sensing import Sensed
 
 HELD_MAX = 1_000
@@ -60,9 +53,7 @@ class _Open:
     trace: DecisionTrace
     input_id: str
     """Of the input that it answered."""
-    asks: dict[str, tuple[ModelAsked | DeliveryAsked, int]] = field(
-        default_factory=dict
-    )
+    asks: dict[str, tuple[results.Asked, int]] = field(default_factory=dict)
     """The open asks by id, each with the nanosecond at which it was written."""
     final: bool = True
 
@@ -98,9 +89,7 @@ class Observer:
         touched: list[str] = []
         if isinstance(message, PackLoaded):
             self._packs[message.name] = message.pack_version
-        elif isinstance(
-            message, ModelAnswered | ModelFailed | Delivered | DeliveryFailed
-        ):
+        elif isinstance(message, results.Result):
             touched.append(self._result(seen.input, message))
         elif isinstance(message, FeedbackGiven):
             yield self._feedback(seen, message)
@@ -112,7 +101,7 @@ class Observer:
             elif isinstance(said, Completed | Dropped):
                 yield from self._end(seen, output.id, said)
                 touched.append(said.decision_id)
-            elif isinstance(said, ModelAsked | DeliveryAsked):
+            elif isinstance(said, results.Asked):
                 self._ask(seen, output.id, said)
         # After the whole group: it may answer one ask of a decision and open another.
         yield from self._finished(touched)
@@ -180,7 +169,7 @@ class Observer:
             links = self._links(outcome.decision_id)
             yield steps.outcome_step(outcome, links, seen.times)
 
-    def _ask(self, seen: Answered, id_: str, ask: ModelAsked | DeliveryAsked) -> None:
+    def _ask(self, seen: Answered, id_: str, ask: results.Asked) -> None:
         held = self._held.get(ask.decision_id)
         if held is not None:
             held.asks[id_] = (ask, seen.times.committed_ns)

@@ -10,25 +10,25 @@ from echoic.tracing import conventions as names
 from echoic.tracing.spans import Step
 from echoic.tracing.tags import Tags
 from schemas.codec.envelope import Input
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.results import (
     Delivered,
     DeliveryFailed,
     ModelAnswered,
     ModelFailed,
+    Recalled,
+    RecallFailed,
 )
 from schemas.values.record import nanoseconds
 
-Result = ModelAnswered | ModelFailed | Delivered | DeliveryFailed
+Asked = ModelAsked | DeliveryAsked | RecallAsked
+Result = (
+    ModelAnswered | ModelFailed | Delivered | DeliveryFailed | Recalled | RecallFailed
+)
 
 
 def answered_step(
-    entry: Input,
-    ask: ModelAsked | DeliveryAsked,
-    result: Result,
-    *,
-    asked_ns: int,
-    content: bool,
+    entry: Input, ask: Asked, result: Result, *, asked_ns: int, content: bool
 ) -> Step | None:
     """Return the step that answered an ask; None if the result is of another kind."""
     if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
@@ -38,6 +38,8 @@ def answered_step(
         result, Delivered | DeliveryFailed
     ):
         return _publish(entry, ask, result, asked_ns)
+    if isinstance(ask, RecallAsked) and isinstance(result, Recalled | RecallFailed):
+        return _search(entry, result, asked_ns)
     return None
 
 
@@ -107,6 +109,23 @@ def _times(entry: Input, result: Result, asked_ns: int) -> tuple[int, int]:
         return asked_ns, entry.record.time_ns
     start_ns = nanoseconds(result.started_at)
     return start_ns, start_ns + round(result.latency_ms * 1e6)
+
+
+def _search(entry: Input, result: Recalled | RecallFailed, asked_ns: int) -> Step:
+    start_ns, end_ns = _times(entry, result, asked_ns)
+    attributes: Tags = {names.DB_SYSTEM_NAME: "postgresql"}
+    error = None
+    if isinstance(result, RecallFailed):
+        error = f"{result.reason}: {result.detail}".removesuffix(": ")
+        attributes[names.ERROR_TYPE] = result.reason
+    return Step(
+        name=names.RECALL,
+        kind="client",
+        start_ns=start_ns,
+        end_ns=end_ns,
+        attributes=attributes,
+        error=error,
+    )
 
 
 def _publish(

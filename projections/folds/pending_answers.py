@@ -85,7 +85,9 @@ def for_answer(
 
 def recalling(state: AgentState, ask_id: str, message: RecallAsked) -> AgentState:
     """Return the state in which a pending answer waits for the memory first."""
-    pending = replace(state.pending[ask_id], recalling=message.then, room=message.room)
+    pending = replace(
+        state.pending[ask_id], recalling=message.then, room=message.room or 0
+    )
     due = message.expires_at + RECALL_GRACE
     left = tuple(
         each for each in state.timers if each.id != ask_id or each.purpose != "model"

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import structs
 
 from schemas.codec.envelope import Input, Output
-from schemas.messages.asks import ModelAsked
+from schemas.messages.asks import ModelAsked, RecallAsked
 from schemas.messages.decisions import (
     Candidate,
     Completed,
@@ -18,7 +18,7 @@ from schemas.messages.decisions import (
     Dropped,
     HeuristicFired,
 )
-from schemas.messages.results import ModelAnswered
+from schemas.messages.results import ModelAnswered, Recalled, RecallFailed
 from schemas.messages.sensing import Sensed
 from schemas.values.exact_math import total
 from schemas.values.reasons import Drop, Path, Silence
@@ -46,6 +46,11 @@ class DecisionRecord:
     """What models were asked for its sake, by the ask's id."""
     answers: tuple[ModelAnswered, ...] = ()
     """What they sent, whatever was made of it."""
+    recall: RecallAsked | None = None
+    """What the memory was asked before, and by which ask."""
+    recall_id: str | None = None
+    recalled: Recalled | RecallFailed | None = None
+    """What that answered."""
     fires: Mapping[str, HeuristicFired] = field(default_factory=dict)
     """The fires of heuristics that spoke, or kept it silent, by the fire's id."""
     ending: Completed | Dropped | None = None
@@ -69,6 +74,11 @@ class DecisionRecord:
         """The last request for its answer; other purposes are no part of that."""
         own = [each for each in self.asks.values() if each.purpose == "answer"]
         return own[-1] if own else None
+
+    @property
+    def awaited(self) -> ModelAsked | None:
+        """The last request for its answer, made or to be made once the memory answers."""
+        return self.ask or (self.recall.then if self.recall is not None else None)
 
     @property
     def shown_fire(self) -> str | None:
@@ -188,6 +198,8 @@ class DecisionRecords:
         """Return the records that this group opened or ended, as they now stand."""
         if isinstance(input_.message, ModelAnswered):
             self._answered(input_.message)
+        elif isinstance(input_.message, Recalled | RecallFailed):
+            self._recalled(input_.message)
         touched: dict[str, None] = {}
         for output in outputs:
             record = self._after(input_, output)
@@ -219,6 +231,9 @@ class DecisionRecords:
             case ModelAsked():
                 self._asked[output.id] = known.id
                 return replace(known, asks={**known.asks, output.id: message})
+            case RecallAsked():
+                self._asked[output.id] = known.id
+                return replace(known, recall=message, recall_id=output.id)
             case HeuristicFired(mode="shown" | "kept"):
                 return replace(known, fires={**known.fires, output.id: message})
             case _:
@@ -230,13 +245,18 @@ class DecisionRecords:
             answers = (*known.answers, answer)
             self._records[known.id] = replace(known, answers=answers)
 
+    def _recalled(self, result: Recalled | RecallFailed) -> None:
+        known = self._records.get(self._asked.pop(result.ask_id, ""))
+        if known is not None:
+            self._records[known.id] = replace(known, recalled=result)
+
     def _forget(self, records: Sequence[DecisionRecord]) -> None:
         done = [each for each in records if each.is_final]
         # A dict keeps the order of insertion, so the first records are the oldest.
         done += list(self._records.values())[: max(0, len(self._records) - OPEN_LIMIT)]
         for record in done:
             self._records.pop(record.id, None)
-            for ask_id in record.asks:
+            for ask_id in (*record.asks, record.recall_id or ""):
                 self._asked.pop(ask_id, None)
 
 

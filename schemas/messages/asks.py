@@ -140,7 +140,7 @@ class RecallAsked(Ask, frozen=True, kw_only=True):
     """Only what concerns this person, or everybody."""
     entities: tuple[Name, ...] = written(())
     limit: int = written(5)
-    room: int = 0
+    room: int | None = None
     """How many characters of the prompt the memories may take."""
     then: ModelAsked | None = None
     """The model's call as it is asked if nothing is remembered."""

@@ -7,6 +7,7 @@ from msgspec import structs
 from echoic.tracing import observe, spans
 from echoic.tracing.observe import Observer
 from echoic.tracing.spans import DecisionTrace, FollowUp
+from schemas.messages.asks import RecallAsked
 from schemas.messages.controls import PackLoaded
 from schemas.messages.notes import Handled
 from schemas.messages.results import (
@@ -15,10 +16,12 @@ from schemas.messages.results import (
     DeliveryFailed,
     ModelAnswered,
     ModelFailed,
+    RecallFailed,
 )
 from schemas.values.ids import span_id
 from schemas.values.record import moment
 from tests.echoic.tracing import samples
+from tests.factories import NOON
 
 
 def test_silence_is_traced_at_once() -> None:
@@ -155,6 +158,30 @@ def test_a_model_call_is_part_of_the_decisions_trace() -> None:
     assert chat.attributes["gen_ai.usage.input_tokens"] == 30
     assert trace.tags["echoic.decision.outcome"] == "spoke"
     assert trace.tags["echoic.decision.path"] == "llm"
+
+
+def test_a_search_of_the_memory_is_part_of_the_trace() -> None:
+    """It comes before the call, and its failure is no failure of the decision."""
+    observer = Observer()
+    search = RecallAsked(
+        decision_id="d1", priority=0.5, expires_at=NOON, ttl_s=0.15, query="a lake"
+    )
+    group = (("d1", samples.deferred()), ("ask-memory", search))
+    assert list(observer.answered(samples.sensed(*group))) == []
+    failed = RecallFailed(ask_id="ask-memory", reason="timeout", detail="slow")
+    then = ("ask-model", samples.model_asked("d1"))
+    assert list(observer.answered(samples.result(failed, then, ms=150))) == []
+    answer = ModelAnswered(
+        ask_id="ask-model", request_hash="beef", model="tiny-1", text="A lake."
+    )
+    completed = ("c1", samples.completed("d1"))
+    (trace,) = observer.answered(samples.result(answer, completed, ms=800))
+
+    assert isinstance(trace, DecisionTrace)
+    recall = next(each for each in trace.steps if each.name == "recall")
+    assert (recall.kind, recall.error) == ("client", "timeout: slow")
+    assert trace.error is None
+    assert trace.steps[-1].name == "complete"
 
 
 def test_a_failed_call_drops_the_decision() -> None:

@@ -11,6 +11,8 @@ from replay.closed_loop.run import Answers, ClosedLoopRun
 from replay.closed_loop.simulation import Ending
 from replay.recording.in_force import Contender
 from replay.recording.source import Recording, of_file
+from schemas.messages.asks import RecallAsked
+from schemas.messages.results import Recalled, RecallFailed
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import StrategySpec
 from schemas.values.vectors import Embedder
@@ -24,7 +26,7 @@ from tests.replay.scenarios import (
     recording_of,
     recording_of_scenario,
 )
-from tests.scenario import Scenario, decision_id
+from tests.scenario import Scenario, decision_id, output
 
 STRICT = Answers(mode="strict")
 
@@ -263,3 +265,51 @@ async def test_timers_run_by_the_recorded_clock():
     )
     assert other[0].latency_ms is not None
     assert other[0].latency_ms.middle == 100.0
+
+
+def remembering() -> Scenario:
+    """A scenario whose model is told of what is like the event: once of nothing."""
+    scenario = Scenario(
+        GARDEN,
+        edition=2,
+        relevance=0.0,
+        model=MODEL,
+        executive={"prompt_tokens": 500, "recall": True},
+    )
+    asked = scenario.sense("the red key is lost", source="user", type_="message")
+    away = RecallFailed(ask_id=output(asked, RecallAsked).id, reason="unavailable")
+    scenario.answer_model(scenario.wait(0.01).tell(away), "In the drawer.")
+    asked = scenario.wait(60).sense("where is the red key", person="ada")
+    found = Recalled(
+        ask_id=output(asked, RecallAsked).id, ids=("d",), texts=("a drawer",), as_of=2
+    )
+    told = scenario.wait(0.02).tell(found)
+    scenario.wait(1).answer_model(told, "In the drawer, I said.")
+    scenario.wait(60).sense("health low red key")
+    return scenario
+
+
+async def test_what_was_recalled_is_recalled_again():
+    """To the byte, so that the recorded answers of models are found."""
+    found, ending = await run_again(remembering(), None, answers=STRICT)
+
+    assert [each.said for each in found] == [
+        "In the drawer.", "In the drawer, I said.", "Drink.",
+    ]  # fmt: skip
+    assert ending.misses == 0
+    assert not any(each.is_memory_estimated for each in found)
+
+
+async def test_what_was_not_recalled_is_estimated():
+    """By a scan of what the recording holds, and marked; nothing of others is told."""
+    found, ending = await run_again(remembering(), SHY)
+
+    *recorded, new = found
+    assert [each.is_memory_estimated for each in recorded] == [False, False]
+    assert new.is_memory_estimated
+    assert new.is_imputed
+    assert ending.misses == 1
+    told = new.record.ask
+    assert told is not None
+    assert "the red key is lost | you said: In the drawer." in told.prompt
+    assert "ada" not in told.prompt

@@ -1,0 +1,44 @@
+"""A decision is found with what was remembered for it, and what the model was asked then."""
+
+from echoic.client.decision_json import as_response
+from echoic.client.find import record_of
+from echoic.explain.explain import explain
+from echoic.terminal.explanation import explained
+from echoic.terminal.screen import rendered
+from schemas.messages.asks import RecallAsked
+from schemas.messages.decisions import Decided
+from schemas.messages.results import Recalled, RecallFailed
+from tests.handlers.mind.test_memory import says
+from tests.handlers.mind.test_recall import LONG_AGO, alive, remembers
+from tests.projections.chronicle import Chronicle
+from tests.scenario import output
+
+
+async def test_a_decision_tells_what_was_remembered() -> None:
+    """The memories, and the prompt that held them; or why there were none."""
+    scenario = alive()
+    turn = says(scenario, "where is the red key?")
+    waits = await Chronicle(scenario).catch_up()
+    open_ = await record_of(waits, output(turn, Decided))
+    scenario.answer_model(remembers(scenario, turn, LONG_AGO), "In the drawer.")
+    failed = says(scenario, "and the blue key?")
+    ask = output(failed, RecallAsked).id
+    scenario.tell(RecallFailed(ask_id=ask, reason="timeout"))
+    log = await Chronicle(scenario).catch_up()
+
+    assert (open_.ask, open_.is_final) == (None, False)
+    assert open_.awaited is not None
+    found = await record_of(log, output(turn, Decided))
+    assert found.said == "In the drawer."
+    assert isinstance(found.recalled, Recalled)
+    response = as_response(found)
+    assert LONG_AGO in str(response["prompt_text"])
+    assert response["metadata"]["memories"] == [LONG_AGO]  # type: ignore[index]  # a dict
+    without = await record_of(log, output(failed, Decided))
+    assert without.ask is not None
+    pages = [
+        rendered(explained(each, explain(each, {}))) for each in (open_, found, without)
+    ]
+    assert "remembered nothing: the memory has not answered" in pages[0]
+    assert f"remembered {LONG_AGO}" in pages[1]
+    assert "remembered nothing: the memory failed (timeout)" in pages[2]
