@@ -35,6 +35,7 @@ def remind(
 
     It is said at its time, or once the person is not busy any more, and dropped if that
     takes an hour. A quiet that the same person asked for does not stop it, a mute does.
+    At most 100 are set at a time: one more is refused until one was said or cancelled.
 
     Examples: `echoic remind "call Lee" --in 10m`, `echoic remind "the oven" --at 18:00
     --person ada`, `echoic remind list`, `echoic remind cancel 3f2a91c0`.

@@ -280,12 +280,21 @@ def timezone(value: object) -> str:
 
 
 def quiet_hours(value: object) -> str:
-    """Return hours such as `22:00-07:00`; empty or `off` means none."""
+    """Return hours such as `22:00-07:00`; empty or `off` means none.
+
+    The day ends at `24:00`, too, which is `00:00`.
+    """
     hours = text(value)
     if hours in ("", "off"):
         return ""
     start, _, end = hours.partition("-")
-    if not re.fullmatch(HOURS, hours) or start == end:
+    end = "00:00" if end == "24:00" else end
+    if start == end:
+        raise ValueError(
+            "less than the whole day, such as 22:00-07:00, or `echoic mute`"
+        )
+    hours = f"{start}-{end}"
+    if not re.fullmatch(HOURS, hours):
         raise ValueError("hours such as 22:00-07:00, or off")
     return hours
 

@@ -6,15 +6,28 @@ example from a person's words, and records it as `ControlInferred` (ADR 0039).
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import AfterValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic_core import PydanticCustomError
 
 from schemas.messages.controls import Control
 from schemas.messages.sensing import in_utc
-from schemas.values.base import Moment, Name, Personal, Seconds, Signed, Token, added
+from schemas.values import base
+from schemas.values.base import Moment, Name, Personal, Token, added
 from schemas.values.personality import Trait
 
 ABOUT_LIMIT = 500
 """How many characters a topic may have."""
+
+
+def _no_bool(value: object) -> object:
+    # To Python `true` is 1, but nobody means a second or a whole step by it.
+    if isinstance(value, bool):
+        raise PydanticCustomError("number", "a number is wanted, not true or false")
+    return value
+
+
+Seconds = Annotated[base.Seconds, BeforeValidator(_no_bool)]
+Signed = Annotated[base.Signed, BeforeValidator(_no_bool)]
 
 Topic = Annotated[Personal, Field(min_length=1, max_length=ABOUT_LIMIT)]
 

@@ -110,6 +110,8 @@ class Phrases(Part):
     unclear: dict[Meaning, str] = _absent_before()
     """What is answered where one was said that is not understood. Empty: such words are no
     phrase."""
+    refused: dict[Meaning, str] = _absent_before()
+    """What is answered instead of `refusal` if that cannot be done."""
 
     def reason(self, kind: str, **told: str) -> str:
         """Return why something was said; the reply to `why` if there are no words for it."""

@@ -63,7 +63,7 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         return [decision_messages.gated(turn, here, strategy, gates, silence)]
     is_refused = any(isinstance(each, ControlRefused) for each in answers)
     is_undone = heard.means != "undo" or bool(wanted)
-    text = heard.phrases.refusal
+    text = heard.phrases.refused.get(heard.means, heard.phrases.refusal)
     if is_undone and not is_refused:
         text = heard.reply(heard.span_s or _USUALLY_S.get(heard.means, 0.0))
     if heard.means == "why":

@@ -5,7 +5,7 @@ from typing import Annotated, Literal
 import pytest
 from pydantic import Field
 
-from echoic.config.option import Option, address_of, listen
+from echoic.config.option import Option, address_of, listen, quiet_hours
 from echoic.config.options import options_of
 from echoic.config.settings_page import row
 from schemas.values.base import Part, Seconds
@@ -116,3 +116,32 @@ def test_what_is_no_address_is_refused(text: object) -> None:
     """With what is allowed."""
     with pytest.raises(ValueError, match=r"a host and port|a text"):
         listen(text)
+
+
+@pytest.mark.parametrize(
+    ("given", "hours"),
+    [
+        ("22:00-07:00", "22:00-07:00"),
+        ("22:00-24:00", "22:00-00:00"),
+        ("off", ""),
+        ("", ""),
+    ],
+)
+def test_quiet_hours_may_end_with_the_day(given: str, hours: str) -> None:
+    """Which is the midnight that the next one begins with."""
+    assert quiet_hours(given) == hours
+
+
+@pytest.mark.parametrize(
+    ("given", "told"),
+    [
+        ("00:00-24:00", "less than the whole day"),
+        ("08:00-08:00", "less than the whole day"),
+        ("24:00-07:00", "hours such as"),
+        ("10pm-7am", "hours such as"),
+    ],
+)
+def test_quiet_hours_that_are_none_are_told_so(given: str, told: str) -> None:
+    """With what would do."""
+    with pytest.raises(ValueError, match=told):
+        quiet_hours(given)

@@ -7,7 +7,8 @@ import pytest
 from echoic.packs import phrases as shipped
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Decided
-from schemas.messages.executive import Muted
+from schemas.messages.executive import Muted, ReminderSet
+from schemas.state import limits
 from schemas.values.phrase_matching import heard
 from schemas.values.phrases import Phrases
 from schemas.values.spoken_times import in_figures
@@ -228,3 +229,17 @@ def test_a_span_too_long_is_not_understood() -> None:
     assert (mute.mode, mute.until) == ("mute", None)
     scenario.control(Muted(mode="mute", off=True))
     assert not held(scenario).restraints
+
+
+def test_a_reminder_too_many_is_refused_in_words() -> None:
+    """There may be a hundred; each that was said makes room."""
+    scenario = alive()
+    for index in range(limits.REMINDERS):
+        scenario.control(ReminderSet(text=f"tea {index}", in_s=3_600.0))
+
+    refused = one(says(scenario, "remind me in an hour to call Lee"), Decided).text
+
+    assert refused == (
+        "I can't: there are too many reminders. Cancel one, or wait until one was said."
+    )
+    assert len(held(scenario).reminders) == limits.REMINDERS
