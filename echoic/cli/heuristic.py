@@ -19,6 +19,7 @@ from echoic.client.names import resolve
 from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
 from echoic.terminal.output import note
+from echoic.terminal.output import show as show_screen
 from echoic.terminal.screen import bar, number, pairs, short, table, words
 from projections.store import queries
 from projections.store.queries import ConfidenceChange
@@ -164,7 +165,7 @@ def freeze(call: TextCall, name: str, off: bool = False, reason: str = "") -> No
         return found
 
     found = on_instance(call, run)
-    print(f"{found.name} is {'released' if off else 'frozen'}")
+    show_screen(f"{found.name} is {'released' if off else 'frozen'}")
 
 
 app.command()(heuristic_priors.prior)

@@ -17,6 +17,7 @@ from typer.main import get_command
 from echoic import errors
 from echoic.terminal.called import as_typed
 from echoic.terminal.commands import COMMANDS
+from echoic.terminal.written_out import written_out
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
@@ -123,16 +124,20 @@ def _reported(error: Exception) -> int:
         return errors.USAGE
     known = _as_echoic(error)
     if known is None:
-        print(
+        _complain(
             f"echoic: a bug: {type(error).__name__}: {error}\n"
-            f"  → {errors.DEBUG}=1 shows where; please report it with that",
-            file=sys.stderr,
+            f"  → {errors.DEBUG}=1 shows where; please report it with that"
         )
         return errors.BUG
-    print(as_typed(f"echoic: {errors.plainly(known.what)}"), file=sys.stderr)
+    _complain(as_typed(f"echoic: {errors.plainly(known.what)}"))
     if known.next_step:
-        print(as_typed(f"  → {known.next_step}"), file=sys.stderr)
+        _complain(as_typed(f"  → {known.next_step}"))
     return known.exit_code
+
+
+def _complain(lines: str) -> None:
+    # The lines are ours, the names within them may be anybody's.
+    print(written_out(lines, kept="\n\t"), file=sys.stderr)
 
 
 def _as_echoic(error: Exception) -> errors.EchoicError | None:

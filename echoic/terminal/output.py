@@ -16,6 +16,7 @@ from rich.console import RenderableType
 
 from echoic.terminal.called import as_typed
 from echoic.terminal.screen import Terminal, rendered
+from echoic.terminal.written_out import json_written_out, written_out
 from schemas.values.base import rfc3339
 
 _ENDLESS = 10_000
@@ -28,7 +29,8 @@ def print_json(value: object, *, is_recorded: bool = False) -> None:
     What is recorded is printed to the last digit.
     """
     shown = value if is_recorded else plain(value)
-    print(json.dumps(shown, ensure_ascii=False, default=str), flush=True)
+    encoded = json.dumps(shown, ensure_ascii=False, default=str)
+    print(json_written_out(encoded), flush=True)
 
 
 def plain(value: object) -> object:
@@ -58,7 +60,8 @@ def _figure(value: float) -> float | None:
 
 def note(text: str) -> None:
     """Tell a person something that is no result."""
-    print(as_typed(text), file=sys.stderr, flush=True)
+    # The lines are ours, the names within them may be anybody's.
+    print(written_out(as_typed(text), kept="\n\t"), file=sys.stderr, flush=True)
 
 
 def show(*screen: RenderableType, within: Terminal | None = None) -> None:

@@ -5,7 +5,6 @@ what would command a terminal is written out.
 """
 
 import re
-import unicodedata
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
@@ -16,14 +15,14 @@ from rich.padding import Padding
 from rich.table import Column, Table
 from rich.text import Text
 
+from echoic.terminal.written_out import written_out
+
 WIDE = 110
 """Columns from which a screen shows everything."""
 BAR_CELLS = 8
 _BLOCKS = " ▁▂▃▄▅▆▇"
 _BREAK = re.compile(r"\s*[^\S ]\s*")
 """White space that would begin a new line or a tab, with the spaces around it."""
-_TURNS = frozenset("\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-"""Characters that change the direction of the text behind them."""
 
 Part = str | tuple[str, str]
 """Words, or words with the style in which rich paints them: `("BETTER", "green")`."""
@@ -79,7 +78,7 @@ def text(*parts: Part) -> Text:
 
 def verbatim(content: str) -> Text:
     """Return lines as they stand, such as those of a file: none is wrapped."""
-    return Text(_written_out(content, kept="\n\t"), no_wrap=True, overflow="ignore")
+    return Text(written_out(content, kept="\n\t"), no_wrap=True, overflow="ignore")
 
 
 def indented(columns: int, *parts: Part) -> Padding:
@@ -174,14 +173,4 @@ def bar(value: float, cells: int = BAR_CELLS) -> str:
 
 def visible(content: str) -> str:
     """Return a text on one line, with whatever would command a terminal written out."""
-    return _written_out(_BREAK.sub(" ", content))
-
-
-def _written_out(content: str, kept: str = "") -> str:
-    # Control characters move the cursor or recolour; direction marks reorder what follows.
-    return "".join(
-        repr(each)[1:-1]
-        if each not in kept and (unicodedata.category(each) == "Cc" or each in _TURNS)
-        else each
-        for each in content
-    )
+    return written_out(_BREAK.sub(" ", content))

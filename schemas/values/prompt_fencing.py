@@ -37,11 +37,15 @@ _ANGLES = {ord("<"): "\\u003c", ord(">"): "\\u003e"}
 
 def fenced(text: str, cap: int) -> str:
     """Return a text from outside as data: one line of at most `cap` characters."""
-    # White space is joined first: a line break is a control, too, and would glue two words.
-    visible = flat(text).translate(_LEFT_OUT)
-    quoted = orjson.dumps(capped(visible, cap)).decode()
+    quoted = orjson.dumps(shown(text, cap)).decode()
     # JSON leaves angle brackets alone; escaped, no text can contain `</data>`.
     return f"<data>{quoted.translate(_ANGLES)}</data>"
+
+
+def shown(text: str, cap: int) -> str:
+    """Return what can be seen of a text in one line, cut after `cap` characters."""
+    # White space is joined first: a line break is a control, too, and would glue two words.
+    return capped(flat(text).translate(_LEFT_OUT), cap)
 
 
 def flat(text: str) -> str:

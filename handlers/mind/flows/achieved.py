@@ -9,6 +9,7 @@ from handlers.mind.flows.infer import infer
 from projections.folds.executive import milestones
 from schemas.messages.executive import ReminderSet
 from schemas.messages.sensing import Sensed
+from schemas.values.prompt_fencing import shown
 
 SOON_S = 1.0
 
@@ -27,7 +28,7 @@ def noted(turn: TurnContext, event: Sensed) -> None:
         if count in milestone.counts:
             text = milestone.text.replace("{count}", str(count))
             control = ReminderSet(
-                text=text.replace("{value}", value),
+                text=text.replace("{value}", shown(value, len(value))),
                 in_s=SOON_S,
                 person=event.person,
                 by=event.source,

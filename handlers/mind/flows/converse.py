@@ -9,7 +9,7 @@ from schemas.messages.sensing import Sensed
 from schemas.state.memory import Grounds
 from schemas.values import phrase_matching
 from schemas.values.phrases import Phrases
-from schemas.values.prompt_fencing import FENCED_SINCE, capped
+from schemas.values.prompt_fencing import FENCED_SINCE, shown
 
 _CAP = 100
 """How many characters of an event or a model's name are said in a reason."""
@@ -46,8 +46,8 @@ def why(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     kind = grounds.path if grounds.about else f"{grounds.path}_alone"
     return words.reason(
         kind,
-        event=capped(grounds.about, _CAP),
-        name=capped(named or grounds.model, _CAP),
+        event=shown(grounds.about, _CAP),
+        name=shown(named or grounds.model, _CAP),
         similarity=_percent(grounds.similarity),
         confidence=_percent(grounds.confidence),
     )

@@ -16,6 +16,7 @@ from schemas.packs.conditions import When
 from schemas.ports.decision_context import Voiced
 from schemas.values import ids
 from schemas.values.personality import Trait
+from schemas.values.prompt_fencing import shown
 from schemas.values.reasons import ResponseType
 from schemas.values.skills import PLACE, TEXT, Line, Skill, Skills, version_of
 
@@ -223,11 +224,10 @@ def _value(name: str, fields: Mapping[str, object]) -> str | None:
         return None
     if isinstance(value, bool):
         return "yes" if value else "no"
-    # 12.0 hearts are 12; what a sensor sends is one line at most.
+    # 12.0 hearts are 12; what a sensor sends is one line that steers no terminal.
     if isinstance(value, float) and value.is_integer():
         value = int(value)
-    shown = str(value)
-    return " ".join(shown[:_LONGEST_VALUE].split())
+    return shown(str(value)[:_LONGEST_VALUE], _LONGEST_VALUE)
 
 
 def _swapped(text: str, words: Mapping[str, str]) -> str:
