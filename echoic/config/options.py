@@ -132,7 +132,7 @@ _ORDER = (
     "learning.formation", "learning.silence", "learning.silence_asks",
     "learning.endorsement", "learning.endorsement_cap", "prediction", "base_prompt",
     "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
-    "channel", "embedder", "timezone", "quiet_hours", "cooldown_s",
+    "channel", "embedder", "timezone", "quiet_hours", "quiet_cuts", "cooldown_s",
     "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text",
     "output.stream", "languages", "skills.consistent", "salience.modulates",
     "budget.calls_per_minute", "budget.tokens_per_day", "budget.cost_per_day",

@@ -46,7 +46,7 @@ from schemas.messages.controls import (
     SleepRequested,
 )
 from schemas.messages.decisions import Dropped
-from schemas.messages.executive import BreakSignalled, OfPerson, OutputInterrupted
+from schemas.messages.executive import BreakSignalled, OfPerson
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
@@ -342,8 +342,7 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
     turn.emit(answer)
     if isinstance(answer, ControlApplied):
         soured.by_state(turn, control)
-        if isinstance(control, OutputInterrupted):
-            output.stop(turn, control)
+        output.stop(turn, control)
     if turn.state.executive.waiting and isinstance(answer, ControlApplied):
         at_break_of = None
         if isinstance(control, BreakSignalled):

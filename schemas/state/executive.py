@@ -230,6 +230,7 @@ class Speech(Struct, frozen=True, kw_only=True):
     asked_at: datetime
     begun_at: datetime | None = None
     """None: not yet."""
+    is_alert: bool = False
 
 
 class Unsaid(Struct, frozen=True, kw_only=True):

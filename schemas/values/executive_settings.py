@@ -53,6 +53,8 @@ class ExecutiveSettings(Part):
     ] = Field(default="", pattern=HOURS, exclude_if="".__eq__)
     """At which hours only alerts and answers to a person's own words are said, in the time
     zone of the settings, such as `22:00-07:00`; empty: at none."""
+    quiet_cuts: Annotated[bool, Setting("quiet_cuts", start="on")] = added(False)
+    """Whether "be quiet" ends what is being spoken, alerts aside; "mute" ends these, too."""
     timing: Annotated[bool, Setting("timing", start="on")] = False
     """Whether answers that are not urgent wait while the person is busy, and small talk
     for a lull; else all are said at once."""

@@ -28,6 +28,7 @@ Meaning = Literal[
     "undo",
     "why",
     "remind",
+    "stop",
 ]
 Reason = Literal[
     "heuristic",

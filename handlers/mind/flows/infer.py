@@ -11,9 +11,16 @@ from handlers.mind.context import TurnContext
 from handlers.mind.stages import controls
 from handlers.mind.strategies import registry
 from schemas.codec.catalogue import ControlMessage
+from schemas.messages.controls import GoalsSet, ProposalSubmitted
+from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlInferred, ControlRefused
 
 By = Literal["pattern", "rule", "model", "talker", "executor"]
+
+
+_MODELS: tuple[By, ...] = ("model", "talker", "executor")
+_OF_MODELS = (GoalsSet, ReminderSet, ProposalSubmitted)
+"""What a model may infer: never settings, mutes, packs, strategies or the end of speech."""
 
 
 def infer(
@@ -25,6 +32,10 @@ def infer(
     after: str = "",
 ) -> str | ControlRefused:
     """Emit that a control was inferred, and return its id; or the refusal, not emitted."""
+    if by in _MODELS and not isinstance(control, _OF_MODELS):
+        return ControlRefused(
+            control=control.token, reason="unfit", detail=f"a {by} may not infer it"
+        )
     answer = controls.answer(
         turn.state,
         turn.packs,

@@ -4,6 +4,8 @@ Where there is no speech channel, responses go out as text, as they always did; 
 pack declares who lives there, some go to a channel of one of them.
 """
 
+from collections.abc import Sequence
+
 from msgspec import Struct
 from msgspec.structs import replace
 
@@ -14,19 +16,27 @@ from handlers.mind.stages.delivery import Listener
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import speech
 from projections.folds.executive.signs import Moment
+from schemas.codec.catalogue import ControlMessage
 from schemas.messages.asks import DeliveryAsked, ModelAsked, StopAsked
-from schemas.messages.executive import OutputInterrupted
+from schemas.messages.executive import Muted, OutputInterrupted
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Pending
+from schemas.state.executive import Speech
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.reasons import Output, ResponseType
 
 _THREATENING = "high_threat"
 
 
-def stop(turn: TurnContext, control: OutputInterrupted) -> None:
-    """Ask for the end of the speech that is to stop."""
-    for each in speech.meant(turn.state.executive, control):
+def stop(turn: TurnContext, control: ControlMessage) -> None:
+    """Ask for the end of the speech that a control ends, which was applied or inferred."""
+    settings, executive = turn.settings.executive, turn.state.executive
+    ended: Sequence[Speech] = ()
+    if isinstance(control, OutputInterrupted):
+        ended = speech.meant(executive, control)
+    elif isinstance(control, Muted) and settings is not None and settings.quiet_cuts:
+        ended = speech.hushed(executive, control)
+    for each in ended:
         turn.emit(StopAsked(ask_id=each.ask_id, decision_id=each.decision_id))
 
 

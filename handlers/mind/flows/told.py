@@ -18,6 +18,7 @@ from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ExecutiveControl, OutputMessage
 from schemas.messages.executive import (
     Muted,
+    OutputInterrupted,
     ReminderSet,
     SalienceModulated,
     TraitAdjusted,
@@ -56,6 +57,10 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         heard = heard.model_copy(update={"is_unclear": True})
     wanted = _controls(turn, heard, here.event)
     answers = [infer(turn, each, "pattern", after=_after(each)) for each in wanted]
+    for each, answer in zip(wanted, answers, strict=True):
+        if not isinstance(answer, ControlRefused):
+            # Before the acknowledgement is asked for, which is to be heard.
+            output.stop(turn, each)
     gates, silence = here.assessment.gates, here.assessment.silence
     strategy = strategy_in_force(turn)
     # Whoever takes a mute back must hear that it worked.
@@ -84,8 +89,8 @@ def _controls(
     # Phrases recorded without fractions have a time for quiet, mute and reminders alone.
     timed_s = span_s if heard.phrases.fractions else None
     match heard.means:
-        case "quiet" | "mute":
-            return (Muted(mode=heard.means, for_s=span_s, by=speaker),)
+        case "quiet" | "mute" | "stop":
+            return (_peace(heard, speaker),)
         case "unmute":
             return _unmuted(turn, speaker)
         case "suppress" | "heighten":
@@ -129,6 +134,13 @@ def _controls(
             return _undone(turn, speaker)
         case "help" | "why":
             return ()
+
+
+def _peace(heard: Heard, speaker: str) -> Muted | OutputInterrupted:
+    if heard.means == "stop":
+        return OutputInterrupted()
+    is_mute = heard.means == "mute"
+    return Muted(mode="mute" if is_mute else "quiet", for_s=heard.span_s, by=speaker)
 
 
 def _reminder(turn: TurnContext, heard: Heard, event: Sensed) -> ReminderSet:

@@ -6,7 +6,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from schemas.messages.asks import DeliveryAsked
-from schemas.messages.executive import OutputInterrupted
+from schemas.messages.executive import Muted, OutputInterrupted
 from schemas.messages.results import DeliveryBegun, DeliveryInterrupted, Result
 from schemas.state import limits
 from schemas.state.agent import AgentState
@@ -21,7 +21,12 @@ def asked(
     """Return the state after a delivery was asked for, if it is to be spoken."""
     if message.output != "speech":
         return state
-    one = Speech(ask_id=ask_id, decision_id=message.decision_id, asked_at=at)
+    one = Speech(
+        ask_id=ask_id,
+        decision_id=message.decision_id,
+        asked_at=at,
+        is_alert=message.response_type == "alert",
+    )
     kept = (*state.executive.speech, one)[-limits.SPEECH :]
     return replace(state, executive=replace(state.executive, speech=kept))
 
@@ -61,6 +66,14 @@ def meant(executive: Executive, control: OutputInterrupted) -> Sequence[Speech]:
     return [
         each for each in executive.speech if each.decision_id == control.decision_id
     ]
+
+
+def hushed(executive: Executive, control: Muted) -> Sequence[Speech]:
+    """Return the speech that a restraint ends, begun or not: under quiet alerts go on."""
+    if control.off:
+        return ()
+    is_mute = control.mode == "mute"
+    return [each for each in executive.speech if is_mute or not each.is_alert]
 
 
 def described(executive: Executive, control: OutputInterrupted) -> str:

@@ -5,19 +5,25 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from echoic.packs.phrases import shipped
+from handlers.mind.flows import told
+from handlers.mind.flows.infer import infer
+from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, StopAsked
 from schemas.messages.decisions import Decided, Dropped, Gate
 from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
+    Muted,
     OutputInterrupted,
     PersonalitySelected,
     UserStateChanged,
 )
+from schemas.messages.notes import ControlInferred
 from schemas.messages.results import Delivered, DeliveryBegun, DeliveryInterrupted
 from schemas.state import limits
 from schemas.values.personality import PersonalityTemplate
-from tests.factories import heuristic, pack
+from tests.factories import MODEL, heuristic, pack
 from tests.scenario import Scenario, applied, names, one, output, said
 
 
@@ -256,3 +262,120 @@ def test_what_is_remembered_of_speech_is_bounded() -> None:
 
     assert scenario.mind.executive.speech == ()
     assert len(scenario.mind.executive.unsaid) == limits.UNSAID
+
+
+def talking(**executive: Any) -> Scenario:
+    """A scenario that speaks, and is spoken to in English and German."""
+    known = {"phrases": shipped(("en", "de")), "quiet_cuts": True}
+    return alive(**known, **executive)
+
+
+def says(scenario: Scenario, text: str) -> Turn:
+    """A person says so."""
+    return scenario.wait(1).sense(text, source="user", type_="message", person="ana")
+
+
+@pytest.mark.parametrize(
+    ("text", "means"),
+    [
+        ("Stop!", "output_interrupted"),
+        ("that's enough, thanks", "output_interrupted"),
+        ("Stopp!", "output_interrupted"),
+        ("Hör bitte auf", "output_interrupted"),
+        ("hör auf, bitte", "output_interrupted"),
+        ("sei still", "muted"),
+        ("be quiet for ten minutes", "muted"),
+        ("mute", "muted"),
+        ("stop telling me about food", "salience_modulated"),
+        ("stop the washing machine", None),
+    ],
+)
+def test_words_that_stop_what_is_being_said(text: str, means: str | None) -> None:
+    """As a control that was inferred; the acknowledgement comes after it and is heard."""
+    scenario = talking()
+    ask_id = begun(scenario)
+    turn = says(scenario, text)
+
+    inferred = [each.control for each in said(turn, ControlInferred)]
+    assert inferred == ([means] if means else [])
+    stops = [each.ask_id for each in said(turn, StopAsked)]
+    is_stop = means in ("output_interrupted", "muted")
+    assert stops == ([ask_id] if is_stop else [])
+    if is_stop:
+        acknowledged = output(turn, DeliveryAsked)
+        assert names(turn).index("StopAsked") < names(turn).index("DeliveryAsked")
+        assert acknowledged.id not in stops
+
+
+def test_stop_ends_only_what_is_being_said() -> None:
+    """What is still to be said is said; quiet takes it away, and lets an alert go on."""
+    scenario = talking()
+    ask_id, alert = begun(scenario), output(scenario.sense(FIRE), DeliveryAsked).id
+    [stop] = said(says(scenario, "stop"), StopAsked)
+    assert stop.ask_id == ask_id
+    scenario.tell(cut(ask_id))
+    [acknowledgement, later] = [
+        output(says(scenario, "help"), DeliveryAsked).id,
+        output(scenario.sense(RING, person="ana"), DeliveryAsked).id,
+    ]
+    waiting = [each.ask_id for each in scenario.mind.executive.speech]
+    assert alert in waiting
+    assert later not in waiting  # an action is not spoken
+
+    quiet = [each.ask_id for each in said(says(scenario, "be quiet"), StopAsked)]
+    assert acknowledgement in quiet
+    assert alert not in quiet
+
+
+@pytest.mark.parametrize(
+    ("control", "stopped"),
+    [
+        (Muted(mode="mute"), ["low", "fire"]),
+        (Muted(mode="quiet"), ["low"]),
+        (Muted(mode="mute", off=True), []),
+    ],
+)
+def test_a_mute_cuts_what_is_being_said(control: Muted, stopped: list[str]) -> None:
+    """By command as by words; a quiet spares alerts."""
+    scenario = talking()
+    asks = {"low": begun(scenario), "fire": begun(scenario, FIRE)}
+    turn = scenario.control(control)
+
+    stops = [each.ask_id for each in said(turn, StopAsked)]
+    assert stops == [asks[each] for each in stopped]
+    before = alive()
+    begun(before)
+    assert not said(before.control(control), StopAsked)
+
+
+@pytest.mark.parametrize("words", ["stop", "be quiet"])
+def test_who_may_infer_it(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    """By its words a person may, by its own idea no model."""
+    scenario = talking()
+    begun(scenario)
+    monkeypatch.setattr(
+        told, "infer", lambda turn, each, _, **of: infer(turn, each, "model", **of)
+    )
+    turn = says(scenario, words)
+
+    assert names(turn) == ["Decided", "DeliveryAsked"]
+    assert one(turn, DeliveryAsked).text == "I can't do that."
+    assert scenario.mind.executive.restraints == ()
+
+
+def test_a_models_words_stop_nothing() -> None:
+    """They are nobody's wish."""
+    scenario = Scenario(
+        PACK,
+        edition=2,
+        relevance=0.0,
+        model=MODEL,
+        executive={"speech": True, "phrases": shipped(("en",)), "quiet_cuts": True},
+    )
+    begun(scenario)
+    asked = scenario.sense("what is that?", source="user", type_="message")
+    answered = scenario.answer_model(asked, "Stop! Mute. Be quiet.")
+
+    assert not said(answered, ControlInferred)
+    assert not said(answered, StopAsked)
+    assert said(answered, DeliveryAsked)

@@ -61,7 +61,7 @@ EXECUTIVES = (
         phrases=shipped(("en",)),
     ),
     ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
-    ExecutiveSettings(timing=True, speech=True, quip_interval_s=300.0, stream=True),
+    ExecutiveSettings(timing=True, speech=True, quip_interval_s=300.0, quiet_cuts=True),
     ExecutiveSettings(
         timing=True, prompt_tokens=200, stream=True, phrases=shipped(("en", "de"))
     ),
