@@ -57,6 +57,8 @@ _OCCASIONS: Mapping[str, str] = {
     "reminder": "somebody asked to be reminded of it",
     "milestone": "so many events of a kind came that a pack declares to be worth a word",
     "check_in": "somebody was there, and nothing had been said for a while",
+    "observation": "a kind of event came often, which was new",
+    "mood_comment": "somebody seemed to feel bad",
 }
 """Why it speaks though nothing happened."""
 

@@ -14,7 +14,6 @@ from msgspec import Struct
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     achieved,
-    check_in,
     conclude,
     consult,
     decide,
@@ -27,6 +26,7 @@ from handlers.mind.flows import (
     reflect,
     silence,
     soured,
+    unasked,
     waiting,
 )
 from handlers.mind.stages import completion, controls, feedback, intake, outcomes
@@ -224,7 +224,7 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
     elif timer.purpose == "reminder":
         initiate.remind(turn, timer)
     elif timer.purpose == "opportunity":
-        check_in.run(turn, timer)
+        unasked.run(turn, timer)
     elif timer.purpose == "recall":
         recollect.give_up(turn, turn.state.pending[timer.id])
     else:
@@ -283,7 +283,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     if turn.state.executive.waiting:
         waiting.make_room(turn)
         waiting.release(turn, at_break_of=at_break_of)
-    check_in.consider(turn)
+    unasked.consider(turn)
 
 
 def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
@@ -349,4 +349,4 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
             at_break_of = control.person or EVERYBODY
         waiting.release(turn, at_break_of=at_break_of)
     if isinstance(control, OfPerson):
-        check_in.consider(turn, is_changed=True)
+        unasked.consider(turn, is_changed=True)

@@ -22,6 +22,12 @@ REMIND = "remind"
 CHECK_IN = "check_in"
 """The arm of asking how things are."""
 
+OBSERVE = "observation"
+"""The arm of remarking that a kind of event comes often lately."""
+
+MOOD_COMMENT = "mood_comment"
+"""The arm of remarking that somebody seems to feel bad."""
+
 MILESTONE = "milestone"
 """The arm of saying that so many events of a kind came."""
 

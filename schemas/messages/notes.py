@@ -101,6 +101,8 @@ class OpportunityDrawn(Note, frozen=True, kw_only=True):
     """The probability at each second from when it may be."""
     value: float | None = None
     """The draw, in [0, 1)."""
+    about: str | None = None
+    """What it would be about, if not anything: `<source>.<type>` of events."""
 
 
 class Handled(Note, frozen=True, kw_only=True):

@@ -55,6 +55,10 @@ class EventType(Part):
     """What its fields tell besides: what a person is doing (`busy`, `typing`, `in_menu`,
     `asleep`, `away`, `activity`, `focus`, `sentiment`), a natural break (`signal`), or what
     the companion takes part in (`context`)."""
+    observation: str | None = Field(
+        default=None, min_length=1, max_length=500, exclude_if=_is_none
+    )
+    """What may be remarked when such events come often, with `{count}`."""
     hidden_from: str | None = Field(default=None, max_length=200, exclude_if=_is_none)
     """The field that names from whom answers are hidden: a person, or `guests`, who are
     all but the pack's `people`."""

@@ -220,6 +220,26 @@ class Opportunity(Struct, frozen=True, kw_only=True):
     """None: not before somebody is there."""
     chance: float
     """The probability at each second that it was drawn by."""
+    about: str = ""
+    """The sort of events that it would be about, if it is about one."""
+    taken_at: datetime | None = None
+    """When it was last taken, where it is about something."""
+
+
+class Pattern(Struct, frozen=True, kw_only=True, gc=False):
+    """How often events of a sort came lately, in windows of equal length."""
+
+    begun: datetime
+    """When the present window began."""
+    at: datetime
+    """When the last of them came."""
+    count: int
+    """How many came in the present window."""
+    before: int = 0
+    """How many came in the window before it."""
+
+
+_PATTERNS: Bounded[str, Pattern] = Bounded(limits.PATTERNS)
 
 
 class Speech(Struct, frozen=True, kw_only=True):
@@ -273,6 +293,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     """In order of being set; each has a timer."""
     counters: Bounded[str, int] = Bounded(limits.COUNTERS)
     """How many events came of each kind that milestones are declared of."""
+    patterns: Bounded[str, Pattern] = _PATTERNS
+    """By `<source>.<type>` of events, where observations are on."""
     opportunities: tuple[Opportunity, ...] = ()
     """The one drawn last at the end; each that is due some time has a timer."""
     modulations: tuple[Modulation, ...] = ()

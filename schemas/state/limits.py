@@ -80,6 +80,9 @@ SAYINGS = 100
 REMINDERS = 100
 """How many reminders may be set at once; more are refused."""
 
+PATTERNS = 1_000
+"""Of how many sorts of event it is known how often they came lately, at least."""
+
 COUNTERS = 1_000
 """How many kinds of event are counted for milestones, at least."""
 

@@ -72,7 +72,26 @@ class ExecutiveSettings(Part):
         float, Setting("proactive.probability", start=0.01)
     ] = added(0.01, ge=0.0, le=1.0)
     """With which probability it comes at each second after that, for a companion as
-    proactive as can be; the trait `proactive` multiplies it."""
+    proactive as can be; the trait `proactive` multiplies it. So do other remarks come."""
+    observation: Annotated[bool, Setting("proactive.observation")] = added(False)
+    """Whether the companion remarks by itself that a kind of event comes often lately;
+    never in the first ten minutes of a session."""
+    observation_events: Annotated[int, Setting("proactive.observation_events")] = added(
+        5, ge=2, le=1_000
+    )
+    """How many such events are often, at least, within the minutes below."""
+    observation_novelty: Annotated[
+        float, Setting("proactive.observation_novelty")
+    ] = added(0.6, ge=0.0, le=1.0)
+    """How novel it must be that they do: 1 if none came in as many minutes before, 0 if
+    as many did."""
+    observation_interval_s: Annotated[
+        float, Setting("proactive.observation_minutes", start=10.0, scale=60.0)
+    ] = added(600.0, ge=1.0, le=86_400.0)
+    """Over how many minutes they are counted, and how many lie between two remarks."""
+    mood_comment: Annotated[bool, Setting("proactive.mood_comment")] = added(False)
+    """Whether it remarks by itself that a person seems to feel bad, by a sentiment below
+    -0.3 of the last five minutes; never in the first ten minutes of a session."""
     modulates: Annotated[bool, Setting("salience.modulates", start="on")] = added(False)
     """Whether events of a kind that is ignored matter less, and all events for ten minutes
     after a person did not like a response; and whether the context moves the threshold."""

@@ -86,6 +86,14 @@ class Phrases(Part):
         default=(), max_length=64, exclude_if=().__eq__
     )
     """What may be asked when nothing was said for a while."""
+    observations: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = (
+        Field(default=(), max_length=64, exclude_if=().__eq__)
+    )
+    """What may be remarked of events that come often, with `{type}` and `{count}`."""
+    mood_comments: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = (
+        Field(default=(), max_length=64, exclude_if=().__eq__)
+    )
+    """What may be said to somebody who seems to feel bad."""
     reminder: str = added("{topic}")
     """What is said when a reminder is due."""
     reminder_alone: str = added("")

@@ -47,11 +47,19 @@ def somebody_since(state: AgentState, now: datetime) -> datetime | None:
     return sign if sign is not None and now - sign <= GONE else None
 
 
+def settled(state: AgentState, now: datetime) -> datetime | None:
+    """Return from when on somebody may be spoken to unasked; None if nobody is there."""
+    if state.session is None or somebody_since(state, now) is None:
+        return None
+    return state.session.started_at + SETTLING_IN
+
+
 def first_tick(
     state: AgentState, settings: ExecutiveSettings, now: datetime
 ) -> datetime | None:
     """Return the first tick at which a check-in may be; None if nobody is there for one."""
-    if state.session is None or somebody_since(state, now) is None:
+    begin = settled(state, now)
+    if begin is None:
         return None
     held = state.executive
     spoken = [held.heard_at] if held.heard_at is not None else []
@@ -63,5 +71,4 @@ def first_tick(
         for each in held.waiting
         if each.answer.response_type == "check_in"
     ]
-    begin = state.session.started_at + SETTLING_IN
     return max(begin, *(each + interval for each in spoken), *waits, now)

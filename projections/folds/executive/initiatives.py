@@ -1,6 +1,6 @@
 """Fold decisions whose occasion is a due timer: what it was for is over, or said."""
 
-from projections.folds.executive import remembering, reminders
+from projections.folds.executive import opportunities, remembering, reminders
 from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Decided
 from schemas.state.agent import AgentState
@@ -15,4 +15,5 @@ def decided(
     reminder = reminders.of_timer(state.executive, message.timer)
     if reminder is not None:
         state = reminders.over(state, reminder.id)
+    state = opportunities.taken(state, message.timer, context.now)
     return remembering.decided(state, context, id_, message, None)

@@ -1,8 +1,11 @@
 """Fold draws of opportunities: when the companion may next speak of its own accord."""
 
+from datetime import datetime
+
 from msgspec.structs import replace
 
 from projections.folds import timers
+from schemas.messages.arms import CHECK_IN
 from schemas.messages.notes import OpportunityDrawn
 from schemas.state.agent import AgentState, Timer
 from schemas.state.executive import Executive, Opportunity
@@ -10,14 +13,16 @@ from schemas.state.executive import Executive, Opportunity
 
 def drawn(state: AgentState, message: OpportunityDrawn) -> AgentState:
     """Return the state after the next time of an opportunity was drawn, or none is."""
-    held = state.executive.opportunities
-    others = tuple(each for each in held if each.purpose != message.purpose)
+    before = find(state.executive, message.purpose)
     own = Opportunity(
         purpose=message.purpose,
         count=message.count,
         due=message.due_at,
         chance=message.chance,
+        about=message.about or "",
+        taken_at=before.taken_at if before is not None else None,
     )
+    others = _others(state.executive, message.purpose)
     id_ = timer_id(message.purpose)
     left = timers.without(state.timers, id_)
     if message.due_at is not None:
@@ -25,6 +30,23 @@ def drawn(state: AgentState, message: OpportunityDrawn) -> AgentState:
         left = timers.added(left, timer)
     executive = replace(state.executive, opportunities=(*others, own))
     return replace(state, executive=executive, timers=left)
+
+
+def taken(state: AgentState, timer: str, now: datetime) -> AgentState:
+    """Return the state after an opportunity about something was taken, said or not."""
+    purpose = purpose_of(timer)
+    held = find(state.executive, purpose) if purpose is not None else None
+    # Whether anybody was asked how things are is told by what was said.
+    if held is None or held.purpose == CHECK_IN:
+        return state
+    others = _others(state.executive, held.purpose)
+    own = replace(held, taken_at=now)
+    executive = replace(state.executive, opportunities=(*others, own))
+    return replace(state, executive=executive)
+
+
+def _others(executive: Executive, purpose: str) -> tuple[Opportunity, ...]:
+    return tuple(each for each in executive.opportunities if each.purpose != purpose)
 
 
 def find(executive: Executive, purpose: str) -> Opportunity | None:
@@ -36,3 +58,9 @@ def find(executive: Executive, purpose: str) -> Opportunity | None:
 def timer_id(purpose: str) -> str:
     """Return the id of an opportunity's timer."""
     return timers.OPPORTUNITY + purpose
+
+
+def purpose_of(timer: str) -> str | None:
+    """Return the purpose of an opportunity's timer; None if it is another's."""
+    is_ours = timer.startswith(timers.OPPORTUNITY)
+    return timer.removeprefix(timers.OPPORTUNITY) if is_ours else None

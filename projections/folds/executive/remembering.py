@@ -3,7 +3,13 @@
 from msgspec.structs import replace
 
 from projections.folds import pending_answers
-from projections.folds.executive import conversation, milestones, sayings, waiting
+from projections.folds.executive import (
+    conversation,
+    milestones,
+    patterns,
+    sayings,
+    waiting,
+)
 from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
@@ -28,6 +34,7 @@ def decided(
     else:
         said = sayings.of_decided(id_, message, now, context.aids.vector or b"")
         state = milestones.counted(sayings.heard(state, event, now), context, event)
+        state = patterns.counted(state, context, event)
     state = state if said is None else sayings.remembered(state, said)
     if not context.remembers:
         return state
