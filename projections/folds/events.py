@@ -147,10 +147,14 @@ def habituated(
     all that came are counted depends on `counts`.
     """
     known = renewed(
-        appearance.known, appearance.index, vector, appearance.named, now, passed
+        appearance.known,
+        appearance.index,
+        vector,
+        appearance.named,
+        now,
+        passed,
+        counts=counts,
     )
-    if counts:
-        known = (*known[:-1], _counted(known[-1], appearance.habit))
     return state.habits.set(appearance.sort, known)
 
 
@@ -177,6 +181,8 @@ def renewed(
     named: str,
     now: datetime,
     passed: bool,
+    *,
+    counts: bool = False,
 ) -> tuple[Habit, ...]:
     """Return the habits after one more event, the one it renews moved to the end.
 
@@ -188,23 +194,20 @@ def renewed(
             named=named,
             passed_at=now if passed else None,
             seen_at=(now,),
+            count=1 if counts else 0,
         )
         # Unpassed events are kept as well: a burst counts all that came.
         return (*habits, fresh)[-limits.HABITS :]
     held = habits[index]
+    # Those of before anybody counted are known as far as their times are.
+    so_far = max(held.count, len(held.seen_at))
     again = replace(
         held,
         passed_at=now if passed else held.passed_at,
         seen_at=(*held.seen_at, now)[-BURST_COUNT:],
+        count=so_far + 1 if counts else held.count,
     )
     return (*habits[:index], *habits[index + 1 :], again)
-
-
-def _counted(habit: Habit, before: Habit | None) -> Habit:
-    """Return a habit with one more event counted; `before` is without that event."""
-    # Those of before anybody counted are known as far as their times are.
-    so_far = max(before.count, len(before.seen_at)) if before is not None else 0
-    return replace(habit, count=so_far + 1)
 
 
 def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:

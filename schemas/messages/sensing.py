@@ -107,7 +107,7 @@ class Sensed(Message):
     @property
     def is_persons(self) -> bool:
         """Whether a person says it to the companion."""
-        return (self.source, self.type) == (PERSON, PERSONS_WORDS)
+        return self.source == PERSON and self.type == PERSONS_WORDS
 
     @property
     def speaker(self) -> str | None:

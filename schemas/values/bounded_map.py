@@ -53,6 +53,10 @@ class Bounded(Struct, Generic[K, V], frozen=True):
         # A key that was set again stands in both generations.
         return len({*self.older, *self.younger})
 
+    def __bool__(self) -> bool:
+        # Asked for at each event, where nothing need be counted.
+        return bool(self.younger or self.older)
+
     def sorted_keys(self: "Bounded[str, V]") -> list[str]:
         """Return all keys that are remembered, in their own order."""
         return sorted({**self.older, **self.younger})

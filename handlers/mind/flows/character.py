@@ -147,6 +147,9 @@ def voiced(
     if not in_force or settings is None:
         return candidates
     manner = manner_of(traits, settings)
+    # Without a character no style has a say.
+    if manner is None and all(each.kind == "style" for each in in_force.values()):
+        return candidates
     fields = known_with(turn, event).fields
 
     def in_words(each: HeuristicCandidate) -> HeuristicCandidate:

@@ -48,6 +48,8 @@ def moved(turn: TurnContext, event: Sensed) -> Moved:
     if held.context is not None:
         known = templates.contexts(turn.packs).get(held.context.name)
         found = found.and_raised(known.threshold if known is not None else 0.0)
+    if not held.ignored:
+        return found
     share = ignored.kept(held.ignored.get(sort_of(event)), turn.now)
     return replace(found, kept=round6(found.kept * share)) if share < 1.0 else found
 
@@ -81,17 +83,16 @@ def gated(
         return own
     here = _heard(turn, event, is_threat=own.is_threat)
     held = turn.state.executive
-    first = tuple(limits.before_salience(held, settings, here))
+    first = list(limits.before_salience(held, settings, here))
     if moved.suppressed is not None:
-        gate = modulation.suppressed_gate(moved.suppressed, here.excuse)
-        first = (*first, gate)
-    last = tuple(limits.after_salience(held, settings, here))
+        first.append(modulation.suppressed_gate(moved.suppressed, here.excuse))
+    last = list(limits.after_salience(held, settings, here))
     if not first and not last:
         return own
     intent, *others = own.gates
     gates = (intent, *first, *others, *last)
     silence = _closed(first) or own.silence or _closed(last)
-    return replace(own, gates=gates, silence=silence)
+    return Assessment(own.salience, gates, silence, own.is_addressed)
 
 
 def at_timer(
@@ -126,7 +127,7 @@ def cooled(
 
     Nor is a quip eligible while the person is busy, or soon after another.
     """
-    if turn.settings.executive is None:
+    if not candidates or turn.settings.executive is None:
         return candidates
     is_threat = _is_threat(salience)
     # Before anything is made: nearly no heuristic is a quip.
@@ -235,8 +236,10 @@ def _is_threat(salience: Salience) -> bool:
 
 def _closed(gates: Iterable[Gate]) -> Silence | None:
     """Return the reason of the first gate that is closed: it has the gate's name."""
-    names = (each.name for each in gates if not each.passed)
-    return next((_SILENCES[name] for name in names), None)
+    for each in gates:
+        if not each.passed:
+            return _SILENCES[each.name]
+    return None
 
 
 _SILENCES: dict[str, Silence] = {

@@ -13,6 +13,7 @@ from typing import Literal
 
 from msgspec import Struct
 
+from projections.folds.executive import sayings
 from projections.folds.executive.restraints import AFTER_QUIET_S
 from schemas.messages.decisions import Gate
 from schemas.messages.sensing import PERSON, SOMEBODY
@@ -52,8 +53,9 @@ def before_salience(
     executive: Executive, settings: ExecutiveSettings, here: Heard
 ) -> Iterator[Gate]:
     """Yield the gates that come before what the event is worth."""
-    yield from _restrained(executive, "mute", here)
-    yield from _restrained(executive, "quiet", here)
+    if executive.restraints:
+        yield from _restrained(executive, "mute", here)
+        yield from _restrained(executive, "quiet", here)
     if settings.quiet_hours:
         local_time = timezones.local(here.now, settings.timezone)
         if timezones.is_within(settings.quiet_hours, local_time):
@@ -69,9 +71,10 @@ def after_salience(
     executive: Executive, settings: ExecutiveSettings, here: Heard
 ) -> Iterator[Gate]:
     """Yield the gates that come after what the event is worth."""
-    waited_s = _waited_s(executive, here.now)
-    if settings.cooldown_s and waited_s is not None:
-        yield _gate("cooldown", waited_s, settings.cooldown_s, here.excuse)
+    if settings.cooldown_s:
+        waited_s = _waited_s(executive, here.now)
+        if waited_s is not None:
+            yield _gate("cooldown", waited_s, settings.cooldown_s, here.excuse)
     most = settings.rate_per_hour
     if most:
         said = len(list(_said_since(executive, here.now - _HOUR, here.now)))
@@ -87,6 +90,9 @@ def cooling(
     if not span_s or here.excuse is not None:
         return {}
     since = here.now - timedelta(seconds=span_s)
+    # Nearly always there is none, which takes less than to look at each.
+    if not sayings.between(executive.said, since, here.now):
+        return {}
     return {
         each.heuristic_id: (here.now - each.at).total_seconds()
         for each in _said_since(executive, since, here.now)
@@ -188,8 +194,10 @@ def _left(span: timedelta) -> str:
 
 def _waited_s(executive: Executive, now: datetime) -> float | None:
     """Return the seconds since the last response; None if none is known."""
-    past = [each.at for each in executive.said[-1:] if each.at <= now]
-    return (now - past[0]).total_seconds() if past else None
+    if not executive.said:
+        return None
+    last = executive.said[-1].at
+    return (now - last).total_seconds() if last <= now else None
 
 
 def _said_since(

@@ -18,7 +18,7 @@ from schemas.messages.sensing import PERSON
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY, Mood, Personality
-from schemas.values.exact_math import clamp, round6, total
+from schemas.values.exact_math import clamp, round6
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
 from schemas.values.rapport_pace import USUAL as USUAL_PACE
@@ -99,17 +99,21 @@ def traits_in_force(
     own = state.executive.personality
     name = templates.selected(state, settings, wanted)
     template = templates.named(settings, packs, name)
+    contexts = tuple(signs.contexts(state, now, moment))
+    mood = fold.mood_at(own.mood, now, settings.mood_half_life_s)
+    rapport = rapport_of(state, moment.person, now, pace)
+    overrides = tuple(_overrides(own, moment.person, now)) if own.overrides else ()
+    tired = _tired(state, now)
+    is_moved = template is not None or contexts or overrides or mood is not None
+    if not is_moved and not tired and rapport == rapport_fold.NEUTRAL:
+        return USUAL
     found = Traits(
         template=template,
         name=name if template is not None else None,
-        contexts=tuple(signs.contexts(state, now, moment)),
-        mood=fold.mood_at(own.mood, now, settings.mood_half_life_s),
-        rapport=rapport_of(state, moment.person, now, pace),
+        contexts=contexts,
+        mood=mood,
+        rapport=rapport,
     )
-    overrides = tuple(_overrides(own, moment.person, now))
-    tired = _tired(state, now)
-    if found == USUAL and not overrides and not tired:
-        return USUAL
     return _moved(found, packs, overrides, tired)
 
 
@@ -166,18 +170,16 @@ def effective(
     template: PersonalityTemplate | None, moves: Sequence[Mapping[Trait, float]]
 ) -> dict[Trait, float]:
     """Return a template's traits with all that moves them added, within [0, 1]."""
-    base = template.traits if template is not None else {}
-    return {
-        trait: round6(
-            clamp(
-                base.get(trait, USUAL_TRAITS[trait])
-                + total(each.get(trait, 0.0) for each in moves),
-                0.0,
-                1.0,
-            )
-        )
-        for trait in TRAITS
-    }
+    values = dict(USUAL_TRAITS)
+    if template is not None:
+        values |= template.traits
+    moved: dict[Trait, float] = {}
+    for each in moves:
+        for trait, by in each.items():
+            moved[trait] = moved.get(trait, 0.0) + by
+    for trait in moved if template is None else TRAITS:
+        values[trait] = round6(clamp(values[trait] + moved.get(trait, 0.0), 0.0, 1.0))
+    return values
 
 
 def rapport_of(

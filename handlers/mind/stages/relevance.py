@@ -6,10 +6,10 @@ and the threshold is that of the pack or the settings, plus what raises it for a
 event that was answered within five minutes was said already.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from projections.folds.executive import people
+from projections.folds.executive import people, sayings
 from schemas.messages.decisions import Relevance, Salience
 from schemas.state.executive import Executive, Saying
 from schemas.values import vectors
@@ -38,7 +38,7 @@ def weigh(
 ) -> Relevance:
     """Weigh an event; `focus` is how near it is to what the person is about, 0 to 1."""
     goal = GOAL_MATCH if is_about_goal else 0.0
-    aligned = round6(FOCUS_ALIGNMENT * focus)
+    aligned = round6(FOCUS_ALIGNMENT * focus) if focus else 0.0
     novelty = round6(NOVELTY * salience.dimensions.get("novelty", 0.0))
     said = SAID_ALREADY if was_said else 0.0
     added = goal + aligned + novelty - said
@@ -57,8 +57,15 @@ def weigh(
 
 def by_traits(traits: Mapping[Trait, float]) -> float:
     """Return what the character adds to the threshold; 0 for the usual one."""
-    over = {each: traits[each] - USUAL_TRAITS[each] for each in _LOWERS}
-    return round6(total(_LOWERS[each] * over[each] for each in _LOWERS))
+    # They are always this very mapping, of which nothing need be computed.
+    if traits is USUAL_TRAITS:
+        return 0.0
+    return round6(
+        total(
+            weight * (traits[each] - USUAL_TRAITS[each])
+            for each, weight in _LOWERS.items()
+        )
+    )
 
 
 _LOWERS: Mapping[Trait, float] = {"proactive": -0.4, "helpfulness": -0.1}
@@ -74,7 +81,7 @@ def focus(executive: Executive, person: str | None, vector: Vector | None) -> fl
 
 
 def was_said(
-    said: Sequence[Saying],
+    said: tuple[Saying, ...],
     domain: str,
     vector: Vector | None,
     alike: float,
@@ -89,7 +96,7 @@ def was_said(
     # Only what is lately and of this domain is compared: each cosine costs a microsecond.
     lately = [
         each.vector
-        for each in said
-        if each.vector and each.domain == domain and now - SAID_WITHIN <= each.at <= now
+        for each in sayings.between(said, now - SAID_WITHIN, now)
+        if each.vector and each.domain == domain
     ]
     return bool(lately) and vectors.highest(lately, vector) >= alike

@@ -5,7 +5,6 @@ from collections.abc import Mapping
 from msgspec.structs import replace
 
 from projections.folds.fold_context import FoldContext
-from schemas.codec.catalogue import OutputMessage
 from schemas.messages.decisions import Decided
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
@@ -16,15 +15,13 @@ from schemas.values.base import NAME_LIMIT
 from schemas.values.by_identity import by_identity
 
 
-def noticed(
-    state: AgentState, context: FoldContext, message: OutputMessage
-) -> AgentState:
+def noticed(state: AgentState, context: FoldContext, message: Decided) -> AgentState:
     """Return the state after what an event, that was decided on, tells of named facts.
 
     A capability that nobody enabled notices nothing; nor does what was unloaded by hand.
     """
     event = context.input.message
-    if not isinstance(message, Decided) or not isinstance(event, Sensed):
+    if not isinstance(event, Sensed):
         return state
     pack = context.appearance.domain.pack
     if pack is None or not pack.pack.skills or message.event_id != context.input.id:
@@ -43,7 +40,7 @@ def noticed(
 
 def as_fields(executive: Executive) -> Mapping[str, object]:
     """Return the facts as an event's fields would hold them: `a.b` is `b` within `a`."""
-    return _nested(executive) if len(executive.known) else NOTHING
+    return _nested(executive) if executive.known else NOTHING
 
 
 NOTHING: Mapping[str, object] = {}

@@ -17,6 +17,8 @@ def counted(state: AgentState, context: FoldContext, event: Sensed) -> AgentStat
     """Return the state with one more such event counted, for each milestone of its type."""
     domain = context.appearance.domain
     declared = domain.event_type.milestones if domain.event_type is not None else ()
+    if not declared:
+        return state
     held = state.executive.counters
     for key, _, _ in keys(declared, domain.name, event):
         held = held.set(key, (held.get(key) or 0) + 1)

@@ -1,6 +1,9 @@
 """Remember what was said lately, for cooldowns and for what was said already."""
 
+from bisect import bisect_left, bisect_right
+from collections.abc import Sequence
 from datetime import datetime
+from operator import attrgetter
 
 from msgspec.structs import replace
 
@@ -9,7 +12,10 @@ from schemas.messages.sensing import Sensed
 from schemas.state import limits
 from schemas.state.agent import AgentState, Pending
 from schemas.state.executive import Saying
+from schemas.values.by_identity import by_identity
 from schemas.values.vectors import Vector
+
+_AT = attrgetter("at")
 
 
 def of_decided(
@@ -49,6 +55,22 @@ def remembered(state: AgentState, saying: Saying) -> AgentState:
     """Return the state with one more response in memory."""
     said = (*state.executive.said, saying)[-limits.SAYINGS :]
     return replace(state, executive=replace(state.executive, said=said))
+
+
+def between(
+    said: tuple[Saying, ...], since: datetime, until: datetime
+) -> Sequence[Saying]:
+    """Return the responses of a span of time, both ends included, in order of time."""
+    ordered = _in_order(said)
+    begin = bisect_left(ordered, since, key=_AT)
+    return ordered[begin : bisect_right(ordered, until, begin, key=_AT)]
+
+
+# They are looked through at each event, and another comes at few of them.
+@by_identity(64)
+def _in_order(said: tuple[Saying, ...]) -> list[Saying]:
+    # Nearly always in order already, but a clock may be set back.
+    return sorted(said, key=_AT)
 
 
 def heard(state: AgentState, event: Sensed, at: datetime) -> AgentState:

@@ -3,6 +3,7 @@
 from projections.folds.executive import ignored, known_facts, personality, spending
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
+from schemas.messages.decisions import Decided
 from schemas.state.agent import AgentState
 
 
@@ -14,7 +15,9 @@ def noticed(
     if settings is None:
         return state
     state = personality.felt(state, context, message)
-    state = known_facts.noticed(state, context, message)
+    # Most outputs are decisions, which tell nothing of what is ignored or spent.
+    if isinstance(message, Decided):
+        return known_facts.noticed(state, context, message)
     if settings.modulates:
         state = ignored.noticed(state, context, message)
     if settings.budget_calls or spending.has_day(settings):

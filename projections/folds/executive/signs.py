@@ -77,10 +77,11 @@ def _latest(
 
 def _struggle(own: Personality, now: datetime, moment: Moment) -> ContextInForce | None:
     name = "user_struggling"
-    failed = [each for each in own.failures if _is_within(each, STRUGGLE_HOLDS, now)]
-    if len(failed) >= FAILURES:
-        sign = Sign(at=now, value=float(len(failed)), cause=failed[-1].cause)
-        return _detected(name, "failures", sign)
+    if len(own.failures) >= FAILURES:
+        failed = [e for e in own.failures if _is_within(e, STRUGGLE_HOLDS, now)]
+        if len(failed) >= FAILURES:
+            sign = Sign(at=now, value=float(len(failed)), cause=failed[-1].cause)
+            return _detected(name, "failures", sign)
     feels = own.sentiments.get(moment.person or EVERYBODY)
     if moment.sentiment is not None:
         feels = Sign(at=now, value=round6(moment.sentiment), cause=moment.id)

@@ -1,6 +1,6 @@
 """Which skills are in force: by personality, by context, or since a person enabled them."""
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import Literal
 
 from msgspec.structs import replace
@@ -8,7 +8,9 @@ from msgspec.structs import replace
 from schemas.messages.executive import SkillLoaded, SkillUnloaded
 from schemas.packs import skills
 from schemas.packs.manifest import CompiledPack
-from schemas.state.executive import Executive
+from schemas.state.executive import ActiveContext, Executive, Known
+from schemas.values.bounded_map import Bounded
+from schemas.values.by_identity import by_identity
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.skills import Skill, Skills
 
@@ -37,16 +39,39 @@ def in_force(
     One that lacks a fact it requires is not. Domains come first, then capabilities, then
     styles. Whether a style's words suit the traits is for the voice to say.
     """
-    known = skills.known(settings, packs)
-    if not known:
-        return known
-    found = {
-        name: skill
-        for name, skill in known.items()
-        if skill.domain in ("", domain) and missing(executive, name, skill) is None
+    by_domain = _by_domain(
+        settings, executive.skills, executive.context, executive.known, *packs
+    )
+    found = by_domain.get(domain)
+    return by_domain[_ANY] if found is None else found
+
+
+_ANY = ""
+"""The domain of a skill that is bound to none."""
+_ORDER = ("domain", "capability", "style")
+
+
+# Asked for at each event, while what it depends on seldom changes.
+@by_identity(256)
+def _by_domain(
+    settings: ExecutiveSettings,
+    by_hand: Bounded[str, bool],
+    context: ActiveContext | None,
+    facts: Bounded[str, Known],
+    *packs: CompiledPack,
+) -> Mapping[str, Skills]:
+    """Return the skills in force for each domain that one is bound to, and for others."""
+    present = Executive(skills=by_hand, context=context, known=facts)
+    known = skills.known(settings, packs).items()
+    fit = sorted(
+        (each for each in known if missing(present, *each) is None),
+        key=lambda each: _ORDER.index(each[1].kind),
+    )
+    domains = dict.fromkeys((_ANY, *(skill.domain for _, skill in fit)))
+    return {
+        domain: {name: skill for name, skill in fit if skill.domain in (_ANY, domain)}
+        for domain in domains
     }
-    order = ("domain", "capability", "style")
-    return dict(sorted(found.items(), key=lambda each: order.index(each[1].kind)))
 
 
 Missing = Literal["unloaded", "enabling", "context", "facts"]
