@@ -33,6 +33,8 @@ class ModelServer(ThreadingHTTPServer):
         """Whether it lets callers wait for an answer that never comes."""
         self.streams = True
         """Whether it can answer in parts, where it is asked for them."""
+        self.pace_s = 0.02
+        """How long it takes for a part, so that each is read by itself."""
         self.breaks: list[Literal["closes", "hangs", "garbles"]] = []
         """What the next answers in parts come to in their middle."""
 
@@ -87,8 +89,7 @@ class _Handler(BaseHTTPRequestHandler):
             if breaks and place == 3:
                 break
             self._part({"content": part})
-            # So that each is read by itself.
-            self.server.closing.wait(0.02)
+            self.server.closing.wait(self.server.pace_s)
         if breaks == "hangs":
             self.server.closing.wait(30)
         if breaks == "garbles":

@@ -10,6 +10,8 @@ from typing import Self
 from rich import progress as bars
 from rich.console import Console
 
+from echoic.terminal.screen import visible
+
 # Seconds: most commands are done by then and should print their result alone.
 _QUIET_S = 1.0
 # In a log file a line is written rarely.
@@ -62,13 +64,52 @@ class Progress:
         return bars.TextColumn(self._what), bars.BarColumn(), share, left
 
 
+class Typing:
+    """Words that are being written, on a terminal's stderr, each time in one another's place.
+
+    What is no terminal gets none: the whole follows.
+    """
+
+    def __init__(self, instead_of: "asyncio.Task[None] | None" = None) -> None:
+        """Show nothing yet; `instead_of` is what ends at the first words."""
+        self._instead_of = instead_of
+        self._bar: bars.Progress | None = None
+
+    def __call__(self, words: str) -> None:
+        """Show all words so far, or their end where the line is too short."""
+        if not words or not sys.stderr.isatty():
+            self.stop()
+            return
+        if self._instead_of is not None:
+            self._instead_of.cancel()
+            if not self._instead_of.done():
+                # It removes its own line first; more words will come.
+                return
+        if self._bar is None:
+            plain = bars.TextColumn("{task.description}", style="dim", markup=False)
+            self._bar = _bar(plain)
+        line = visible(words)[-(self._bar.console.width - 1) :]
+        self._bar.update(self._bar.task_ids[0], description=line, refresh=True)
+
+    def stop(self) -> None:
+        """Remove them."""
+        if self._bar is not None:
+            self._bar.stop()
+        self._bar = None
+
+
 @asynccontextmanager
-async def waiting(what: str) -> AsyncIterator[None]:
-    """Show on stderr what is waited for, and how long, from the first second on."""
+async def waiting(what: str) -> AsyncIterator[Typing]:
+    """Show on stderr what is waited for, and how long, from the first second on.
+
+    What is yielded shows words in its place.
+    """
     showing = asyncio.create_task(_show_waiting(f"waiting for {what} …"))
+    typing = Typing(showing)
     try:
-        yield
+        yield typing
     finally:
+        typing.stop()
         showing.cancel()
         # The cancellation is our own.
         with suppress(asyncio.CancelledError):

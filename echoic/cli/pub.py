@@ -12,11 +12,12 @@ from echoic.cli.connected import on_instance
 from echoic.cli.fields import hints, values
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress, waiting
-from echoic.client import decision_json
+from echoic.client import decision_json, parts
 from echoic.client.connection import Connection
 from echoic.client.event_lines import Sending, read_lines
 from echoic.client.names import heuristic_names
 from echoic.client.pacing import Allowed, Pace, limit_of
+from echoic.client.parts import Part
 from echoic.client.playback import PlayedVote
 from echoic.client.publish import new_event_id
 from echoic.client.sending import Item, Sender, read_file
@@ -109,7 +110,7 @@ async def _send(
             await sender.event(item)
             count += 1
             if show is not None:
-                refused += not await _answered(sender, item, show, as_json)
+                refused += not await _answered(connection, sender, item, show, as_json)
                 continue
             if as_json:
                 print_json({"v": 1, "accepted": True, "event_id": item.event_id})
@@ -130,12 +131,22 @@ async def _shown(
 
 
 async def _answered(
-    sender: Sender, item: Sending, show: Callable[[DecisionRecord], None], as_json: bool
+    connection: Connection,
+    sender: Sender,
+    item: Sending,
+    show: Callable[[DecisionRecord], None],
+    as_json: bool,
 ) -> bool:
     """Print the decision on an event; return False if the event was refused."""
     try:
-        async with waiting("the decision, which may be a model's"):
-            record = await sender.answer(item.event_id)
+        async with waiting("the decision, which may be a model's") as typing:
+
+            def hear(part: Part) -> None:
+                if part.event_id == item.event_id:
+                    typing(part.text)
+
+            async with parts.heard(connection, item.agent, hear):
+                record = await sender.answer(item.event_id)
         show(record)
     except RefusedError as error:
         if as_json:

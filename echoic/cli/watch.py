@@ -1,5 +1,6 @@
 """`echoic watch`, `explain` and `state`: what was decided, why, and what is known."""
 
+from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
@@ -11,10 +12,12 @@ from msgspec import to_builtins
 from echoic.cli import moments
 from echoic.cli.connected import decision_named, known_at, on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
-from echoic.client import decision_json, known_agents
+from echoic.cli.progress import Typing
+from echoic.client import decision_json, known_agents, parts
 from echoic.client import state as remembering
 from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
+from echoic.client.parts import Part
 from echoic.client.state import AgentSnapshot
 from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
@@ -121,8 +124,42 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
     # An agent that is not known yet may become so while somebody watches.
     except NotFoundError as error:
         note(error.what)
-    if not as_json:
-        note(rendered([decisions.heading(terminal())], terminal()))
+    if as_json:
+        await _follow(connection, names, position, limit, None)
+        return
+    note(rendered([decisions.heading(terminal())], terminal()))
+    writing = _Writing()
+    async with parts.heard(connection, agent, writing.hear):
+        await _follow(connection, names, position, limit, writing)
+
+
+class _Writing:
+    """Answers that are being written, shown as they come."""
+
+    def __init__(self) -> None:
+        self.typing = Typing()
+        self._ended: deque[str] = deque(maxlen=100)
+
+    def hear(self, part: Part) -> None:
+        """Show a part, unless its decision is final: they come by another way."""
+        if part.decision_id not in self._ended:
+            self.typing(part.text)
+
+    def end(self, record: DecisionRecord) -> None:
+        """Make way for a decision that is final."""
+        self.typing.stop()
+        self._ended.append(record.id)
+
+
+async def _follow(
+    connection: Connection,
+    names: Names,
+    position: int,
+    limit: int | None,
+    writing: _Writing | None,
+) -> None:
+    """Show each decision; as JSON without `writing`."""
+    agent = connection.settings.agent
     count = 0
     records = DecisionRecords()
     async for input_, outputs in answered(connection.log, agent, position):
@@ -131,14 +168,15 @@ async def _watch(connection: Connection, limit: int | None, as_json: bool) -> No
         if _is_renamed(input_) or any(_is_news(each, names) for each in found):
             names = await heuristic_names(connection.log, agent)
         for record in found:
-            if as_json:
+            if writing is None:
                 print_json(decision_json.as_fields(record))
             elif record.is_final:
+                writing.end(record)
                 show(decisions.line(record, names, terminal()))
             count += record.is_final
             if count == limit:
                 return
-        if not as_json:
+        if writing is not None:
             names = _show_lessons(outputs, names)
 
 

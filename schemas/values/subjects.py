@@ -150,6 +150,11 @@ def part_subject(agent: str, channel: str) -> str:
     return f"{delivery_subject(agent, channel)}.{PART}"
 
 
+def parts_of(agent: str) -> str:
+    """Return the filter over the parts of an agent's responses, on all channels."""
+    return f"out.{check_token(agent, 'agent')}.*.{PART}"
+
+
 def inputs_of(partition: int | Literal["*"]) -> str:
     """Return the filter over all inputs of one partition, or of all of them."""
     return f"ev.{partition}.in.>"
