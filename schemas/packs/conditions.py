@@ -10,6 +10,7 @@ with a text, is false.
 import json
 import operator
 from collections.abc import Callable, Mapping, Sequence
+from functools import lru_cache
 from typing import Any, NamedTuple, assert_never
 
 from schemas.packs.condition_parser import Comparison as Comparison
@@ -43,6 +44,13 @@ _ORDER: Mapping[Operator, Callable[[Any, Any], bool]] = {
     ">": operator.gt,
     ">=": operator.ge,
 }
+
+
+# Parsing costs more than testing; the text alone is the key.
+@lru_cache(maxsize=4096)
+def read(when: str | None) -> When | None:
+    """Return the condition of a text, kept for the next time; None if there is none."""
+    return parse(when) if when else None
 
 
 def holds(when: When, type_: str, source: str, fields: Fields) -> bool:

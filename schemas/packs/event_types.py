@@ -2,9 +2,10 @@
 
 from typing import Literal
 
-from pydantic import Field
+from pydantic import Field, field_validator
 
 from schemas.messages.sensing import Dimension, Sensed
+from schemas.packs import conditions
 from schemas.values.base import Part, Seconds, Token, Unit
 
 GUESTS = "guests"
@@ -36,6 +37,20 @@ class Milestone(Part):
     """What is said, with `{count}` and `{value}`, that of the field."""
 
 
+class SalienceWhen(Part):
+    """What an event means under a condition."""
+
+    when: str = Field(min_length=1, max_length=2_000)
+    """Over its type, its fields and named facts."""
+    salience: dict[Dimension, Unit] = Field(min_length=1)
+
+    @field_validator("when")
+    @classmethod
+    def _can_be_read(cls, when: str) -> str:
+        conditions.parse(when)
+        return when
+
+
 class EventType(Part):
     """A type of event that belongs to this domain."""
 
@@ -45,6 +60,10 @@ class EventType(Part):
     description: str = ""
     salience: dict[Dimension, Unit] = Field(default_factory=dict)
     """What such an event means where its sensor gives no hint."""
+    salience_when: tuple[SalienceWhen, ...] = Field(
+        default=(), max_length=16, exclude_if=().__eq__
+    )
+    """What it means besides under conditions; of those that hold the first goes first."""
     ttl_s: Seconds | None = None
     """After so many seconds an answer to it is stale; else the pack's."""
     tau_s: Seconds | None = None

@@ -6,7 +6,8 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import personality, skills, voice
+from handlers.mind.stages import known, personality, skills, voice
+from handlers.mind.stages.known import Told
 from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.skills import Manner, Saying
 from handlers.mind.stages.voice import Tone
@@ -20,6 +21,8 @@ from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import ids
 from schemas.values.base import rfc3339
 from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.prompt_fencing import FENCED_SINCE
+from schemas.values.reasons import ResponseType
 from schemas.values.skills import Skills
 
 SERIOUS = ("high_threat", "user_struggling")
@@ -78,6 +81,27 @@ def unasked(
     return Spoken(words.text, traits.record(), words.skills or None, words.wording)
 
 
+def told(
+    turn: TurnContext, event: Sensed, in_force: Skills, type_: ResponseType
+) -> Told:
+    """Return what a model is told of an event by the skills in force."""
+    settings = turn.settings.executive
+    # Devices wrote it, so it is told only where there are fences.
+    is_fenced = turn.settings.edition >= FENCED_SINCE
+    if settings is None or not settings.consistent or not is_fenced or not in_force:
+        return known.NOTHING
+    saying = Saying(
+        text="",
+        response_type=type_,
+        type=event.type,
+        source=event.source,
+        fields=known_with(turn, event).fields,
+    )
+    facts = turn.state.executive.known
+    named = {name: facts[name] for name in facts.sorted_keys()}
+    return known.told(saying, in_force, named, turn.draw)
+
+
 def _traits_at(
     turn: TurnContext, settings: ExecutiveSettings, moment: Moment
 ) -> Traits:
@@ -126,10 +150,10 @@ def manner_of(traits: Traits | None, settings: ExecutiveSettings) -> Manner | No
 
 def known_with(turn: TurnContext, event: Sensed) -> Sensed:
     """Return an event with the named facts as further fields; its own go before them."""
-    known = known_facts.as_fields(turn.state.executive)
-    if not known:
+    facts = known_facts.as_fields(turn.state.executive)
+    if not facts:
         return event
-    return event.model_copy(update={"fields": {**known, **event.fields}})
+    return event.model_copy(update={"fields": {**facts, **event.fields}})
 
 
 def voiced(

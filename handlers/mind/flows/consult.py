@@ -9,7 +9,8 @@ from datetime import timedelta
 from typing import Literal, Protocol
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import prompts, recall, withholding
+from handlers.mind.stages import known, prompts, recall, withholding
+from handlers.mind.stages.known import Told
 from handlers.mind.stages.prompts import Prompt, PromptManner, request_hash
 from handlers.mind.stages.voice import Tone
 from handlers.mind.strategies import registry
@@ -49,11 +50,13 @@ class Consultation:
         context: DecisionContext,
         question: Question | None = None,
         background: str = "",
+        told: Told = known.NOTHING,
     ) -> Prompt:
         """Return the prompt about an event: Echoic's, or the `question` a strategy
         wrote.
 
-        `background` is what is remembered; Echoic's own prompt alone tells it.
+        `background` is what is remembered, `told` what skills tell; Echoic's own prompt
+        alone tells either.
         """
         if question is not None:
             return prompts.in_own_words(question, self.model)
@@ -65,15 +68,16 @@ class Consultation:
             rate=self.manner.withhold,
             trusted=threshold_of(self.strategy, turn.settings, context),
         )
-        return prompts.build(
+        prompt = prompts.build(
             context,
             shown.candidates,
             self.system,
             self.model,
             self.manner,
             withheld=shown.withheld,
-            background=background,
+            background="\n\n".join(filter(None, (told.text, background))),
         )
+        return replace(prompt, skills=told.skills) if told.skills else prompt
 
 
 class Surroundings(Protocol):
@@ -195,10 +199,12 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
 
 
 def _background(executive: ExecutiveSettings) -> tuple[str, ...]:
-    """Return our own words in what a model is told of memory."""
+    """Return our own words in what a model is told of memory, and by skills."""
+    by_skills = known.TEMPLATES if executive.consistent else ()
     if not executive.prompt_tokens:
-        return ()
-    return recall.TEMPLATES + (recall.MEMORY_TEMPLATES if executive.recall else ())
+        return by_skills
+    memory = recall.MEMORY_TEMPLATES if executive.recall else ()
+    return (*recall.TEMPLATES, *memory, *by_skills)
 
 
 def threshold_of(

@@ -237,7 +237,8 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     prompt = None
     if consulted and choice.asks_model:
         known = converse.background(turn, here.event)
-        prompt = consulted.prompt(turn, context, choice.odds.question, known)
+        told = character.told(turn, here.event, here.skills, here.response_type)
+        prompt = consulted.prompt(turn, context, choice.odds.question, known, told)
     when: Timing = "immediate" if prompt is None else "queued"
     if choice.heuristic is not None:
         when = waiting.timing_of(turn, _answer(turn, here, choice.heuristic))

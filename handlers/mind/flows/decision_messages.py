@@ -202,7 +202,7 @@ def decided(
         gates=(*occasion.assessment.gates, *choice.odds.gates),
         prompt_digest=prompt.request_hash if prompt else None,
         goals=goals,
-        skills=_skills(occasion, choice),
+        skills=_skills(occasion, choice, prompt),
         wording=_wording(choice),
     )
 
@@ -361,10 +361,13 @@ def _wording(choice: Choice) -> Wording | None:
     return voiced.wording if voiced is not None else None
 
 
-def _skills(occasion: Occasion, choice: Choice) -> tuple[str, ...] | None:
+def _skills(
+    occasion: Occasion, choice: Choice, prompt: Prompt | None
+) -> tuple[str, ...] | None:
     """Return the skills that the words are by; for a model, those it is told of."""
     answering, tone = _answering(choice), occasion.tone
     told = tone.skills if tone is not None and choice.asks_model else ()
+    told += prompt.skills if prompt is not None else ()
     voiced = answering.voiced if answering is not None else None
     said = voiced.skills if voiced is not None else ()
     # A race may be both; each is named once.

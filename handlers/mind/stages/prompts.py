@@ -126,6 +126,8 @@ class Prompt:
     request_hash: str
     withheld: Mapping[str, bool]
     """By arm, whether a candidate that might have been in it was kept back."""
+    skills: tuple[str, ...] = ()
+    """Those by which it tells of the event."""
 
 
 def in_own_words(question: Question, model: ModelSettings) -> Prompt:

@@ -16,8 +16,10 @@ from typing import get_args
 from msgspec import Struct
 
 from projections.folds.events import BURST_COUNT, Appearance, Domain
+from projections.folds.executive import known_facts
 from schemas.messages.decisions import Gate, Relevance, Salience
 from schemas.messages.sensing import Dimension, Intent, Sensed
+from schemas.packs import conditions
 from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values import vectors
 from schemas.values.exact_math import clamp, exp, power, round6
@@ -218,7 +220,7 @@ def _dimensions(
     vector: Vector | None,
     half_life_s: float,
 ) -> dict[Dimension, float]:
-    defaults = domain.event_type.salience if domain.event_type else {}
+    defaults = _defaults(state, domain, event)
     # The sensor's own hint goes before the pack's default.
     values: dict[Dimension, float] = {**defaults, **event.salience}
     known = state.sources.get(event.source)
@@ -226,6 +228,26 @@ def _dimensions(
         values["novelty"] = novelty(known, vector, state.now, half_life_s)
     # In one order everywhere: floats are added up in it, and the record holds it.
     return {name: round6(values[name]) for name in sorted(values)}
+
+
+def _defaults(
+    state: AgentState, domain: Domain, event: Sensed
+) -> Mapping[Dimension, float]:
+    """Return what the pack says such an event means, as things are now."""
+    declared = domain.event_type
+    if declared is None:
+        return {}
+    if not declared.salience_when:
+        return declared.salience
+    fields = {**known_facts.as_fields(state.executive), **event.fields}
+    found = dict(declared.salience)
+    # The first goes over those after it.
+    for each in reversed(declared.salience_when):
+        when = conditions.read(each.when)
+        assert when is not None, "it has words"
+        if conditions.holds(when, event.type, event.source, fields):
+            found |= each.salience
+    return found
 
 
 def _in_burst(habit: Habit, now: datetime) -> bool:

@@ -12,7 +12,6 @@ from msgspec import Struct
 
 from schemas.messages.decisions import Draw, Wording
 from schemas.packs import conditions
-from schemas.packs.conditions import When
 from schemas.ports.decision_context import Voiced
 from schemas.values import ids
 from schemas.values.personality import Trait
@@ -97,6 +96,17 @@ def voiced(
             draws=tuple(words.draws) or None,
         ),
     )
+
+
+def details(
+    saying: Saying, skills: Skills, drawn: Callable[[str], float]
+) -> tuple[str, tuple[str, ...]]:
+    """Return what domains and capabilities know of an event, and which of them do."""
+    words = _Words("", [], [], [], [])
+    for name, skill in skills.items():
+        if skill.kind != "style":
+            _apply(words, saying, name, skill, None, drawn)
+    return words.text, tuple(words.used)
 
 
 def _detail(
@@ -185,7 +195,7 @@ def _lines(saying: Saying, skill: Skill, at: int | None) -> Iterator[Line]:
     for line in skill.lines:
         if line.types and saying.response_type not in line.types:
             continue
-        when = _read(line.when)
+        when = conditions.read(line.when)
         if _in_band(line.bands, at) and (
             when is None
             or conditions.holds(when, saying.type, saying.source, saying.fields)
@@ -257,12 +267,6 @@ def _pattern(words: tuple[str, ...]) -> re.Pattern[str]:
         for each in longest
     )
     return re.compile(chosen, re.IGNORECASE | re.ASCII)
-
-
-# Parsing costs more than testing; the text alone is the key.
-@lru_cache(maxsize=4096)
-def _read(when: str | None) -> When | None:
-    return conditions.parse(when) if when else None
 
 
 @lru_cache(maxsize=1024)
