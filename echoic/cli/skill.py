@@ -1,42 +1,29 @@
 """`echoic skill`: how words change, what is known in a context, and what it can do."""
 
-from collections.abc import Mapping
-
 from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.heuristics import packs_of
-from projections.folds.executive import skills as in_force
+from echoic.client.personality import now_of
+from echoic.client.skills import skill_rows
 from schemas.messages.executive import SkillLoaded, SkillUnloaded
-from schemas.packs import skills
-from schemas.state.executive import Executive
-from schemas.values.skills import Skill
 
 app = new_app("skill", "How its words change, and what it can do: list, load, unload.")
-
-WAITS: Mapping[in_force.Missing, str] = {
-    "unloaded": "unloaded",
-    "enabling": "off until it is loaded",
-    "context": "in another context",
-    "facts": "until known: ",
-}
 
 
 @app.command(name="list")
 def list_(call: Call) -> None:
-    """List the skills there are, and which are in force.
+    """List the skills there are, and which have a say now; of the others why not.
 
     Example: `echoic skill list`.
     """
 
     async def run(connection: Connection) -> list[dict[str, object]]:
         known = await known_at(connection)
-        settings = known.shared.settings
-        if settings is None or settings.executive is None:
-            return []
         packs = await packs_of(connection.log, known)
-        found = skills.known(settings.executive, packs)
-        return [_row(known.agent.executive, name, found[name]) for name in found]
+        return [
+            each.as_json() for each in skill_rows(known, packs, now_of(known.agent))
+        ]
 
     rows = on_instance(call, run)
     header = ("", "skill", "kind", "for", "not in force", "description")
@@ -68,20 +55,3 @@ def unload(call: Call, name: str) -> None:
     """
     send(call, SkillUnloaded(skill=name))
     call.show({"skill": name}, [f"{name} is unloaded from here"])
-
-
-def _row(executive: Executive, name: str, skill: Skill) -> dict[str, object]:
-    why = in_force.missing(executive, name, skill)
-    waits = WAITS[why] if why is not None else ""
-    if why == "facts":
-        waits += ", ".join(
-            each for each in skill.requires if each not in executive.known
-        )
-    return {
-        "in_force": why is None,
-        "skill": name,
-        "kind": skill.kind,
-        "for": skill.context_binding or skill.trait or "",
-        "waits": waits,
-        "description": skill.description or ", ".join(skill.capabilities),
-    }

@@ -99,7 +99,8 @@ def told(
     )
     facts = turn.state.executive.known
     named = {name: facts[name] for name in facts.sorted_keys()}
-    return known.told(saying, in_force, named, turn.draw)
+    detail, used = skills.details(saying, in_force, turn.draw)
+    return known.told(detail, used, in_force, named)
 
 
 def _traits_at(

@@ -26,6 +26,7 @@ from handlers.mind.flows.output import Addressee
 from handlers.mind.flows.told import acknowledged
 from handlers.mind.stages import executive, matching, outcomes, relevance, salience
 from handlers.mind.stages.personality import Traits
+from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.timing import Answer
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
@@ -40,6 +41,7 @@ from schemas.ports.decision_context import (
     DecisionContext,
     HeuristicCandidate,
     Odds,
+    Question,
     Strategy,
 )
 from schemas.values.reasons import Timing
@@ -236,9 +238,7 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     result = executive.result(context, choice, decision_id)
     prompt = None
     if consulted and choice.asks_model:
-        known = converse.background(turn, here.event)
-        told = character.told(turn, here.event, here.skills, here.response_type)
-        prompt = consulted.prompt(turn, context, choice.odds.question, known, told)
+        prompt = _prompt(turn, here, consulted, context, choice.odds.question)
     when: Timing = "immediate" if prompt is None else "queued"
     if choice.heuristic is not None:
         when = waiting.timing_of(turn, _answer(turn, here, choice.heuristic))
@@ -266,6 +266,19 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     ask = output.streamed(turn, ask, here.event)
     decided, first = recollect.first(turn, here, decided, ask, choice.odds.question)
     return [decided, *suggested, first]
+
+
+def _prompt(
+    turn: TurnContext,
+    here: Occasion,
+    consulted: Consultation,
+    context: DecisionContext,
+    question: Question | None,
+) -> Prompt:
+    """Return what the model is asked, with what is remembered and what skills tell."""
+    remembered = converse.background(turn, here.event)
+    told = character.told(turn, here.event, here.skills, here.response_type)
+    return consulted.prompt(turn, context, question, remembered, told)
 
 
 def _by_heuristic(

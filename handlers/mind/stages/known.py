@@ -5,12 +5,10 @@ named facts are those that these skills provide or require. All of it is what de
 so all of it is fenced.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Mapping, Sequence
 
 from msgspec import Struct
 
-from handlers.mind.stages import skills
-from handlers.mind.stages.skills import Saying
 from schemas.values.prompt_fencing import fenced
 from schemas.values.skills import Skills, version_of
 
@@ -38,13 +36,16 @@ NOTHING = Told()
 
 
 def told(
-    saying: Saying,
-    in_force: Skills,
-    facts: Mapping[str, object],
-    drawn: Callable[[str], float],
+    detail: str, used: Sequence[str], in_force: Skills, facts: Mapping[str, object]
 ) -> Told:
-    """Return what a model is told of an event; `facts` are all that are known, by name."""
-    detail, used = skills.details(saying, in_force, drawn)
+    """Return what a model is told of an event.
+
+    Args:
+        detail: what skills have to say of it.
+        used: those skills, as `<name>@<version>`.
+        in_force: all that are in force.
+        facts: all that are known, by name.
+    """
     parts = [_DETAILS.format(fenced(detail, _CAP))] if detail else []
     by = {
         fact: version_of(name, skill)

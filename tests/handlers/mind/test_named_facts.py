@@ -150,11 +150,11 @@ def test_what_a_model_was_told_before_it_is_told_again() -> None:
 
 def test_what_an_event_means_may_hang_on_a_named_fact() -> None:
     """A date matters more to somebody who is far away; the sensor's own hint goes first."""
-    near = {
+    near: dict[str, Any] = {
         "when": 'user.location = "Rome" and minutes < 30',
         "salience": {"actionability": 0.9},
     }
-    far = {
+    far: dict[str, Any] = {
         "when": "user.location != null",
         "salience": {"actionability": 0.5, "social": 0.4},
     }
