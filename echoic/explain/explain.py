@@ -11,7 +11,7 @@ from echoic.client.names import Names, named
 from echoic.explain.gates import PASSES, SILENCE_OF_GATE, VALUE_OF_GATE
 from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
-from schemas.messages.arms import RACE, SILENT
+from schemas.messages.arms import RACE, SILENT, reflex_of
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
 from schemas.values.reasons import Timing
 
@@ -35,6 +35,11 @@ REASONS: Mapping[str, str] = {
     "strategy_silent": "the strategy chose silence",
     "learned_silence": "it learnt that nothing is to be said at such times",
     "recently_quipped": "it made a quip not long ago",
+    "dead": "the character is dead",
+    "player_controlled": "a player controls the character",
+    "locked": "it is kept from deciding",
+    "asleep": "the character is asleep",
+    "nothing_due": "there was nothing to do about it",
     "error": "something failed",
     "stale": "the answer came too late",
     "superseded": "something newer took its place",
@@ -55,6 +60,7 @@ _WAITS: Mapping[Timing, str] = {
 
 _OCCASIONS: Mapping[str, str] = {
     "reminder": "somebody asked to be reminded of it",
+    "think": "what it needs made it due",
     "milestone": "so many events of a kind came that a pack declares to be worth a word",
     "check_in": "somebody was there, and nothing had been said for a while",
     "observation": "a kind of event came often, which was new",
@@ -255,6 +261,8 @@ def _spoke(record: DecisionRecord, names: Names) -> str:
         return f"Spoke by the heuristic {who}{figures}{race}."
     if record.path == "proactive":
         return f"Spoke by itself: {_OCCASIONS.get(decided.type, decided.type)}."
+    if record.path == "reflex":
+        return f"Acted by a reflex, {reflex_of(decided.arm)}, without a model."
     if record.path == "acknowledged":
         return "Told the person what became of what they asked for."
     model = getattr(record.ending, "model", "the model")

@@ -53,6 +53,7 @@ def explained_alone(
         yield indented(2, f"“{record.said}”")
     yield ""
     yield table(("", "", "", words()), map(_gate, found.gates), 2)
+    yield from (indented(2, line) for line in _layers(decided))
     if decided.voice is not None:
         yield from (indented(2, line) for line in of_decision(decided.voice))
     yield from (indented(2, line) for line in by_skills(decided))
@@ -91,6 +92,14 @@ def next_command(record: DecisionRecord) -> str:
             " --confidence 0.8"
         )
     return f"echoic explain {id_} --json"
+
+
+def _layers(decided: Decided) -> Iterator[str]:
+    """Yield what each layer of a character came to."""
+    for each in decided.layers or ():
+        rule = f" {each.rule}" if each.rule is not None else ""
+        verdict = each.verdict.replace("_", " ")
+        yield f"layer {each.layer}: {verdict}{rule} ({each.why})"
 
 
 def _remembered(record: DecisionRecord) -> Iterator[str]:

@@ -11,6 +11,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
+from handlers.mind.characters import think
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     achieved,
@@ -33,6 +34,7 @@ from handlers.mind.stages import completion, controls, feedback, intake, outcome
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import clock, rate_limits, timers
+from projections.folds.characters.body import mind_of
 from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
@@ -227,6 +229,8 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
         unasked.run(turn, timer)
     elif timer.purpose == "recall":
         recollect.give_up(turn, turn.state.pending[timer.id])
+    elif timer.purpose == "think":
+        think.at_timer(turn, timer)
     else:
         pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)
@@ -274,6 +278,10 @@ def _answer(turn: TurnContext, ran: int) -> None:
 
 
 def _decide(turn: TurnContext, event: Sensed) -> None:
+    mind = mind_of(turn.packs)
+    if mind is not None:
+        think.on_event(turn, event, mind)
+        return
     at_break_of = noticing.noticed(turn, event)
     for message in decide.decide(turn, event):
         turn.emit(message)

@@ -23,6 +23,7 @@ from projections.folds import (
     sessions,
     timers,
 )
+from projections.folds.characters import body
 from projections.folds.executive import (
     initiatives,
     opportunities,
@@ -36,7 +37,7 @@ from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, WakeupSet
 from schemas.messages.controls import (
     HeuristicFrozen,
     HeuristicSeeded,
@@ -106,7 +107,10 @@ def _said(
 ) -> AgentState:
     match message:
         case Decided():
-            return _decided(state, context, id_, message)
+            state = _decided(state, context, id_, message)
+            if message.layers is None:
+                return state
+            return body.decided(state, context, id_, message)
         case Completed():
             return _completed(state, context, message)
         case Dropped():
@@ -243,6 +247,8 @@ def _slept(
             return waiting.taken(state, context, message)
         case OpportunityDrawn():
             return opportunities.drawn(state, message)
+        case WakeupSet():
+            return body.woken(state, message)
         case ControlInferred():
             return controls.inferred(state, context, id_, message)
         case _:

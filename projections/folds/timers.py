@@ -68,6 +68,10 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
         forming=state.forming.delete(id_) if id_ in state.forming else state.forming,
         asks=asks,
         sleeping=None if message.purpose == "reflection" else state.sleeping,
+        # It thinks again at the next event.
+        character=replace(state.character, due=None)
+        if message.purpose == "think"
+        else state.character,
     )
 
 

@@ -18,7 +18,7 @@ from schemas.values.base import Part
 from schemas.values.bounded_map import EMPTY
 from schemas.values.packed_texts import PackedTexts
 
-FORMAT = 4
+FORMAT = 5
 """Raised when the state's shape changes; an upcast and a golden state come with it."""
 
 State = dict[str, Any]
@@ -30,7 +30,7 @@ def _added(state: State) -> State:
     return state
 
 
-UPCASTS: Mapping[int, Callable[[State], State]] = {2: _added, 3: _added}
+UPCASTS: Mapping[int, Callable[[State], State]] = {2: _added, 3: _added, 4: _added}
 """By format: the function that makes a state of that format one format newer."""
 
 OLDEST = min(UPCASTS)

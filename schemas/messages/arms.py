@@ -38,7 +38,15 @@ RACE = "race:"
 HEURISTIC = "heuristic:"
 """What the arms of heuristics begin with."""
 
+REFLEX = "reflex:"
+"""What the arms of a character's reflexes begin with."""
+
 _VOICED = "~"
+
+
+def reflex_of(arm: str) -> str | None:
+    """Return the reflex of an arm; None if it is none."""
+    return arm.removeprefix(REFLEX) if arm.startswith(REFLEX) else None
 
 
 def heuristic_arm(

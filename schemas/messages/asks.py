@@ -165,5 +165,5 @@ class WakeupSet(StructMessage, frozen=True, kw_only=True):
     kind: ClassVar[Kind] = "ask"
     token: ClassVar[str] = "wakeup_set"
 
-    due_at: Moment
-    """In the agent's time."""
+    due_at: Moment | None = None
+    """In the agent's time; None: it waits for what happens."""

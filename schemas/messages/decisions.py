@@ -21,7 +21,7 @@ from schemas.values.base import (
     written,
 )
 from schemas.values.personality import Trait
-from schemas.values.reasons import Drop, Path, ResponseType, Silence, Timing
+from schemas.values.reasons import Drop, Path, ResponseType, Silence, Timing, Verdict
 
 Exploration = Literal["none", "uniform", "challenger"]
 """The scheme by which arms other than the strategy's had a chance."""
@@ -177,6 +177,17 @@ class Wording(StructPart, frozen=True, kw_only=True):
     """Which of several texts were taken."""
 
 
+class LayerVerdict(StructPart, frozen=True, kw_only=True):
+    """What a layer of a character came to."""
+
+    layer: Name
+    verdict: Verdict
+    rule: str | None = None
+    """What it would do: the name of the reflex."""
+    why: str = written("")
+    """In words."""
+
+
 class Decision(StructMessage, frozen=True, kw_only=True):
     """A decision or what became of it."""
 
@@ -251,6 +262,10 @@ class Decided(Decision, frozen=True, kw_only=True):
     follows: str | None = None
     """The decision that the person's words follow upon, as its answer was the last thing
     said to that person."""
+    layer: Name | None = None
+    """The layer of a character that acts; None: no character, or none acts."""
+    layers: tuple[LayerVerdict, ...] | None = None
+    """What each layer of a character came to, in the order they were asked."""
 
     @property
     def is_tried(self) -> bool:

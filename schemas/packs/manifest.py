@@ -17,6 +17,7 @@ from pydantic_core import PydanticCustomError
 from schemas.messages.arms import Action
 from schemas.messages.sensing import Dimension
 from schemas.packs import conditions, word_patterns
+from schemas.packs.characters import CharacterMind
 from schemas.packs.conditions import When
 from schemas.packs.constraints import Constraints, within
 from schemas.packs.event_types import EventType as EventType
@@ -184,6 +185,8 @@ class Pack(Part):
     """How words change here, each loaded as `<pack>/<name>`."""
     phrases: tuple[Phrases, ...] = Field(default=(), max_length=16)
     """What people say to have it quieter and the like, besides the settings' languages."""
+    mind: CharacterMind | None = None
+    """What makes an agent with this pack a character; without one it is a companion."""
 
     @model_validator(mode="after")
     def _names_are_unique(self) -> Self:

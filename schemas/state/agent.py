@@ -16,6 +16,7 @@ from schemas.messages.experiments import Experiment, Variant
 from schemas.messages.feedback import Strand
 from schemas.messages.sleep import Moment, Sleeping
 from schemas.state import limits
+from schemas.state.character import NOBODY, Character
 from schemas.state.evidence import Belief, Prior, Rater
 from schemas.state.executive import IDLE, Executive
 from schemas.state.lessons import Forming, Lesson, Reinforced
@@ -241,6 +242,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
         "reminder",
         "opportunity",
         "recall",
+        "think",
     ]
 
 
@@ -329,6 +331,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     slept: Sleeping | None = None
     """The last one that is over."""
     executive: Executive = IDLE
+    character: Character = NOBODY
 
     def taught(self, heuristic_id: str) -> Taught | None:
         """Return the taught heuristic of this id."""

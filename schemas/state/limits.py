@@ -111,3 +111,9 @@ UTTERANCE = 300
 
 KNOWN_FACTS = 256
 """How many named facts are remembered, at least."""
+
+BODY_FIELDS = 64
+"""Fields of a character's body besides its needs."""
+
+BODY_FIELD_BYTES = 4_096
+"""Of one of them, as JSON."""

@@ -7,11 +7,19 @@ change its meaning.
 from typing import Literal
 
 Path = Literal[
-    "heuristic", "llm", "fallback", "rejected", "none", "acknowledged", "proactive"
+    "heuristic",
+    "llm",
+    "fallback",
+    "rejected",
+    "none",
+    "acknowledged",
+    "proactive",
+    "reflex",
 ]
 """How a decision came about; `none` when a gate closed before the strategy ran,
 `acknowledged` when a person asked for a change of behaviour and is told what became of
-it, `proactive` when a timer was due and no event is answered."""
+it, `proactive` when a timer was due and no event is answered, `reflex` when a character acts
+by its table of reflexes."""
 
 Origin = Literal["skill_pack", "learned", "seeded"]
 """Where a heuristic is from: a pack, a model's answer that was liked, or a person."""
@@ -47,7 +55,20 @@ Silence = Literal[
     "learned_silence",
     "busy",
     "recently_quipped",
+    "dead",
+    "player_controlled",
+    "locked",
+    "asleep",
+    "nothing_due",
 ]
+
+Absence = Literal["dead", "player_controlled", "locked", "asleep"]
+"""Why a character does not decide."""
+
+Verdict = Literal[
+    "acts", "nothing_due", "goes_on", "matters_less", "uninterruptible", "not_asked"
+]
+"""What a layer of a character came to."""
 
 Drop = Literal[
     "stale",

@@ -27,7 +27,9 @@ def noticed(turn: TurnContext, event: Sensed) -> str | None:
     declared = turn.appearance.domain.event_type
     if declared is None or declared.means is None or turn.settings.executive is None:
         return None
-    kind = _CONTROLS[declared.means]
+    kind = _CONTROLS.get(declared.means)
+    if kind is None:
+        return None
     told = {
         name: event.fields[name] for name in kind.model_fields if name in event.fields
     }

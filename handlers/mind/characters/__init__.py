@@ -1,0 +1,1 @@
+"""Characters: agents with a body, whose layers decide what they do."""

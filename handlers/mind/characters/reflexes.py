@@ -1,0 +1,210 @@
+"""Reflexes: what a character does without a model, by the table of its pack.
+
+Of all rules that hold the highest priority wins, and of equal ones the first; the source
+design takes the first that matches, whatever its priority (docs/departures.md).
+"""
+
+from collections.abc import Mapping
+from datetime import UTC, datetime, timedelta
+
+from msgspec import Struct
+
+from schemas.messages.decisions import LayerVerdict
+from schemas.packs import conditions
+from schemas.packs.characters import IDLE_S, Behaviour, CharacterMind, Reflex
+from schemas.packs.conditions import When
+from schemas.state.character import Character, Doing
+from schemas.values.by_identity import by_identity
+from schemas.values.exact_math import clamp, round6
+from schemas.values.reasons import Absence, Verdict
+
+LAYER = "reflex"
+
+_NO_TABLE = Behaviour()
+"""Of a behaviour that a newer pack does not know any more."""
+
+
+class Finding(Struct, frozen=True):
+    """What the table of reflexes came to."""
+
+    holding: tuple[Reflex, ...]
+    """The reflexes whose condition holds, in the table's order."""
+    best: Reflex | None
+    verdict: Verdict
+    why: str
+
+    @property
+    def acts(self) -> bool:
+        """Whether the best takes the place of what the character does."""
+        return self.verdict == "acts"
+
+    def record(self) -> LayerVerdict:
+        """Return it as a decision holds it."""
+        rule = self.best.name if self.best is not None else None
+        return LayerVerdict(layer=LAYER, verdict=self.verdict, rule=rule, why=self.why)
+
+
+def fields_at(
+    character: Character, mind: CharacterMind, now: datetime
+) -> Mapping[str, object]:
+    """Return what conditions are held against at a time: fields, needs and `idle_s`."""
+    body = character.body
+    told: dict[str, object] = dict(body.fields)
+    for name in mind.needs:
+        reading = body.needs.get(name)
+        if reading is not None:
+            told[name] = round6(clamp(reading.now(now), 0.0, 1.0))
+    since = idle_since(character, now)
+    if since is not None:
+        told[IDLE_S] = round6(max((now - since).total_seconds(), 0.0))
+    return told
+
+
+def doing_at(character: Character, now: datetime) -> Doing | None:
+    """Return what the character does at a time; None if that is over by then."""
+    doing = character.doing
+    return doing if doing is not None and now < doing.until else None
+
+
+def idle_since(character: Character, now: datetime) -> datetime | None:
+    """Return since when nothing is done; None if something is."""
+    doing = character.doing
+    if doing is None:
+        return character.idle_since
+    return doing.until if now >= doing.until else None
+
+
+def absence(mind: CharacterMind, fields: Mapping[str, object]) -> Absence | None:
+    """Return why the character does not decide; None if it does."""
+    for name, when in _table(mind).absent:
+        if conditions.holds(when, "", "", fields):
+            return name
+    return None
+
+
+def find(
+    mind: CharacterMind, fields: Mapping[str, object], doing: Doing | None
+) -> Finding:
+    """Hold a body against the table, and the best rule against what is being done."""
+    holding = tuple(
+        reflex
+        for reflex, when in zip(mind.reflexes, _table(mind).reflexes, strict=True)
+        if conditions.holds(when, "", "", fields)
+    )
+    if not holding:
+        return Finding(holding, None, "nothing_due", "no reflex holds")
+    # `max` returns the first of equal ones.
+    best = max(holding, key=mind.priority)
+    priority = mind.priority(best)
+    if doing is None:
+        return Finding(holding, best, "acts", f"{best.when}, priority {priority:g}")
+    if doing.behaviour == best.behaviour:
+        return Finding(holding, best, "goes_on", f"it does so already: {best.when}")
+    over = f"priority {priority:g} against {doing.behaviour} of {doing.priority:g}"
+    present = mind.behaviours.get(doing.behaviour, _NO_TABLE)
+    if not present.interruptible:
+        return Finding(holding, best, "uninterruptible", over)
+    may = mind.behaviours[best.behaviour].interrupts and priority > doing.priority
+    return Finding(holding, best, "acts" if may else "matters_less", over)
+
+
+def due(character: Character, mind: CharacterMind, now: datetime) -> datetime | None:
+    """Return when the character will act of its own accord; None if events must come first.
+
+    Needs change evenly, so what holds can only change where one of them, or the time idle,
+    crosses a number that a condition names, or where what is being done is over. Those times
+    are looked at on the grid of its thinking, soonest first: it equals asking at each tick.
+    """
+    times = sorted({*_crossings(character, mind, now), *_over(character, now)})
+    for at in times:
+        for tick in _ticks(mind, at, now):
+            fields = fields_at(character, mind, tick)
+            if absence(mind, fields) is not None:
+                continue
+            if find(mind, fields, doing_at(character, tick)).acts:
+                return tick
+    return None
+
+
+def _crossings(
+    character: Character, mind: CharacterMind, now: datetime
+) -> list[datetime]:
+    found = []
+    for name, limit in _table(mind).limits:
+        if name == IDLE_S:
+            since = idle_since(character, now)
+            if since is None and character.doing is not None:
+                since = character.doing.until
+            at = since + _span(limit) if since is not None else None
+        else:
+            reading = character.body.needs.get(name)
+            if reading is None or not reading.rate:
+                continue
+            at = reading.at + _span((limit - reading.value) / reading.rate)
+        if at is not None and at >= now:
+            found.append(at)
+    return found
+
+
+def _over(character: Character, now: datetime) -> list[datetime]:
+    doing = character.doing
+    return [doing.until] if doing is not None and doing.until > now else []
+
+
+def _span(seconds: float) -> timedelta:
+    # A need that hardly changes crosses a limit in more years than a calendar has.
+    return timedelta(seconds=clamp(seconds, -_FAR_S, _FAR_S))
+
+
+_FAR_S = 3.2e9
+"""About a hundred years."""
+
+
+def _ticks(
+    mind: CharacterMind, at: datetime, now: datetime
+) -> tuple[datetime, datetime]:
+    """Return the first tick at or after a time that is after `now`, and the next one.
+
+    Exactly at a crossing `<` may not hold yet.
+    """
+    # In whole microseconds: every machine finds the same grid.
+    step, phase = _micros(mind.think.interval_s), _micros(mind.think.phase_s)
+    earliest = max(at, now + _MICROSECOND)
+    steps = -((phase - (earliest - _EPOCH) // _MICROSECOND) // step)
+    first = _EPOCH + timedelta(microseconds=phase + steps * step)
+    return first, first + timedelta(microseconds=step)
+
+
+def _micros(seconds: float) -> int:
+    return round(seconds * 1e6)
+
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_MICROSECOND = timedelta(microseconds=1)
+
+
+class _Table(Struct, frozen=True):
+    """The conditions of a mind, parsed."""
+
+    reflexes: tuple[When, ...]
+    absent: tuple[tuple[Absence, When], ...]
+    limits: tuple[tuple[str, float], ...]
+    """Each need, or `idle_s`, with a number that a condition compares it with."""
+
+
+@by_identity(256)
+def _table(mind: CharacterMind) -> _Table:
+    reflexes = tuple(conditions.parse(each.when) for each in mind.reflexes)
+    absent = tuple(
+        (name, conditions.parse(mind.absent[name])) for name in sorted(mind.absent)
+    )
+    linear = {*mind.needs, IDLE_S}
+    limits = {
+        (each.field, float(value))
+        for when in (*reflexes, *(when for _, when in absent))
+        for each in conditions.comparisons(when)
+        if each.field in linear
+        for value in each.values
+        if isinstance(value, int | float) and not isinstance(value, bool)
+    }
+    return _Table(reflexes, absent, tuple(sorted(limits)))

@@ -1,0 +1,1 @@
+"""Folds of characters: their bodies and what they do."""

@@ -1,0 +1,159 @@
+"""Fold what a world reports of a character, and what the character does about it.
+
+The mind looks at a character after the event that it decides on: it calls `sensed` itself,
+and the decision's fold comes to the same.
+"""
+
+from collections.abc import Sequence
+from datetime import datetime, timedelta
+
+import msgspec
+from immutables import Map
+from msgspec.structs import replace
+
+from projections.folds import timers
+from projections.folds.fold_context import FoldContext
+from schemas.messages.arms import reflex_of
+from schemas.messages.asks import WakeupSet
+from schemas.messages.decisions import Decided
+from schemas.messages.sensing import EventRef, Fields, Sensed
+from schemas.packs.characters import CharacterMind, Need
+from schemas.packs.conditions import field_value
+from schemas.packs.manifest import CompiledPack
+from schemas.state import limits
+from schemas.state.agent import AgentState, Timer
+from schemas.state.character import Body, Character, Doing, Reading
+from schemas.values.exact_math import round6
+
+THINK = "think"
+"""The id of the timer by which a character thinks of its own accord."""
+
+
+def mind_of(packs: Sequence[CompiledPack]) -> CharacterMind | None:
+    """Return what makes the agent a character: the first pack's that has it, by name."""
+    for each in packs:
+        if each.pack.mind is not None:
+            return each.pack.mind
+    return None
+
+
+def sensed(
+    state: AgentState,
+    mind: CharacterMind,
+    event: Sensed,
+    now: datetime,
+    means: str | None,
+) -> Character:
+    """Return the character once an event came; `means` is what the pack says it tells."""
+    before = state.character
+    body = before.body
+    if means == "body":
+        body = _reported(body, mind, event.fields, now)
+    doing, idle_since = before.doing, before.idle_since
+    if doing is not None and event.outcome is not None:
+        # Only the report on what is being done ends it; one on something earlier is late.
+        if _replied(state, event) == doing.decision_id:
+            doing, idle_since = None, now
+    elif doing is None and idle_since is None:
+        idle_since = now
+    return replace(before, body=body, doing=doing, idle_since=idle_since)
+
+
+def decided(
+    state: AgentState, context: FoldContext, id_: str, message: Decided
+) -> AgentState:
+    """Return the state after a decision of a character: its body, and what it does now."""
+    mind = mind_of(context.packs)
+    if mind is None:
+        return state
+    character, event = state.character, context.input.message
+    if isinstance(event, Sensed) and message.event_id == context.input.id:
+        declared = context.appearance.domain.event_type
+        means = declared.means if declared is not None else None
+        character = sensed(state, mind, event, context.now, means)
+    if message.layer is not None:
+        doing = _begun(mind, id_, message, context.now)
+        character = replace(character, doing=doing, idle_since=None)
+    return replace(state, character=character)
+
+
+def woken(state: AgentState, message: WakeupSet) -> AgentState:
+    """Return the state in which the character thinks next at another time."""
+    left = timers.without(state.timers, THINK)
+    if message.due_at is not None:
+        left = timers.added(left, Timer(due=message.due_at, id=THINK, purpose="think"))
+    character = replace(state.character, due=message.due_at)
+    return replace(state, timers=left, character=character)
+
+
+def _reported(body: Body, mind: CharacterMind, fields: Fields, now: datetime) -> Body:
+    needs, told = body.needs, body.fields
+    for name in mind.needs:
+        reading = _reading(mind.needs[name], fields, needs.get(name), now)
+        if reading is not None:
+            needs = needs.set(name, reading)
+    for name in fields:
+        told = _kept(told, name, fields[name])
+    return Body(needs=needs, fields=told, at=now)
+
+
+def _reading(
+    need: Need, fields: Fields, before: Reading | None, now: datetime
+) -> Reading | None:
+    """Return a need as reported; None if nothing of it was."""
+    value, rate = _number(need.field, fields), None
+    if need.rate is not None:
+        rate = _number(need.rate, fields)
+    if value is None and rate is None:
+        return None
+    if value is not None:
+        level = need.satisfaction(value)
+    else:
+        level = min(max(before.now(now), 0.0), 1.0) if before is not None else 1.0
+    if rate is not None:
+        speed = need.speed(rate)
+    else:
+        speed = before.rate if before is not None else 0.0
+    return Reading(value=round6(level), at=now, rate=speed)
+
+
+def _number(name: str, fields: Fields) -> float | None:
+    known, value = field_value(name, fields)
+    # A bool is an int in Python, and no number of a sensor's.
+    if not known or isinstance(value, bool) or not isinstance(value, int | float):
+        return None
+    return float(value)
+
+
+def _kept(told: Map[str, object], name: str, value: object) -> Map[str, object]:
+    """Return the fields with one more, unless that is too large, or one too many."""
+    if name not in told and len(told) >= limits.BODY_FIELDS:
+        return told
+    size = len(msgspec.json.encode(value))
+    return told if size > limits.BODY_FIELD_BYTES else told.set(name, value)
+
+
+def _replied(state: AgentState, event: Sensed) -> str | None:
+    """Return the decision that an event reports on; None if it reports on none."""
+    replied = event.in_reply_to
+    if isinstance(replied, EventRef):
+        memory = state.sources.get(replied.source)
+        return memory.seen.get(replied.event_id) if memory is not None else None
+    return replied
+
+
+def _begun(
+    mind: CharacterMind, id_: str, message: Decided, now: datetime
+) -> Doing | None:
+    name = reflex_of(message.arm)
+    reflex = next((each for each in mind.reflexes if each.name == name), None)
+    if reflex is None:
+        return None
+    behaviour = mind.behaviours[reflex.behaviour]
+    return Doing(
+        decision_id=id_,
+        behaviour=reflex.behaviour,
+        priority=mind.priority(reflex),
+        since=now,
+        until=now + timedelta(seconds=behaviour.lasts_s),
+    )

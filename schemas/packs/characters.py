@@ -1,0 +1,139 @@
+"""The `mind` of a pack: what makes an agent a character with a body and layers.
+
+A character has needs and acts on them without a model (its reflexes), beside the layers that
+ask one. What a world knows of it (needs, behaviours, the table of reflexes) is data here.
+"""
+
+from typing import Annotated, Literal, Self
+
+from pydantic import Field, field_validator, model_validator
+from pydantic_core import PydanticCustomError
+
+from schemas.packs import conditions
+from schemas.values.base import Name, Part, Seconds, Token
+from schemas.values.reasons import Absence
+
+IDLE_S = "idle_s"
+"""The name under which conditions find for how many seconds nothing was done."""
+
+Layer = Literal["reflex"]
+"""Those that decide, in the order in which they are asked."""
+
+Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
+"""How much an action matters: 100 and more survival, from 80 danger, from 50 tasks, from 20
+moderate, else low."""
+
+
+class Need(Part):
+    """Something that a character needs, kept as satisfaction: 0 not at all, 1 entirely.
+
+    The fields of an event may have another scale: they are converted here, at the edge.
+    """
+
+    field: Name
+    """The field of a body's report that tells it; dots lead into objects."""
+    rate: Name | None = None
+    """The field that tells how fast it changes, a second, in the same scale; without one
+    it stays as it was reported."""
+    unmet: float = 0.0
+    """What the field says of a need that is not met at all."""
+    met: float = 1.0
+    """What it says of one that is met entirely."""
+
+    @model_validator(mode="after")
+    def _is_a_scale(self) -> Self:
+        if self.unmet == self.met:
+            raise PydanticCustomError("scale", "`unmet` and `met` are one number")
+        return self
+
+    def satisfaction(self, told: float) -> float:
+        """Return what a field says as satisfaction, within 0 and 1."""
+        return min(max((told - self.unmet) / (self.met - self.unmet), 0.0), 1.0)
+
+    def speed(self, told: float) -> float:
+        """Return how fast the satisfaction changes a second."""
+        return told / (self.met - self.unmet)
+
+
+class Behaviour(Part):
+    """Something that a character does until the world says that it is over."""
+
+    priority: Priority = 10.0
+    """As upstream has it for what is not in its table."""
+    interruptible: bool = True
+    """Whether anything may take its place."""
+    interrupts: bool = True
+    """Whether it may take the place of what matters less."""
+    lasts_s: Seconds = 300.0
+    """After so many seconds without a word from the world it is taken to be over."""
+
+
+class Reflex(Part):
+    """A rule that acts without a model."""
+
+    name: Token
+    when: str
+    """What must hold of the body: needs by name, fields of its reports, `idle_s`."""
+    behaviour: Token
+    target: str | None = Field(default=None, max_length=200)
+    priority: Priority | None = None
+    """In place of the behaviour's own."""
+
+    @field_validator("when")
+    @classmethod
+    def _can_be_read(cls, when: str) -> str:
+        conditions.parse(when)
+        return when
+
+
+class Think(Part):
+    """When a character thinks besides at events: a fixed grid of its clock."""
+
+    interval_s: Annotated[float, Field(ge=0.05, le=3_600.0)] = 1.0
+    phase_s: Annotated[float, Field(ge=0.0, le=3_600.0)] = 0.0
+    """By how much the grid is moved, so that characters do not all think at once."""
+
+
+class CharacterMind(Part):
+    """What makes an agent a character."""
+
+    layers: tuple[Layer, ...] = Field(min_length=1, max_length=4)
+    channel: Token = "act"
+    """Where its actions go."""
+    think: Think = Think()
+    needs: dict[Token, Need] = Field(default_factory=dict, max_length=32)
+    absent: dict[Absence, str] = Field(default_factory=dict)
+    """When it does not decide, as conditions on its body: `dead: health <= 0`."""
+    behaviours: dict[Token, Behaviour] = Field(default_factory=dict, max_length=256)
+    reflexes: tuple[Reflex, ...] = Field(default=(), max_length=256)
+    """The highest priority that holds wins; of equal ones the first."""
+
+    @field_validator("absent")
+    @classmethod
+    def _can_be_read(cls, absent: dict[Absence, str]) -> dict[Absence, str]:
+        for when in absent.values():
+            conditions.parse(when)
+        return absent
+
+    @model_validator(mode="after")
+    def _fits_together(self) -> Self:
+        names = [each.name for each in self.reflexes]
+        if len(set(names)) < len(names):
+            raise PydanticCustomError("duplicate", "two reflexes have one name")
+        if IDLE_S in self.needs:
+            message = "no need may be called {name}: it is how long nothing was done"
+            raise PydanticCustomError("reserved", message, {"name": IDLE_S})
+        unknown = [
+            each.behaviour
+            for each in self.reflexes
+            if each.behaviour not in self.behaviours
+        ]
+        if unknown:
+            message = "a reflex names the behaviour {name}, which is not declared"
+            raise PydanticCustomError("unknown", message, {"name": unknown[0]})
+        return self
+
+    def priority(self, reflex: Reflex) -> float:
+        """Return how much a reflex matters: its own priority, else its behaviour's."""
+        own = self.behaviours[reflex.behaviour].priority
+        return own if reflex.priority is None else reflex.priority
