@@ -18,7 +18,7 @@ from schemas.values.settings_by_name import TuningError
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, mind_started, pack
-from tests.handlers.mind.test_wild_scenarios import Wild
+from tests.handlers.mind.wild import Wild
 from tests.replay.evening import evening, place, with_record
 from tests.replay.scenarios import everything, recording_of, recording_of_scenario
 from tests.scenario import Scenario

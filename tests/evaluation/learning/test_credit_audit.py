@@ -26,7 +26,7 @@ from tests.evaluation.learning.schooling import THREAT, two_sessions
 from tests.factories import heuristic, pack, pattern
 from tests.handlers.mind import sleepers
 from tests.handlers.mind.sleepers import EVENT, SAID, answered_event, living, rule, told
-from tests.handlers.mind.test_wild_scenarios import Wild
+from tests.handlers.mind.wild import Wild
 from tests.replay.evening import evening, place, with_record
 from tests.replay.scenarios import (
     everything,

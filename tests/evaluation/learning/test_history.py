@@ -12,7 +12,7 @@ from schemas.state.evidence import belief_key
 from schemas.values.subjects import SHARED_AGENT
 from tests.evaluation.learning.schooling import RESTS, fire, taught, two_sessions
 from tests.factories import heuristic, mind_started, pack, pack_loaded
-from tests.handlers.mind.test_wild_scenarios import Wild
+from tests.handlers.mind.wild import Wild
 from tests.replay.evening import evening
 from tests.replay.scenarios import everything, recording_of, recording_of_scenario
 from tests.replay.test_formed import recorded as learnt

@@ -12,7 +12,7 @@ from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sleep import SleepBegun, SleepEnded
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
-from tests.handlers.mind.test_wild_scenarios import Wild
+from tests.handlers.mind.wild import Wild
 
 
 class Sleepy(Wild):

@@ -8,12 +8,18 @@ from echoic.packs.phrases import shipped
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.controls import ProfileSet
 from schemas.messages.executive import (
+    BreakSignalled,
     ContextSwitched,
     FactStated,
+    Muted,
+    OutputInterrupted,
     PersonalitySelected,
+    ReminderSet,
+    SalienceModulated,
     SkillLoaded,
     SkillUnloaded,
     TraitAdjusted,
+    UserStateChanged,
 )
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import TRAITS
@@ -75,6 +81,77 @@ EXECUTIVES = (
         skills=skills_shipped.shipped(),
     ),
 )
+
+
+EVERYTHING = ExecutiveSettings(
+    timing=True,
+    relevance=True,
+    modulates=True,
+    cooldown_s=1.0,
+    heuristic_cooldown_s=3.0,
+    check_in=True,
+    check_in_interval_s=60.0,
+    check_in_probability=0.5,
+    quip_interval_s=300.0,
+    speech=True,
+    stream=True,
+    recall=True,
+    prompt_tokens=500,
+    phrases=shipped(("en", "de")),
+    templates=personalities.shipped(),
+    template="jester",
+    skills=skills_shipped.shipped(),
+)
+"""All that the executive can do, and little that keeps it from speaking."""
+
+
+def of_executive(random: Random, known: tuple[str, ...]) -> list[ControlMessage]:
+    """One control of each kind that the executive has; `known` are ids of modulations."""
+    choice, person = random.choice, random.choice([None, "ada", "lee"])
+    maybe, by = [None, True, False], choice(["user", "ada", "lee"])
+    return [
+        Muted(
+            mode=choice(["quiet", "quiet", "mute"]),
+            for_s=choice([5.0, 60.0, 300.0]),
+            off=random.random() < 0.6,
+            person=choice([None, None, person]),
+            by=by,
+        ),
+        SalienceModulated(
+            change=choice(["suppress", "heighten", "habituate", "threshold", "focus"]),
+            about=choice([None, "zombie", "health low"]),
+            type=choice([None, "vital"]),
+            amount=choice([None, random.uniform(-1, 1)]),
+            for_s=choice([None, 50.0]),
+            person=person,
+            by=by,
+        ),
+        SalienceModulated(change="clear", modulation_id=choice([None, *known])),
+        UserStateChanged(
+            person=person,
+            busy=choice(maybe),
+            typing=choice([None, None, *maybe]),
+            in_menu=choice([None, None, *maybe]),
+            asleep=choice([None, None, *maybe]),
+            away=choice([None, None, *maybe]),
+            activity=choice([None, "dinner"]),
+            focus=choice([None, "", "health low"]),
+            sentiment=choice([None, random.uniform(-1, 1)]),
+        ),
+        BreakSignalled(person=person, signal=choice(["asked", "typing_paused"])),
+        ReminderSet(
+            reminder_id=choice([None, "tea"]),
+            text="Tea.",
+            in_s=choice([1.0, 60.0, 600.0]),
+            person=person,
+            by=by,
+            urgent=random.random() < 0.3,
+            off=random.random() < 0.2,
+        ),
+        OutputInterrupted(channel=choice([None, "speech", "say"])),
+        *of_character(random),
+        *of_memory(random),
+    ]
 
 
 def of_character(random: Random) -> list[ControlMessage]:
