@@ -25,6 +25,7 @@ from bench import (
     mind,
     offline,
     queueing,
+    recalling,
     state,
     tracing,
     worker_parts,
@@ -73,6 +74,9 @@ async def measure(events: int, figures: Figures) -> None:
         rebuilt = await offline.rebuilding(rig)
         figures["rebuild"] = {"events_per_s": round(rebuilt)}
         figures.update(await _latencies(rig))
+    _say("recall with 100,000 episodes")
+    recall = await recalling.measured()
+    figures["recall_100k"] = {k: round(v, 2) for k, v in asdict(recall).items()}
     figures["worker_rss_mb"] = round(large.rss_mb)
     figures["cli_first_output_ms"] = round(offline.first_output_ms())
 

@@ -14,6 +14,7 @@ from typing import TypeVar
 from projections.errors import (
     LogTruncated,
     PositionLost,
+    ProjectionError,
     StoreUnavailable,
     StoreUnusable,
     VersionRetired,
@@ -26,7 +27,7 @@ from projections.projector.folding import (
     from_the_first,
 )
 from projections.rows.changes import join
-from projections.store import tables
+from projections.store import nearness, tables
 from projections.store.positions import Move, Position
 from projections.store.store import Store
 from projections.store.versions import Version
@@ -80,6 +81,8 @@ class Projector:
         self._stands: dict[int, Position] = {}
         self._batch: list[Projected] = []
         self._writing: asyncio.Task[None] | None = None
+        self._grown = 0
+        """How many episodes were written since the last look at their index."""
         self._touched: _Touched | None = None
 
     @property
@@ -149,6 +152,18 @@ class Projector:
         stands = await _in_thread(self._store.positions, version)
         await check_positions(self._log, stands)
         self._version, self._stands = version, stands
+        await self._tend()
+
+    async def _tend(self) -> None:
+        """Have what has grown indexed; a version that is being built is, at its end."""
+        self._grown = 0
+        if self._fixed is not None or self._version is None:
+            return
+        try:
+            await _in_thread(self._store.tend, self._version)
+        except ProjectionError as error:
+            # Without it a search takes longer; the rows are as they should be.
+            _log.warning("episodes are not indexed: %s", error)
 
     async def _hand_over(self) -> None:
         """Begin to write the batch, while the next one is folded."""
@@ -184,15 +199,21 @@ class Projector:
         if not moves or self._version is None:
             return
         try:
-            await _in_thread(_write_joined, self._store, self._version, new, moves)
+            episodes = await _in_thread(
+                _write_joined, self._store, self._version, new, moves
+            )
         except PositionLost:
             # Read back: a commit whose answer got lost was made all the same. If the
             # positions are those of this write, it was ours; else another projector's.
             stands = await _in_thread(self._store.positions, self._version)
             if any(stands.get(move.partition) != move.after for move in moves):
                 raise
+            episodes = 0
         self._stands |= {move.partition: move.after for move in moves}
         self._told(new)
+        self._grown += episodes
+        if self._grown >= nearness.FROM:
+            await self._tend()
 
     def _is_new(self, projected: Projected) -> bool:
         stands = self._stands.get(projected.partition)
@@ -206,10 +227,12 @@ class Projector:
 
 def _write_joined(
     store: Store, version: int, new: Sequence[Projected], moves: Sequence[Move]
-) -> None:
+) -> int:
+    """Write the changes of groups; return how many episodes are new."""
     # Joined here, in the thread of the write, to keep that work off the event loop.
     changes = join(change for each in new for change in each.changes)
     store.write(version, changes, moves)
+    return len(changes["episodes"].puts) if "episodes" in changes else 0
 
 
 def check_shape(serving: Version) -> None:

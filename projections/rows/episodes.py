@@ -1,13 +1,15 @@
 """Rows of episodes: what happened and what was said then, to be recalled by likeness.
 
 Only where the mind remembers conversations (`memory.prompt_tokens`), and only what was
-about an event that it considered, or what a person said.
+about an event that it considered, or what a person said; nothing that is hidden from
+anybody.
 """
 
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import datetime
 
+from projections.folds import events
 from projections.rows.changes import Patch, Put, Row, json_text, vector_text
 from projections.rows.folded_group import Folded
 from schemas.codec.envelope import Output
@@ -45,6 +47,10 @@ def begun(folded: Folded, output: Output, message: Decided) -> list[Put]:
     if not isinstance(event, Sensed) or message.event_id != folded.input.id:
         return []
     if message.path == "none" and not event.is_persons:
+        return []
+    # What somebody must not hear is told to nobody, since anybody may be asked.
+    declared = events.domain_of(folded.packs, event).event_type
+    if declared is not None and declared.hides(event):
         return []
     vector = folded.aids.vector or b""
     is_said = message.final and message.text is not None

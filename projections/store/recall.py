@@ -8,7 +8,7 @@ from sqlalchemy.engine import Connection
 
 from projections.errors import StoreUnusable
 from projections.rows.episodes import Episode, embedding
-from projections.store import versions
+from projections.store import nearness, versions
 from projections.store.positions import positions_of
 from projections.store.store import Store
 from schemas.values.subjects import partition_of
@@ -16,16 +16,21 @@ from schemas.values.vectors import Vector
 
 _NO_LONGER = sa.text("SELECT set_config('statement_timeout', :limit, true)")
 
-_NEAREST = sa.text(
+_NEAREST = (
     "SELECT id, at, source, type, text, person, sequence,"
     # What was said later was not known then.
     " CASE WHEN said_sequence <= :as_of THEN said END AS said,"
-    " 1 - (embedding <=> CAST(:vector AS vector)) AS similarity"
-    " FROM episodes"
-    " WHERE agent = :agent AND embedder = :embedder AND dimension = :dimension"
+    " 1 - ({distance}) AS similarity FROM episodes"
+    " WHERE agent = :agent AND embedder = :embedder AND dimension = {dimension}"
     " AND embedding IS NOT NULL AND sequence <= :as_of"
     " AND (:of_anybody OR person IS NULL OR person = :person)"
-    " ORDER BY embedding <=> CAST(:vector AS vector), sequence DESC LIMIT :limit"
+    " ORDER BY {distance}, sequence DESC LIMIT :limit"
+)
+_DISTANCE = "embedding::vector({dimension}) <=> CAST(:vector AS vector({dimension}))"
+_SEARCH = sa.text(
+    "SELECT set_config('ivfflat.probes', :probes, true),"
+    # More lists are searched until enough is found that may be told.
+    " set_config('ivfflat.iterative_scan', 'relaxed_order', true)"
 )
 
 
@@ -92,11 +97,17 @@ def _nearest(connection: Connection, agent: str, wanted: Wanted) -> tuple[Episod
         "agent": agent,
         "vector": vector,
         "embedder": wanted.embedder,
-        "dimension": len(wanted.vector),
         "as_of": wanted.as_of,
         "person": wanted.person,
         "of_anybody": wanted.person is None and not wanted.is_private,
         "limit": wanted.limit,
     }
-    found = connection.execute(_NEAREST, values).mappings().all()
-    return tuple(Episode(**row) for row in found)
+    connection.execute(_SEARCH, {"probes": str(nearness.PROBES)})
+    # Written out, not bound: a plan for any dimension could use no index.
+    dimension = len(wanted.vector)
+    distance = _DISTANCE.format(dimension=dimension)
+    statement = _NEAREST.format(distance=distance, dimension=dimension)
+    rows = connection.execute(sa.text(statement), values).mappings().all()
+    found = [Episode(**row) for row in rows]
+    # What an index finds comes nearly in order.
+    return tuple(sorted(found, key=lambda each: (-each.similarity, -each.sequence)))

@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from projections.errors import PositionLost, StoreUnavailable, StoreUnusable
 from projections.rows.changes import TableChanges, TableName
-from projections.store import tables, versions, writing
+from projections.store import nearness, tables, versions, writing
 from projections.store.positions import Move, Position, moved, positions_of
 from projections.store.versions import Version
 
@@ -161,6 +161,11 @@ class Store:
                     raise PositionLost(version, move.partition)
             writing.write(connection, version, changes)
 
+    def tend(self, version: int) -> None:
+        """Index what has grown; raises as `transaction` does."""
+        with self.transaction() as connection:
+            nearness.tend(connection, version)
+
     def begin(self) -> int:
         """Create a new set of tables beside the serving one, and return its version."""
         with self.transaction() as connection:
@@ -177,6 +182,7 @@ class Store:
         # holds back the projector's writes.
         with self.transaction() as connection:
             versions.complete(connection, version)
+            nearness.tend(connection, version)
         with self.transaction() as connection:
             versions.one_at_a_time(connection)
             return versions.swap(connection, version, unfounded)

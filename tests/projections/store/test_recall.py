@@ -88,3 +88,20 @@ def test_only_what_is_remembered_is_an_episode() -> None:
         LOW, "where is the red key", "the red key is mine",
     ]  # fmt: skip
     assert "episodes" not in joined(garden(executive={}))
+
+
+def test_what_is_hidden_from_anybody_is_no_episode() -> None:
+    """Else it would be told to whoever asks about it."""
+    types = {"type": "thing", "hidden_from": "hidden_from"}
+    scenario = Scenario(
+        factories.pack(types=["vital"], events=[types]),
+        edition=2,
+        relevance=0.0,
+        model=factories.MODEL,
+        executive={"prompt_tokens": 200},
+    )
+    scenario.sense("a cake for lee", type_="thing", fields={"hidden_from": "lee"})
+    scenario.sense("a cake", type_="thing", fields={"hidden_from": ""})
+
+    rows = joined(scenario)["episodes"].puts.values()
+    assert [row["text"] for row in rows] == ["a cake"]
