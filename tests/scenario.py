@@ -101,6 +101,15 @@ class Scenario:
             {"ce-id": id_ or self._fresh_id(), **(headers or {})},
         )
 
+    def published(self, source: str, type_: str, body: Mapping[str, Any]) -> Turn:
+        """A vote or a control that a sensor with that right published."""
+        detail = f"{source}.{type_}"
+        return self.take(
+            subjects.input_subject(self.partition, self.agent, "sensor", detail),
+            orjson.dumps(body),
+            {"ce-id": self._fresh_id()},
+        )
+
     def decide(self, text: str, **fields: Any) -> Decided:
         """The decision on an event."""
         return one(self.sense(text, **fields), Decided)

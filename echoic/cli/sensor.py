@@ -18,12 +18,19 @@ from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, Data, TextCall, new_app, settings_of
 from echoic.client import packs, sensor_access
 from echoic.client.connection import Connection
-from echoic.client.sensor_access import access_file, sensor_credentials, write_access
+from echoic.client.sensor_access import (
+    access_file,
+    grant_persons,
+    sensor_credentials,
+    write_access,
+)
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
 from schemas.values.subjects import SHARED_AGENT, partition_of
+from streams.errors import StreamsError
+from streams.jetstream.accounts import Credentials
 
 app = new_app("sensor", "Run a sensor that comes with a pack.")
 
@@ -32,6 +39,9 @@ _GIVE_ACCOUNTS = (
 )
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
+
+_AT_HOME = ("ada", "ben", "cleo")
+"""Who lives in the simulated home, and who visits."""
 
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -60,25 +70,40 @@ def home(call: TextCall, context: typer.Context) -> None:
 
     Examples: `echoic sensor home`, `echoic sensor home --pace 600 --seed 3`.
     """
-    raise typer.Exit(_run(call, "home", "home", context.args, persons="user"))
+    raise typer.Exit(
+        _run(call, "home", "home", context.args, persons="user", named=_AT_HOME)
+    )
 
 
 @app.command()
-def access(call: TextCall, source: str, grant: list[str] | None = None) -> None:
+def access(
+    call: TextCall,
+    source: str,
+    grant: list[str] | None = None,
+    person: list[str] | None = None,
+) -> None:
     """Make credentials for a sensor of your own, and print the file that has them.
 
-    Example: `echoic sensor access door --agent ada`.
+    Asked for again, it has the same password, and what is granted now alone.
+
+    Examples: `echoic sensor access door --agent ada`, `echoic sensor access phone --person
+    ben --grant feedback`.
 
     Args:
         source: As which source it speaks.
         grant: Also allow `feedback` or `control`.
+        person: Whom its events may name; may be given again. Whom else they name counts
+            as `unknown`.
     """
-    settings, grants = call.settings, tuple(grant or ())
+    settings, grants, persons = call.settings, tuple(grant or ()), tuple(person or ())
     if settings.nats_url is None:
-        print(on_instance(call, lambda c: _credentials(c.settings, source, grants)))
+        print(on_instance(call, lambda c: _credentials(c, source, grants, persons)))
         return
-    print(asyncio.run(_credentials(settings, source, grants)))
+    access = sensor_credentials(settings, settings.agent, source, grants, persons)
+    print(_written(settings, source, asyncio.run(access)))
     note(_GIVE_ACCOUNTS)
+    if not _is_told(call, source, persons):
+        note("whom it may name holds once the instance was started again")
 
 
 @app.command()
@@ -118,10 +143,12 @@ def _run(
     *,
     needs: str | None = None,
     persons: str | None = None,
+    named: tuple[str, ...] = (),
 ) -> int:
     """Run a pack's sensor until it ends, and return its exit code.
 
-    A sensor whose people speak and vote gets the rights of the source `persons`, too.
+    A sensor whose people speak and vote gets the rights of the source `persons`, too; both
+    may name those `named`.
 
     Raises:
         EchoicError: the library that it `needs` is not installed.
@@ -137,9 +164,10 @@ def _run(
         await _have_pack(connection, folder)
         settings = connection.settings
         # Files, since arguments are visible to other users of the machine.
-        files = ["--credentials", str(await _credentials(settings, source))]
+        own = await _credentials(connection, source, persons=named)
+        files = ["--credentials", str(own)]
         if persons is not None:
-            own = await _credentials(settings, persons, ("feedback",))
+            own = await _credentials(connection, persons, ("feedback",), named)
             files += ["--person-credentials", str(own)]
         return settings.agent, files
 
@@ -198,12 +226,32 @@ async def _have_pack(connection: Connection, folder: Path) -> None:
         note(f"loaded the pack {pack.name} {pack.version} for {agent}")
 
 
+def _is_told(call: Call, source: str, persons: tuple[str, ...]) -> bool:
+    """Tell the mind whom a sensor may name; return whether it could be told."""
+    agent = call.settings.agent
+    try:
+        on_instance(call, lambda c: grant_persons(c.log, agent, source, persons))
+    except (EchoicError, StreamsError):
+        return False
+    return True
+
+
 async def _credentials(
-    settings: Settings, source: str, grants: tuple[str, ...] = ()
+    connection: Connection,
+    source: str,
+    grants: tuple[str, ...] = (),
+    persons: tuple[str, ...] = (),
 ) -> Path:
     """Return a file with the rights to speak as `source`, readable by its owner alone."""
+    settings = connection.settings
     agent = settings.agent
-    access = await sensor_credentials(settings, agent, source, grants)
-    path = access_file(settings.data, agent, source)
+    # Before the account, which could name anybody until then.
+    await grant_persons(connection.log, agent, source, persons)
+    access = await sensor_credentials(settings, agent, source, grants, persons)
+    return _written(settings, source, access)
+
+
+def _written(settings: Settings, source: str, access: Credentials) -> Path:
+    path = access_file(settings.data, settings.agent, source)
     write_access(path, access)
     return path

@@ -11,7 +11,7 @@ from msgspec import to_builtins
 
 from echoic.cli import moments
 from echoic.cli.connected import decision_named, known_at, on_instance
-from echoic.cli.options import Call, InstanceCall, new_app
+from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Typing
 from echoic.client import decision_json, known_agents, parts
 from echoic.client import state as remembering
@@ -86,8 +86,8 @@ def explain_(
 
 @app.command()
 def state(
-    call: InstanceCall,
-    agent: Annotated[str | None, typer.Argument()] = None,
+    call: Call,
+    name: Annotated[str | None, typer.Argument(metavar="[AGENT]")] = None,
     at: Annotated[str | None, typer.Option(metavar="SEQ|TIME")] = None,
 ) -> None:
     """Show what the mind knows of an agent, now or at any time before.
@@ -98,12 +98,11 @@ def state(
     --at '5 minutes ago'`.
 
     Args:
-        agent: The companion; else ECHOIC_AGENT.
+        name: The companion, as `--agent` names it.
         at: As of then.
     """
     sequence, moment = _place(at)
-
-    call = replace(call, agent=agent)
+    call = replace(call, agent=name or call.agent)
 
     async def run(connection: Connection) -> tuple[AgentSnapshot, Names]:
         found = await known_at(connection, sequence, moment)

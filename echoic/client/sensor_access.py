@@ -6,19 +6,26 @@ to be given the accounts that `accounts` returns.
 """
 
 import json
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import asdict, replace
 from pathlib import Path
+from typing import Any
 
 import bcrypt
 
 from echoic.client.connection import credentials_of
+from echoic.client.publish import TalkingLog, tell
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
+from schemas.messages.executive import PersonsGranted
 from schemas.values.subjects import SubjectError
 from streams.broker import data_folder as folders
 from streams.broker.enrolment import add_sensor, remove_sensor
 from streams.embedded import write_private
 from streams.jetstream.accounts import Credentials, accounts_configuration
+
+StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
+"""Returns an agent's state as fields; None if it is not known."""
 
 ROUNDS = 10
 """The cost of a hash, as a power of two: some 50 ms of the broker's time a connection."""
@@ -28,9 +35,15 @@ LONGEST_PASSWORD = 72
 
 
 async def sensor_credentials(
-    settings: Settings, agent: str, source: str, grants: tuple[str, ...] = ()
+    settings: Settings,
+    agent: str,
+    source: str,
+    grants: tuple[str, ...] = (),
+    persons: tuple[str, ...] | None = None,
 ) -> Credentials:
     """Create or look up a sensor's credentials, and set its grants.
+
+    Whom its events may name holds once the log has it (`grant_persons`); None: anybody.
 
     Raises:
         EchoicError: the rights cannot be given.
@@ -41,7 +54,7 @@ async def sensor_credentials(
         folders.make(folder)
         folders.settle(folder, fresh_port=False)
     try:
-        access = await add_sensor(folder, agent, source, grants)
+        access = await add_sensor(folder, agent, source, grants, persons)
     except (SubjectError, ValueError) as error:
         raise EchoicError(str(error)) from error
     if settings.nats_url is None:
@@ -81,6 +94,34 @@ def _hashed(password: str) -> str:
         )
     # nats-server takes a password for a hash by this prefix.
     return bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS, b"2a")).decode()
+
+
+async def grant_persons(
+    log: TalkingLog, agent: str, source: str, persons: tuple[str, ...]
+) -> None:
+    """Have the mind take only these persons from a sensor.
+
+    Raises:
+        RefusedError: the mind refuses it.
+        Unanswered: nothing came in time.
+    """
+    await tell(log, agent, PersonsGranted(source=source, persons=persons))
+
+
+async def grant_all(log: TalkingLog, data: Path, state: StateView) -> None:
+    """Tell the mind of grants that were made while nothing ran; known ones are left.
+
+    Raises:
+        RefusedError, Unanswered: as `grant_persons`.
+    """
+    identity = folders.recall(data / "nats")
+    for each in identity.sensors if identity else ():
+        if each.persons is None:
+            continue
+        found = await state(each.agent)
+        known = found["granted"].get(each.source) if found else None
+        if known != list(each.persons):
+            await grant_persons(log, each.agent, each.source, each.persons)
 
 
 async def revoke(settings: Settings, agent: str, source: str) -> None:

@@ -168,6 +168,10 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
         "personality": personality_fields(known, shared.settings or UNSTARTED),
         "executive": executive_fields(known, remembered.now),
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
+        "granted": {
+            source: list(known.executive.granted[source])
+            for source in sorted(known.executive.granted)
+        },
         "open_fires": len(known.fires),
         "shed": {
             source: known.intake[source].shed

@@ -122,8 +122,18 @@ def explain(
 
 
 def verdict(record: DecisionRecord, names: Names) -> str:
-    """Return what was decided and why, with a second sentence if it was explored."""
-    return _came_of(record, names) + _tried(record.decided, names)
+    """Return what was decided and why, with a further sentence for what was peculiar."""
+    decided = record.decided
+    return _came_of(record, names) + _tried(decided, names) + _claimed(decided)
+
+
+def _claimed(decided: Decided) -> str:
+    if decided.claimed is None:
+        return ""
+    return (
+        f" It named {decided.claimed}, whom {decided.source} was not granted, and counts"
+        f" as of nobody known."
+    )
 
 
 def _came_of(record: DecisionRecord, names: Names) -> str:

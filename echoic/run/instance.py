@@ -16,7 +16,7 @@ from echoic.client import health, owners
 from echoic.client import packs as packs_in_force
 from echoic.client.connection import LiveLog
 from echoic.client.instance_note import sole_instance
-from echoic.client.sensor_access import renew_addresses
+from echoic.client.sensor_access import grant_all, renew_addresses
 from echoic.config.load import Settings, mind_settings
 from echoic.doors import micro
 from echoic.doors.answers import Serving
@@ -160,6 +160,7 @@ async def instance(
             job = projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
         await _load(packs, log, tasks, (ready, *others))
+        await tasks.beside(grant_all(log, settings.data, mind.serving.state))
         # No event and no call may come before the settings and packs that it is for.
         await open_intake(client)
         await _services(stack, credentials, log, mind.serving)

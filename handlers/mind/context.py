@@ -61,6 +61,8 @@ class TurnContext:
         self.aids = aids
         self.now = now
         self.variant = AS_SET
+        self.claimed: str | None = None
+        """Whom the event named, though its sensor may not."""
         self._fold_context = FoldContext(shared, state, input_, aids, now)
         self.settings: MindSettings = self._fold_context.settings
         """The settings in force, with those of an adopted variant on top."""

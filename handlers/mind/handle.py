@@ -35,6 +35,7 @@ from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import clock, rate_limits, timers
 from projections.folds.characters.body import mind_of
+from projections.folds.executive import grants
 from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
@@ -106,6 +107,8 @@ def handle(
     if isinstance(agent, Outputs):
         return agent
     settings = state.shared.settings or UNSTARTED
+    claimed = grants.claimed(agent.executive, input_.message)
+    input_ = grants.believed(agent.executive, input_)
     refused = intake.refusal(agent, input_, settings)
     refused = refused or intake.too_much(input_, settings.edition)
     if isinstance(refused, Quarantined):
@@ -118,6 +121,7 @@ def handle(
         refused = refused or intake.quarantined(input_, Unreadable("clock", str(fault)))
         return Outputs(agent.now or input_.at, (refused,), agent)
     turn = TurnContext(at_input, state.shared, input_, aids, now, epoch, probe=probe)
+    turn.claimed = claimed
     # Timers first: what was due before the input must not see it. They run even if the
     # input is refused, for its time has passed all the same.
     ran = _run_timers(turn, timers_at_once)

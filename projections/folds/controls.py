@@ -6,14 +6,14 @@ from msgspec.structs import replace
 
 from projections.folds import experiments, goals_and_biases, sessions
 from projections.folds.executive import controls as executive_controls
-from projections.folds.executive import reminders
+from projections.folds.executive import grants, reminders
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import message_type
 from schemas.codec.envelope import Input
 from schemas.messages import controls
-from schemas.messages.executive import OfPerson, ReminderSet
+from schemas.messages.executive import OfPerson, PersonsGranted, ReminderSet
 from schemas.messages.notes import ControlInferred
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, PackRef, Taught
@@ -53,7 +53,7 @@ def applied(
             ref = pack_ref(message)
             return replace(state, packs=state.packs.set(ref.name, ref))
         case _:
-            return _taught(state, message, origin)
+            return _of_one(state, message, origin)
 
 
 def inferred(
@@ -68,12 +68,15 @@ def inferred(
     return applied(state, kind.from_fields(message.fields), origin, context.input)
 
 
-def _taught(state: AgentState, message: object, origin: Origin) -> AgentState:
+def _of_one(state: AgentState, message: object, origin: Origin) -> AgentState:
     match message:
         case controls.HeuristicSeeded():
             return heuristics.seeded(state, message, origin.aids, origin.id)
         case controls.HeuristicEdited():
             return heuristics.edited(state, message, origin.aids)
+        case PersonsGranted():
+            executive = grants.granted(state.executive, message)
+            return replace(state, executive=executive)
         case _:
             return state
 

@@ -11,6 +11,7 @@ from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
 from projections.folds import clock, controls, goals_and_biases, proposals, rate_limits
+from projections.folds.executive import grants
 from projections.folds.fold_context import FoldContext
 from schemas.codec.decode import read_output
 from schemas.codec.encode import wire_digest
@@ -150,6 +151,7 @@ def _agent(
         return rate_limits.charged(state, shared.settings, input_)
     # It was within its limit when it was answered; if it would not be here, it uses none.
     state = rate_limits.unless_excess(state, shared.settings, input_) or state
+    input_ = grants.believed(state.executive, input_)
     # Only now: an input that was shed or quarantined rests on no aids.
     if aids.fault is not None:
         raise MissingAidsError(

@@ -58,7 +58,7 @@ def begun(folded: Folded, output: Output, message: Decided) -> list[Put]:
         "source": event.source,
         "type": event.type,
         "text": event.text,
-        "person": event.person,
+        "person": event.person if message.claimed is None else message.person,
         "entities": json_text(list(event.entities)),
         "said": message.text if is_said else None,
         "said_sequence": folded.input.sequence if is_said else None,

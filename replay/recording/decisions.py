@@ -263,6 +263,9 @@ class DecisionRecords:
 def _opened(input_: Input, output: Output, decided: Decided) -> DecisionRecord:
     # A timer may be due with an event that it has nothing to do with.
     event = input_.message if decided.timer is None else None
+    if isinstance(event, Sensed) and decided.claimed is not None:
+        # As the mind read it: the sensor may not name whom it did.
+        event = event.model_copy(update={"person": decided.person})
     return DecisionRecord(
         id=output.id,
         agent=output.agent,

@@ -30,6 +30,7 @@ ExecutiveControl: TypeAlias = (
     | executive.FactStated
     | executive.ReminderSet
     | executive.OutputInterrupted
+    | executive.PersonsGranted
 )
 ControlMessage: TypeAlias = (
     controls.MindStarted

@@ -252,6 +252,9 @@ class Decided(Decision, frozen=True, kw_only=True):
     """The agent's chain hash up to its previous group, that included."""
     person: str | None = None
     """Who spoke, or whom the event is about."""
+    claimed: str | None = None
+    """Whom the event named, though its sensor was not granted that person; `person` is
+    `unknown` then."""
     relevance: Relevance | None = None
     timer: str | None = None
     """The due timer that is the occasion, which is then named by the decision itself; None:

@@ -29,6 +29,9 @@ def _no_bool(value: object) -> object:
 Seconds = Annotated[base.Seconds, BeforeValidator(_no_bool)]
 Signed = Annotated[base.Signed, BeforeValidator(_no_bool)]
 
+PERSONS_LIMIT = 64
+"""How many people a sensor may be granted."""
+
 Topic = Annotated[Personal, Field(min_length=1, max_length=ABOUT_LIMIT)]
 
 
@@ -185,6 +188,17 @@ class ReminderSet(OfPerson):
     """Whether it is said even while the person is busy."""
     off: bool = False
     """Whether the reminder of this id is taken back."""
+
+
+class PersonsGranted(Control):
+    """Whom a sensor may name, as its account was made; whom else it names is `unknown`."""
+
+    token: ClassVar[str] = "persons_granted"
+
+    source: Token
+    """The sensor; one that no such message names is believed."""
+    persons: tuple[Token, ...] = Field(max_length=PERSONS_LIMIT)
+    """All of them; empty: nobody."""
 
 
 class OutputInterrupted(OfPerson):

@@ -307,6 +307,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     memory: Memory = NOTHING
     known: Bounded[str, Known] = _KNOWN
     """Named facts, such as `user.location`, that packs' skills provide."""
+    granted: Map[str, tuple[str, ...]] = field(default_factory=Map)
+    """Whom each sensor may name; one that is not here is believed."""
 
 
 IDLE = Executive()

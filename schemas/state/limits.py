@@ -109,6 +109,10 @@ UTTERANCES = 12
 UTTERANCE = 300
 """How many characters of each are."""
 
+SOURCES_GRANTED = 1_000
+"""For how many sensors it is known whom they may name; more are refused, as one that was
+forgotten would be believed."""
+
 KNOWN_FACTS = 256
 """How many named facts are remembered, at least."""
 

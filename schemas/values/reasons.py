@@ -126,6 +126,7 @@ Refusal = Literal[
     "unknown_fact",
     "unknown_reminder",
     "unfit",
+    "not_granted",
 ]
 
 NotFormed = Literal[

@@ -53,10 +53,14 @@ class Identity:
         return Credentials(self.url, sensor.user, sensor.password, sensor.inbox_prefix)
 
     def with_sensor(
-        self, agent: str, source: str, grants: tuple[str, ...]
+        self,
+        agent: str,
+        source: str,
+        grants: tuple[str, ...],
+        persons: tuple[str, ...] | None = None,
     ) -> tuple["Identity", SensorAccess]:
         """Return the identity with one more sensor; a known one keeps its password."""
-        sensor = SensorAccess(agent, source, secrets.token_urlsafe(24), grants)
+        sensor = SensorAccess(agent, source, secrets.token_urlsafe(24), grants, persons)
         sensors = {each.user: each for each in self.sensors}
         if known := sensors.get(sensor.user):
             sensor = replace(sensor, password=known.password)
@@ -100,7 +104,11 @@ def settle(folder: Path, *, fresh_port: bool) -> Identity:
 
 
 def enrol(
-    folder: Path, agent: str, source: str, grants: tuple[str, ...]
+    folder: Path,
+    agent: str,
+    source: str,
+    grants: tuple[str, ...],
+    persons: tuple[str, ...] | None = None,
 ) -> tuple[Credentials, bool]:
     """Give a sensor its rights; return its credentials, and whether anything changed.
 
@@ -111,7 +119,7 @@ def enrol(
         before = recall(folder)
         if before is None:
             raise ServerFailed(f"{str(folder)!r} has no server yet: start one first")
-        identity, sensor = before.with_sensor(agent, source, grants)
+        identity, sensor = before.with_sensor(agent, source, grants, persons)
         if identity != before:
             remember(folder, identity)
     return identity.of_sensor(sensor), identity != before

@@ -30,7 +30,11 @@ _REFUSED = {"Nats-Expected-Stream": "none"}
 
 
 async def add_sensor(
-    folder: Path, agent: str, source: str, grants: tuple[str, ...] = ()
+    folder: Path,
+    agent: str,
+    source: str,
+    grants: tuple[str, ...] = (),
+    persons: tuple[str, ...] | None = None,
 ) -> Credentials:
     """Let a source of an agent publish, and return its credentials.
 
@@ -41,7 +45,7 @@ async def add_sensor(
         SubjectError, ValueError: agent, source or a grant is none.
         ServerFailed: the server does not take the new configuration.
     """
-    credentials, changed = folders.enrol(folder, agent, source, grants)
+    credentials, changed = folders.enrol(folder, agent, source, grants, persons)
     process_id = folders.running(folder)
     if changed and process_id is not None:
         await _reload(folder, process_id)

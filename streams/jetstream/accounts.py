@@ -64,6 +64,9 @@ class SensorAccess:
     password: str
     grants: tuple[str, ...] = ()
     """Reserved types that it may publish all the same: `feedback`, `control`."""
+    persons: tuple[str, ...] | None = None
+    """Whom its events may name, which the mind checks; None: anybody, as in accounts of
+    before."""
 
     def __post_init__(self) -> None:
         """Refuse tokens that would widen the rights, and grants that do not exist.
@@ -78,6 +81,8 @@ class SensorAccess:
                 f"agent {self.agent!r} cannot have sensors: use 1 to 64 of"
                 " A-Z a-z 0-9 _ -, and not '_' alone"
             )
+        for person in self.persons or ():
+            check_token(person, "person")
         if unknown := set(self.grants) - set(RESERVED_TYPES):
             raise ValueError(
                 f"{sorted(unknown)[0]!r} cannot be granted: choose of {RESERVED_TYPES}"

@@ -345,6 +345,7 @@ def _common(
         "chain": state.chain,
         "voice": _voice(occasion),
         "person": event.person if turn.settings.executive else None,
+        "claimed": turn.claimed,
         "relevance": occasion.relevance,
         "follows": converse.follows(turn, event),
     }

@@ -6,8 +6,9 @@ from pydantic import ValidationError
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
+from projections.folds.executive.grants import may_name
 from schemas.messages.executive import BreakSignalled, ContextSwitched, UserStateChanged
-from schemas.messages.sensing import Sensed
+from schemas.messages.sensing import SOMEBODY, Sensed
 from schemas.packs.event_types import Meaning
 from schemas.state.executive import EVERYBODY
 
@@ -35,6 +36,8 @@ def noticed(turn: TurnContext, event: Sensed) -> str | None:
     }
     if event.person is not None:
         told["person"] = event.person
+    elif not may_name(turn.state.executive, event.source, event.fields.get("person")):
+        told["person"] = SOMEBODY
     try:
         control = kind.model_validate(told | {"by": event.source})
     except ValidationError:

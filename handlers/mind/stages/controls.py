@@ -3,6 +3,7 @@
 from collections.abc import Callable, Sequence
 
 from projections.folds.executive import (
+    grants,
     memory_checks,
     modulations,
     reminders,
@@ -20,6 +21,7 @@ from schemas.messages.executive import (
     OfPerson,
     OutputInterrupted,
     PersonalitySelected,
+    PersonsGranted,
     ReminderSet,
     SalienceModulated,
     SkillLoaded,
@@ -133,8 +135,8 @@ def _check(
             return _prior_updated(message)
         case controls.ExperimentStarted() | controls.ExperimentStopped():
             return _experiment(state, message, strategy_problem)
-        case controls.SessionEnded():
-            return _session_ended(state)
+        case controls.SessionEnded() | PersonsGranted():
+            return _by_state(state, message)
         case _:
             return ""
 
@@ -180,6 +182,16 @@ def _of_person(
                 if isinstance(message, OutputInterrupted)
                 else ""
             )
+
+
+def _by_state(
+    state: AgentState, message: controls.SessionEnded | PersonsGranted
+) -> str:
+    if isinstance(message, controls.SessionEnded):
+        return _session_ended(state)
+    if grants.is_full(state.executive, message):
+        raise _RefusedError("invalid", "too many sensors were granted persons")
+    return f"{message.source} may name {', '.join(message.persons) or 'nobody'}"
 
 
 def _reminder_set(state: AgentState, message: ReminderSet) -> str:

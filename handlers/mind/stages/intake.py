@@ -7,6 +7,7 @@ in the JSON that is written than in the one that was sent, so what is written co
 
 import orjson
 
+from projections.folds.executive import grants
 from schemas.codec.catalogue import (
     EXECUTIVE_TOKENS,
     InputMessage,
@@ -59,6 +60,8 @@ def refusal(
             return quarantined(input_, message)
         case _ if input_.agent == SHARED_AGENT:
             return _for_nobody(message)
+        case Control():
+            return _not_granted(state, input_, message)
         case _:
             return None
 
@@ -98,6 +101,15 @@ def too_many(input_: Input) -> Quarantined:
     """Return the note on an input that exceeds its source's rate."""
     detail = "its source sends more than intake.rate and intake.burst allow"
     return quarantined(input_, Unreadable("rate", detail))
+
+
+def _not_granted(
+    state: AgentState, input_: Input, control: Control
+) -> ControlRefused | None:
+    problem = grants.refused(state.executive, input_, control)
+    if problem is None:
+        return None
+    return ControlRefused(control=control.token, reason="not_granted", detail=problem)
 
 
 def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:

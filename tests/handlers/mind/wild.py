@@ -29,6 +29,7 @@ from schemas.messages.executive import (
     ContextSwitched,
     Muted,
     OutputInterrupted,
+    PersonsGranted,
     ReminderSet,
     SalienceModulated,
     UserStateChanged,
@@ -220,6 +221,9 @@ class Wild:
             ),
             ContextSwitched(context=choice(["work", "home"])),
             OutputInterrupted(),
+            PersonsGranted(
+                source=choice(["game", "user"]), persons=choice([(), ("ada", "ben")])
+            ),
         ]
         self.scenario.control(choice(controls))
 
