@@ -4,9 +4,18 @@ from collections.abc import Iterator, Mapping, Sequence
 
 from rich.console import RenderableType
 
-from echoic.client.personality import Character
+from echoic.client.personality import Cause, Character
 from echoic.client.trials import Attempt, Trial
-from echoic.terminal.screen import bar, counted, indented, number, short, table, words
+from echoic.terminal.screen import (
+    bar,
+    counted,
+    indented,
+    number,
+    short,
+    span,
+    table,
+    words,
+)
 from evaluation.learning.one_voice import VoiceCheck
 from schemas.messages.decisions import ContextInForce, Decided, Voice
 from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
@@ -25,11 +34,38 @@ def shown(found: Character) -> Iterator[RenderableType]:
     own = found.traits.template
     yield found.selected or "no personality: the usual traits"
     yield table(("trait", "", "template", "now"), _rows(found.traits.values, own), 2)
-    yield from (indented(2, because(each)) for each in found.traits.contexts)
+    if not found.causes:
+        yield indented(2, "nothing moves them now")
+    rows = ((_why(each, found), _moves(each.moves)) for each in found.causes)
+    yield table((words(), words()), rows, 2)
+
+
+def _why(cause: Cause, found: Character) -> str:
+    """Return what moves the traits, in words."""
     mood = found.traits.mood
-    if mood is not None:
-        yield indented(2, f"mood {mood.valence:+.2f}, arousal {mood.arousal:.2f}")
-    yield indented(2, f"rapport {found.traits.rapport:.2f}")
+    match cause.by:
+        case "context":
+            assert cause.context is not None
+            return because(cause.context)
+        case "override":
+            lasts = (
+                "until cleared"
+                if cause.left_s is None
+                else f"{span(cause.left_s)} left"
+            )
+            return f"set for {cause.person or 'everybody'}, {lasts}"
+        case "mood":
+            assert mood is not None
+            return f"mood {mood.valence:+.2f}, arousal {mood.arousal:.2f}"
+        case "session":
+            return f"the session has lasted {span(found.session_s or 0.0)}"
+        case "rapport":
+            return f"rapport {found.traits.rapport:.2f}"
+
+
+def _moves(moves: Mapping[Trait, float]) -> str:
+    moved = (f"{each} {moves[each]:+.2f}" for each in TRAITS if moves.get(each))
+    return ", ".join(moved) or "moves nothing"
 
 
 def because(context: ContextInForce) -> str:

@@ -103,7 +103,7 @@ def traits_in_force(
     mood = fold.mood_at(own.mood, now, settings.mood_half_life_s)
     rapport = rapport_of(state, moment.person, now, pace)
     overrides = tuple(_overrides(own, moment.person, now)) if own.overrides else ()
-    tired = _tired(state, now)
+    tired = of_session(state, now)
     is_moved = template is not None or contexts or overrides or mood is not None
     if not is_moved and not tired and rapport == rapport_fold.NEUTRAL:
         return USUAL
@@ -153,9 +153,9 @@ def _moved(
     contexts = [templates.modifiers(packs, each.name) for each in found.contexts]
     moves: list[Mapping[Trait, float]] = [
         *overrides,
-        _of_mood(found.mood.valence if found.mood is not None else 0.0),
+        of_mood(found.mood.valence if found.mood is not None else 0.0),
         {"proactive": tired},
-        {"formality": RAPPORT_SHARE * (rapport_fold.NEUTRAL - found.rapport)},
+        of_rapport(found.rapport),
     ]
     values = effective(found.template, [*contexts, *moves])
     return structs.replace(
@@ -216,13 +216,19 @@ def _lasts(until: datetime | None, now: datetime) -> bool:
     return until is None or now < until
 
 
-def _of_mood(valence: float) -> Mapping[Trait, float]:
+def of_rapport(rapport: float) -> Mapping[Trait, float]:
+    """Return what a rapport adds: with old friends it speaks less formally."""
+    return {"formality": RAPPORT_SHARE * (rapport_fold.NEUTRAL - rapport)}
+
+
+def of_mood(valence: float) -> Mapping[Trait, float]:
+    """Return what a mood adds: enthusiasm, or less sarcasm."""
     if valence > 0.0:
         return {"enthusiasm": MOOD_SHARE * valence}
     return {"sarcasm": MOOD_SHARE * valence}
 
 
-def _tired(state: AgentState, now: datetime) -> float:
+def of_session(state: AgentState, now: datetime) -> float:
     """Return what a long session adds to proactive: 0 or less."""
     began = fold.session_began(state)
     if began is None or now - began <= LONG_SESSION:

@@ -5,7 +5,8 @@ from typing import Any
 import pytest
 
 from echoic.packs.personalities import shipped
-from evaluation.learning.one_voice import breaks, check
+from echoic.packs.skills import shipped as styles
+from evaluation.learning.one_voice import VoiceCheck, breaks, check
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.decisions import Decided
 from schemas.values.executive_settings import ExecutiveSettings
@@ -61,3 +62,52 @@ def test_a_hundred_responses_are_one_voice() -> None:
     # Three of one id: one decision that breaks a rule.
     assert found.share == 0.01
     assert check([]) == ()
+
+
+def hundred(template: str, texts: tuple[str, ...], **own: Any) -> VoiceCheck:
+    """The check of a hundred decisions that a mind really made, by templates alone."""
+    garden = pack(
+        *(heuristic(f"h{n}", f"case {n}", text, 0.9) for n, text in enumerate(texts))
+    )
+    settings = ExecutiveSettings(
+        templates=shipped(), skills=styles(), template=template, **own
+    )
+    scenario = Scenario(garden, executive=settings, edition=2, relevance=0.0)
+    records = DecisionRecords(keeps_final=True)
+    for number in range(100):
+        threat = {"threat": 0.9} if number % 10 == 0 else {}
+        turn = scenario.wait(60).sense(f"case {number % len(texts)}", salience=threat)
+        records.take(turn.input, turn.outputs)
+    (found,) = check(records.all())
+    return found
+
+
+PLAIN = ("The soil is dry.", "Water the plants! Do not wait.", "Rain is near.")
+
+
+@pytest.mark.parametrize("template", [each.name for each in shipped()])
+def test_a_hundred_decisions_by_the_shipped_styles_are_one_voice(template: str) -> None:
+    """None of them breaks a rule, under threat or not."""
+    found = hundred(template, PLAIN, consistent=True)
+    assert found.responses == 100
+    assert found.breaks == ()
+
+
+def test_the_check_of_a_hundred_decisions_can_fail() -> None:
+    """A pack that mocks, shouts and rambles is found out, in each of the three rules."""
+    bad = ("Oh great, rain.", "Rain! Rain! Run!", "rain and " * 40)
+    found = hundred("butler", bad, consistent=True)
+    assert found.responses == 100
+    assert {each.rule for each in found.breaks} == {"sarcasm", "length"}
+    assert found.share > 0.6
+    # The style takes out the butler's exclamation marks; without styles they are found.
+    bare = hundred("coach", ("Rain! Run! Now! Go! Jump!",))
+    assert {each.rule for each in bare.breaks} == {"exclamations"}
+    assert bare.share == 1.0
+
+
+def test_without_the_setting_styles_may_make_too_many_words() -> None:
+    """Which the check tells; the engineer wants eight."""
+    texts = ("The soil of the plants by the window is dry today.",)
+    assert hundred("engineer", texts).breaks
+    assert not hundred("engineer", texts, consistent=True).breaks
