@@ -71,21 +71,24 @@ GARDEN = pack(
 )
 
 
-def alive() -> Scenario:
+def alive(*, recall: bool = False) -> Scenario:
     """A scenario with everything on that reads what others wrote, and a person's goal."""
     # The same beginning for all of them: its state is never changed in place.
-    scenario = copy(_begun())
+    scenario = copy(_begun(recall=recall))
     scenario.turns = list(scenario.turns)
     return scenario
 
 
 @cache
-def _begun() -> Scenario:
+def _begun(*, recall: bool) -> Scenario:
     executive = ExecutiveSettings(
         phrases=phrases.shipped(("en", "de")),
         skills=shipped.shipped(),
         templates=personalities.shipped(),
         prompt_tokens=8_000,
+        recall=recall,
+        consistent=True,
+        stream=True,
         timing=True,
         relevance=True,
         modulates=True,

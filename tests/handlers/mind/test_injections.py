@@ -7,15 +7,16 @@ from typing import Any
 import orjson
 import pytest
 
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.controls import SleepRequested
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.learning import CandidateRefused, HeuristicFormed, ProposalMade
 from schemas.messages.notes import ControlApplied, ControlInferred
+from schemas.messages.results import Recalled
 from schemas.values.prompt_fencing import shown
 from tests.handlers.mind.injections import HARMLESS, TEXTS, alive, attacked, says
 from tests.handlers.mind.stages.test_fenced_prompts import fences
-from tests.scenario import Scenario, decision_id, names, one, said
+from tests.scenario import Scenario, decision_id, names, one, output, said
 
 EVERY = pytest.mark.parametrize("text", TEXTS.values(), ids=TEXTS)
 STEERS = re.compile(
@@ -91,6 +92,30 @@ def test_it_stands_in_the_fences_of_prompts(text: str) -> None:
     if shown(text, 100):
         # As an event; as an answer; as a name, a fact, a reminder and a conversation.
         assert sum(shown(text, 100)[:50] in each for each in inside) >= 6
+
+
+def recalled(text: str) -> ModelAsked:
+    """What a model is asked of an event that the text is remembered of, and known of."""
+    scenario = alive(recall=True)
+    scenario.sense("you went", type_="moved", fields={"where": text})
+    turn = scenario.wait(60).sense(
+        "something new", person="ada", fields={"where": text}
+    )
+    ask = output(turn, RecallAsked)
+    memory = Recalled(ask_id=ask.id, ids=("x", "y"), texts=(text, text), as_of=1)
+    return one(scenario.tell(memory), ModelAsked)
+
+
+@EVERY
+def test_what_is_recalled_and_known_by_skills_stands_in_fences(text: str) -> None:
+    """As every other text of others."""
+    usual, told = recalled(HARMLESS), recalled(text)
+    inside = fences(told.prompt)
+
+    assert frame(told) <= frame(usual)
+    assert told.system == usual.system
+    assert not [each for each in inside if STEERS.search(each)]
+    assert not shown(text, 99) or sum(shown(text, 99)[:50] in e for e in inside) >= 3
 
 
 @EVERY
