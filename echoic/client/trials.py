@@ -117,7 +117,7 @@ def _trial(
     if weighed.get("threat", 0.0) >= salience.THREAT_ALWAYS_PASSES:
         kind = "alert"
     said, used, filtered = _said(attempt, settings, executive, traits, kind)
-    moved = _MIDDLE + relevance.by_traits(traits.values)
+    moved = _MIDDLE + relevance.by_traits(traits.values, settings)
     return Trial(
         personality=name,
         context=context,

@@ -135,6 +135,8 @@ _ORDER = (
     "channel", "embedder", "timezone", "quiet_hours", "quiet_cuts", "cooldown_s",
     "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text",
     "output.stream", "languages", "skills.consistent", "salience.modulates",
+    "relevance.goal", "relevance.focus", "relevance.novelty", "relevance.said_already",
+    "relevance.proactive", "relevance.helpfulness",
     "budget.calls_per_minute", "budget.tokens_per_day", "budget.cost_per_day",
     "memory.prompt_tokens", "memory.recall", "proactive.check_in",
     "proactive.interval_minutes", "proactive.probability", "proactive.observation",

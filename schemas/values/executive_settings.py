@@ -61,6 +61,31 @@ class ExecutiveSettings(Part):
     relevance: Annotated[bool, Setting("relevance.weighs", start="on")] = False
     """Whether goals, what the person is about, novelty and what was said already move how
     much an event matters."""
+    weight_goal: Annotated[float, Setting("relevance.goal")] = added(
+        0.2, ge=0.0, le=1.0
+    )
+    """How much more an event matters that is about a goal."""
+    weight_focus: Annotated[float, Setting("relevance.focus")] = added(
+        0.1, ge=0.0, le=1.0
+    )
+    """How much more one matters that is all about what the person is about."""
+    weight_novelty: Annotated[float, Setting("relevance.novelty")] = added(
+        0.1, ge=0.0, le=1.0
+    )
+    """How much more one matters that is wholly new."""
+    weight_said: Annotated[float, Setting("relevance.said_already")] = added(
+        0.3, ge=0.0, le=1.0
+    )
+    """How much less one matters if a like one was answered within five minutes."""
+    weight_proactive: Annotated[float, Setting("relevance.proactive")] = added(
+        0.4, ge=0.0, le=1.0
+    )
+    """By how much the trait `proactive` lowers what an event must matter, from its least to
+    its most."""
+    weight_helpfulness: Annotated[float, Setting("relevance.helpfulness")] = added(
+        0.1, ge=0.0, le=1.0
+    )
+    """By how much the trait `helpfulness` does."""
     check_in: Annotated[bool, Setting("proactive.check_in")] = added(False)
     """Whether the companion asks how things are, by itself, when somebody is there and
     nothing was said for a while; never in the first ten minutes of a session."""

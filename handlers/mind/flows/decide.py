@@ -164,12 +164,13 @@ def _relevance(
     alike = turn.settings.limits.match
     return relevance.weigh(
         weighed,
+        settings,
         is_about_goal=bool(turn.relevant_goals(domain.name)),
         focus=relevance.focus(known, event.person, vector),
         was_said=relevance.was_said(known.said, domain.name, vector, alike, turn.now),
         threshold=salience.relevance_threshold(turn.settings, domain),
         raises=raised,
-        by_traits=relevance.by_traits(traits.values),
+        by_traits=relevance.by_traits(traits.values, settings),
     )
 
 

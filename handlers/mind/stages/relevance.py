@@ -2,8 +2,8 @@
 
 score = clamp(S_eff + 0.2 goal match + 0.1 focus alignment + 0.1 novelty - 0.3 said already),
 and the threshold is that of the pack or the settings, plus what raises it for a while, and
--0.4 for each unit of proactive over the usual one, -0.1 for each of helpfulness. A like
-event that was answered within five minutes was said already.
+-0.4 for each unit of proactive over the usual one, -0.1 for each of helpfulness. Each weight
+is a setting. A like event that was answered within five minutes was said already.
 """
 
 from collections.abc import Mapping
@@ -14,13 +14,10 @@ from schemas.messages.decisions import Relevance, Salience
 from schemas.state.executive import Executive, Saying
 from schemas.values import vectors
 from schemas.values.exact_math import clamp, round6, total
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import USUAL_TRAITS, Trait
 from schemas.values.vectors import Vector
 
-GOAL_MATCH = 0.2
-FOCUS_ALIGNMENT = 0.1
-NOVELTY = 0.1
-SAID_ALREADY = 0.3
 SAID_WITHIN = timedelta(minutes=5)
 LEAST, MOST = 0.05, 0.95
 """Between which any threshold stays, whatever is added to it."""
@@ -28,6 +25,7 @@ LEAST, MOST = 0.05, 0.95
 
 def weigh(
     salience: Salience,
+    weights: ExecutiveSettings,
     *,
     is_about_goal: bool,
     focus: float,
@@ -37,10 +35,10 @@ def weigh(
     by_traits: float,
 ) -> Relevance:
     """Weigh an event; `focus` is how near it is to what the person is about, 0 to 1."""
-    goal = GOAL_MATCH if is_about_goal else 0.0
-    aligned = round6(FOCUS_ALIGNMENT * focus) if focus else 0.0
-    novelty = round6(NOVELTY * salience.dimensions.get("novelty", 0.0))
-    said = SAID_ALREADY if was_said else 0.0
+    goal = weights.weight_goal if is_about_goal else 0.0
+    aligned = round6(weights.weight_focus * focus) if focus else 0.0
+    novelty = round6(weights.weight_novelty * salience.dimensions.get("novelty", 0.0))
+    said = weights.weight_said if was_said else 0.0
     added = goal + aligned + novelty - said
     return Relevance(
         goal=goal,
@@ -55,21 +53,19 @@ def weigh(
     )
 
 
-def by_traits(traits: Mapping[Trait, float]) -> float:
+def by_traits(traits: Mapping[Trait, float], weights: ExecutiveSettings) -> float:
     """Return what the character adds to the threshold; 0 for the usual one."""
     # They are always this very mapping, of which nothing need be computed.
     if traits is USUAL_TRAITS:
         return 0.0
-    return round6(
-        total(
-            weight * (traits[each] - USUAL_TRAITS[each])
-            for each, weight in _LOWERS.items()
-        )
+    # ADR-0014 §5.2.1 names both traits; the numbers are ours.
+    proactive = traits["proactive"] - USUAL_TRAITS["proactive"]
+    helpful = traits["helpfulness"] - USUAL_TRAITS["helpfulness"]
+    lowered = (
+        -weights.weight_proactive * proactive,
+        -weights.weight_helpfulness * helpful,
     )
-
-
-_LOWERS: Mapping[Trait, float] = {"proactive": -0.4, "helpfulness": -0.1}
-"""Per unit of the trait (ADR-0014 §5.2.1; the numbers are ours)."""
+    return round6(total(lowered))
 
 
 def focus(executive: Executive, person: str | None, vector: Vector | None) -> float:

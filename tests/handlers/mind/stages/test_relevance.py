@@ -101,6 +101,37 @@ def test_a_proactive_or_helpful_character_needs_less() -> None:
     assert (moved.by_traits, moved.threshold) == (-0.03, 0.47)
 
 
+def test_each_weight_is_a_setting() -> None:
+    """What is set is what is added; the usual weights are on no record."""
+    own = ExecutiveSettings(
+        relevance=True,
+        weight_goal=0.5,
+        weight_focus=0.05,
+        weight_novelty=0.4,
+        weight_said=0.25,
+        weight_proactive=1.0,
+        weight_helpfulness=0.0,
+    )
+    scenario = start(
+        executive=own,
+        goals=("diamond ore ahead", "sleep well"),
+        goals_choose=1,
+        limits=GOAL,
+    )
+    scenario.control(UserStateChanged(focus="diamond ore ahead"))
+    scenario.control(TraitAdjusted(trait="proactive", by_amount=0.2))
+    scenario.control(TraitAdjusted(trait="helpfulness", by_amount=0.5))
+    new = {"opportunity": 0.6, "novelty": 0.5}
+
+    first = weighed(scenario, salience=new)
+    again = weighed(scenario.wait(200), salience=new)
+
+    assert (first.goal, first.focus, first.novelty) == (0.5, 0.05, 0.2)
+    assert (first.already_said, again.already_said) == (0.0, -0.25)
+    assert first.by_traits == -0.2
+    assert b"weight" not in ExecutiveSettings(relevance=True).model_dump_json().encode()
+
+
 def test_the_type_of_an_answer_follows_character_and_context() -> None:
     """A funny event, a humorous companion, and not at work; at work it observes."""
     usual = dict(USUAL_TRAITS)
