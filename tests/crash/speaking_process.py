@@ -1,6 +1,7 @@
 """Effects that speak, as what runs in a process of its own that is to be killed."""
 
 import asyncio
+import json
 import sys
 from pathlib import Path
 from uuid import UUID
@@ -17,14 +18,25 @@ from streams.jetstream.read import JetStreamReader
 SCRIPT = Path(__file__).parents[1] / "handlers" / "effects" / "speaker.py"
 
 
+def speaker_of(score: str) -> Speaker:
+    """A speaker that writes down on a score what it says."""
+    return Speaker(SpeechCommand(f"{sys.executable} {SCRIPT} {score}"))
+
+
+def begun(score: Path) -> list[str]:
+    """The words that were begun to be said, so far."""
+    lines = score.read_text().splitlines() if score.exists() else []
+    read = [json.loads(line) for line in lines]
+    return [each["words"] for each in read if each["what"] == "begin"]
+
+
 def speak_for_ever(credentials: Credentials, epoch: UUID, score: str) -> None:
     """Speak until killed."""
 
     async def serve() -> None:
         async with connected(credentials) as client:
             log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
-            command = SpeechCommand(f"{sys.executable} {SCRIPT} {score}")
-            speaker = Speaker(command)
+            speaker = speaker_of(score)
             effects = Effects(Performer(log, writer, client, None, speaker))
             broker = faststream_broker(credentials)
             effects.subscribe(broker)

@@ -1,17 +1,10 @@
-"""Kill -9 at random moments of a session: nothing is lost, nothing is decided twice.
-
-The seed of the moments is drawn and printed, so that a failure can be had again.
-"""
+"""Kill -9 at random moments of a session: nothing is lost, nothing is decided twice."""
 
 import asyncio
 import random
-import signal
-import sys
-import time
 from collections import Counter
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
-from multiprocessing import get_context
+from collections.abc import AsyncIterator, Callable
+from contextlib import suppress
 from multiprocessing.process import BaseProcess
 
 import nats.errors
@@ -34,6 +27,7 @@ from streams.jetstream.consumers import CONSUMERS
 from streams.jetstream.migrate import close_intake
 from streams.log import scan
 from streams.topology import LOG
+from tests.crash.conftest import Running
 from tests.crash.worker_process import SETTINGS, serve_for_ever, serving
 from tests.minds import bringer, publish, sensed
 from tests.servers import Broker, fresh_broker
@@ -46,9 +40,6 @@ BURST = 40
 AGENTS = ("ada", "bob")
 SETTLE_S = 60.0
 
-FORKS = get_context("forkserver")
-FORKS.set_forkserver_preload(["tests.crash.worker_process"])
-
 
 @pytest.fixture
 async def broker() -> AsyncIterator[Broker]:
@@ -58,29 +49,21 @@ async def broker() -> AsyncIterator[Broker]:
         yield running
 
 
-@pytest.fixture
-def moments() -> random.Random:
-    """Where the moments come from."""
-    seed = time.time_ns()
-    sys.stdout.write(f"seed of the moments: {seed}\n")
-    return random.Random(seed)
-
-
 @pytest.mark.timeout(180)
 async def test_a_worker_that_is_killed_goes_on(
-    broker: Broker, moments: random.Random
+    broker: Broker,
+    moments: random.Random,
+    running: Running,
+    kill: Callable[[BaseProcess], None],
 ) -> None:
     """Twenty kills of the worker and its effects leave a log without a fault."""
     await publish(broker.writer, beginnings())
     for burst in range(KILLS):
-        async with worker_process(broker) as process:
+        with running(serve_for_ever, broker.server.core) as process:
             publishing = asyncio.create_task(send(broker, events(burst)))
             await some_outputs(broker, moments.randint(1, 2 * BURST))
             await asyncio.sleep(moments.uniform(0, 0.01))
-            assert process.is_alive()
-            process.kill()
-            process.join()
-            assert process.exitcode == -signal.SIGKILL
+            kill(process)
             await publishing
 
     async with serving(broker.server.core):
@@ -152,18 +135,6 @@ async def send(broker: Broker, wires: list[Wire]) -> None:
         agent, _, sort = wire.subject.split(".", 3)[3].split(".", 2)
         subject = f"in.{agent}.{sort}"
         await jetstream.publish(subject, wire.body, headers=dict(wire.headers))
-
-
-@asynccontextmanager
-async def worker_process(broker: Broker) -> AsyncIterator[BaseProcess]:
-    """A worker in a process of its own, which is gone at the end."""
-    process = FORKS.Process(target=serve_for_ever, args=(broker.server.core,))
-    process.start()
-    try:
-        yield process
-    finally:
-        process.kill()
-        process.join()
 
 
 async def some_outputs(broker: Broker, count: int) -> None:

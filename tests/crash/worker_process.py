@@ -14,6 +14,7 @@ from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
 from handlers.worker.loop import Worker
 from schemas.messages.asks import ModelAsked
+from schemas.messages.controls import MindStarted
 from schemas.values.model_settings import ModelSettings
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.append import JetStreamWriter
@@ -22,6 +23,7 @@ from streams.jetstream.connection import connected
 from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.migrate import migrate, open_intake
 from streams.jetstream.read import JetStreamReader
+from tests.crash.speaking_process import speaker_of
 from tests.minds import started, working
 
 SETTINGS = started(model=ModelSettings(name="quick"), ttl_s=60.0)
@@ -41,32 +43,37 @@ class QuickModel:
         return Completion(text=text, model="quick", latency_ms=1.0)
 
 
-def serve_for_ever(credentials: Credentials) -> None:
-    """Answer and perform until killed."""
+def serve_for_ever(
+    credentials: Credentials, settings: MindStarted = SETTINGS, score: str | None = None
+) -> None:
+    """Answer and perform until killed; with a `score`, speak, and write it there."""
 
     async def serve() -> None:
-        async with serving(credentials):
+        async with serving(credentials, settings, score):
             await asyncio.Event().wait()
 
     asyncio.run(serve())
 
 
 @asynccontextmanager
-async def serving(credentials: Credentials) -> AsyncIterator[Worker]:
+async def serving(
+    credentials: Credentials, settings: MindStarted = SETTINGS, score: str | None = None
+) -> AsyncIterator[Worker]:
     """Answer and perform for the length of the block."""
     async with connected(credentials) as client:
         epoch = await migrate(client)
         await prepare_consumers(client)
         log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
         checkpoints = JetStreamCheckpoints(client)
-        effects = Effects(Performer(log, writer, client, QuickModel()))
+        speaker = speaker_of(score) if score is not None else None
+        effects = Effects(Performer(log, writer, client, QuickModel(), speaker))
         broker = faststream_broker(credentials)
         effects.subscribe(broker)
         await start(broker)
         try:
             async with (
                 effects.serving(),
-                working(log, writer, SETTINGS, checkpoints=checkpoints) as worker,
+                working(log, writer, settings, checkpoints=checkpoints) as worker,
             ):
                 await open_intake(client)
                 yield worker
