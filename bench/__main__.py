@@ -24,6 +24,7 @@ from bench import (
     logged,
     mind,
     offline,
+    proactive,
     queueing,
     recalling,
     state,
@@ -46,6 +47,8 @@ async def measure(events: int, figures: Figures) -> None:
     parts = await worker_parts.measured()
     figures["mind_cpu_us"] = await mind.measured()
     figures["worker_cpu_us"] = parts
+    _say("a tick at which somebody is spoken to unasked")
+    figures["proactive"] = proactive.measured()
     _say("the state of a busy agent, 60,000 events")
     figures["state_mb"] = state.measured(60_000)
     _say("the bare loop")

@@ -1,9 +1,9 @@
 """A worker as an instance runs it, in a process.
 
-    python -m bench.worker [1/2] [limited] [http://collector:4318]
+    python -m bench.worker [1/2] [limited] [proactive] [http://collector:4318]
 
 `1/2` is the second of two that share the partitions, counted from 0. With a collector, it
-sends traces there, by default settings.
+sends traces there, by default settings. `proactive`: it says unasked all that it may.
 """
 
 import asyncio
@@ -21,6 +21,7 @@ import requests  # noqa: F401
 
 from bench.rig import connected_child
 from echoic.embedders import embedder
+from echoic.packs.phrases import shipped
 from echoic.run.process import prepare
 from echoic.tracing import over_http  # noqa: F401
 from echoic.tracing.export import Tracer, open_tracer
@@ -29,6 +30,7 @@ from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import SILENT, Worker
 from schemas.messages.controls import MindStarted
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import (
     CodeDigests,
@@ -61,6 +63,7 @@ async def _work(tracer: Tracer | None) -> None:
         checkpoints=JetStreamCheckpoints(client),
         partitions=_partitions(),
         is_limited="limited" in sys.argv,
+        executive=PROACTIVE if "proactive" in sys.argv else None,
     )
     running = asyncio.create_task(worker.run())
     asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
@@ -113,6 +116,7 @@ def a_worker(
     checkpoints: Checkpoints | None = None,
     is_limited: bool = False,
     provider: AidProvider | None = None,
+    executive: ExecutiveSettings | None = None,
 ) -> Worker:
     """Create a worker of some partitions."""
     made_by = embedder("wordllama")
@@ -120,14 +124,29 @@ def a_worker(
         log,
         writer,
         provider or AidProvider(made_by, PackLibrary(log, made_by)),
-        started(is_limited=is_limited),
+        started(is_limited=is_limited, executive=executive),
         partitions=partitions,
         checkpoints=checkpoints,
         listeners=listeners,
     )
 
 
-def started(model: str | None = None, *, is_limited: bool = False) -> MindStarted:
+PROACTIVE = ExecutiveSettings(
+    timing=True,
+    check_in=True,
+    observation=True,
+    mood_comment=True,
+    phrases=shipped(("en",)),
+)
+"""All that may be said unasked is."""
+
+
+def started(
+    model: str | None = None,
+    *,
+    is_limited: bool = False,
+    executive: ExecutiveSettings | None = None,
+) -> MindStarted:
     """Return the default settings, with a model if one is named.
 
     Sensors have no rate limit, unless they are limited as in an instance.
@@ -143,6 +162,7 @@ def started(model: str | None = None, *, is_limited: bool = False) -> MindStarte
             limits=limits,
             embedder=made_by.name,
             model=ModelSettings(name=model) if model else None,
+            executive=executive,
             # The defaults of an instance: 200 events a second, 2,000 in a burst.
             intake=IntakeSettings(rate=200, burst=2_000) if is_limited else None,
         ),
