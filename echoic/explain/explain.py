@@ -9,11 +9,11 @@ from dataclasses import dataclass, field
 
 from echoic.client.names import Names, named
 from echoic.explain.gates import PASSES, SILENCE_OF_GATE, VALUE_OF_GATE
+from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.arms import RACE, SILENT, reflex_of
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
-from schemas.values.reasons import Timing
 
 REASONS: Mapping[str, str] = {
     "below_relevance": "it did not matter enough",
@@ -51,22 +51,6 @@ REASONS: Mapping[str, str] = {
     "cancelled": "it was cancelled",
     "interrupted": "it was interrupted before it began",
 }
-
-_WAITS: Mapping[Timing, str] = {
-    "queued": "a break of the person, who is busy",
-    "deferred": "a moment in which nobody speaks",
-}
-"""What a heuristic's answer waits for; a decision that asks a model is `queued` as well."""
-
-_OCCASIONS: Mapping[str, str] = {
-    "reminder": "somebody asked to be reminded of it",
-    "think": "what it needs made it due",
-    "milestone": "so many events of a kind came that a pack declares to be worth a word",
-    "check_in": "somebody was there, and nothing had been said for a while",
-    "observation": "a kind of event came often, which was new",
-    "mood_comment": "somebody seemed to feel bad",
-}
-"""Why it speaks though nothing happened."""
 
 _QUIET = "silence"
 """The gate of learned silence. It is open when silence is kept, unlike all others."""
@@ -139,12 +123,10 @@ def _claimed(decided: Decided) -> str:
 def _came_of(record: DecisionRecord, names: Names) -> str:
     if not record.is_final:
         if record.decided.path == "proactive":
-            return (
-                f"Will speak by itself: it waits for {_WAITS[record.decided.timing]}."
-            )
+            return f"Will speak by itself: it waits for {awaited(record.decided)}."
         if record.decided.path == "heuristic":
             who = named(record.decided.matched_heuristic_id, names)
-            return f"Will speak by {who}: it waits for {_WAITS[record.decided.timing]}."
+            return f"Will speak by {who}: it waits for {awaited(record.decided)}."
         waits = "Waits for the model's answer"
         if not _is_race(record.decided):
             return f"{waits}."
@@ -262,6 +244,11 @@ def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
 
 def _spoke(record: DecisionRecord, names: Names) -> str:
     decided = record.decided
+    return _how(record, names) + not_aloud(decided)
+
+
+def _how(record: DecisionRecord, names: Names) -> str:
+    decided = record.decided
     if record.path == "heuristic":
         gate = next((g for g in decided.gates if g.name == "confidence"), None)
         figures = f" ({_figures(gate)})" if gate else ""
@@ -270,7 +257,7 @@ def _spoke(record: DecisionRecord, names: Names) -> str:
         race = f": the model {lost} had not answered in time" if lost else ""
         return f"Spoke by the heuristic {who}{figures}{race}."
     if record.path == "proactive":
-        return f"Spoke by itself: {_OCCASIONS.get(decided.type, decided.type)}."
+        return f"Spoke by itself: {occasion(decided.type)}."
     if record.path == "reflex":
         return f"Acted by a reflex, {reflex_of(decided.arm)}, without a model."
     if record.path == "acknowledged":

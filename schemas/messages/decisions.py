@@ -21,7 +21,15 @@ from schemas.values.base import (
     written,
 )
 from schemas.values.personality import Trait
-from schemas.values.reasons import Drop, Path, ResponseType, Silence, Timing, Verdict
+from schemas.values.reasons import (
+    Drop,
+    Hearing,
+    Path,
+    ResponseType,
+    Silence,
+    Timing,
+    Verdict,
+)
 
 Exploration = Literal["none", "uniform", "challenger"]
 """The scheme by which arms other than the strategy's had a chance."""
@@ -269,6 +277,8 @@ class Decided(Decision, frozen=True, kw_only=True):
     """The layer of a character that acts; None: no character, or none acts."""
     layers: tuple[LayerVerdict, ...] | None = None
     """What each layer of a character came to, in the order they were asked."""
+    hearing: Hearing | None = None
+    """Why what is said at a channel of all is said at a person's own, or waits."""
 
     @property
     def is_tried(self) -> bool:

@@ -15,6 +15,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.stages.timing import SMALL_TALK, Answer, is_immediate
 from schemas.packs.event_types import GUESTS
 from schemas.state.executive import EVERYBODY, Executive, UserState
+from schemas.values.reasons import Hearing, Timing
 
 MATTERS_TO_THE_ABSENT = 0.5
 """From which urgency on people who are away are told of what concerns nobody by name."""
@@ -32,14 +33,25 @@ class Way(Struct, frozen=True):
     """Whether that the person is away is no reason to wait."""
     waits: bool = False
     """Whether nobody may hear it now."""
+    hearing: Hearing | None = None
+    """Why it is not simply said aloud; None: it is."""
 
 
-_ALOUD, _WAITS = Way(), Way(waits=True)
+_ALOUD = Way()
 
 
 def way_of(turn: TurnContext, answer: Answer) -> Way:
     """Return how an answer for the usual channel is to reach people now."""
     return way(turn.state.executive, answer, _residents(turn))
+
+
+def hearing(turn: TurnContext, answer: Answer, when: Timing) -> Hearing | None:
+    """Return why an answer of this timing is not simply said aloud; None if it is.
+
+    Nor is what waits only for a break of the person: nobody knows yet who hears it then.
+    """
+    found = way_of(turn, answer)
+    return found.hearing if found.waits or when == "immediate" else None
 
 
 def _residents(turn: TurnContext) -> Residents:
@@ -53,15 +65,15 @@ def way(executive: Executive, answer: Answer, residents: Residents) -> Way:
     """Return how an answer for the usual channel is to reach people now."""
     if not residents or answer.is_addressed or not answer.is_aloud:
         return _ALOUD
-    if _is_absent(executive, answer.person) or _is_overheard(
-        executive, answer, residents
-    ):
-        return _in_private(executive, answer, residents)
+    if _is_absent(executive, answer.person):
+        return _in_private(answer, residents, "away")
+    if _is_overheard(executive, answer, residents):
+        return _in_private(answer, residents, "overheard")
     if is_empty(executive):
         return _to_the_absent(executive, answer, residents)
     is_waking = any(each.asleep for each in _there(executive).values())
     if is_waking and not is_immediate(answer):
-        return _WAITS
+        return Way(waits=True, hearing="asleep")
     return _ALOUD
 
 
@@ -91,27 +103,32 @@ def _is_overheard(executive: Executive, answer: Answer, residents: Residents) ->
     return bool(guests or _there(executive).keys() & set(answer.hidden_from))
 
 
-def _in_private(executive: Executive, answer: Answer, residents: Residents) -> Way:
+def _in_private(answer: Answer, residents: Residents, why: Hearing) -> Way:
     """Return the way to the person whom an answer concerns and nobody else."""
     own = residents.get(answer.person) if answer.person is not None else None
-    is_away = _is_absent(executive, answer.person)
-    if own is None:
-        return _ALOUD if answer.response_type == "alert" else _WAITS
-    if is_away and answer.response_type in SMALL_TALK:
-        return _WAITS
-    return Way(channel=own, is_at_once=is_away)
+    is_away = why == "away"
+    if own is None and answer.response_type == "alert":
+        return _ALOUD
+    if own is None or (is_away and answer.response_type in SMALL_TALK):
+        return Way(waits=True, hearing=why)
+    return Way(channel=own, is_at_once=is_away, hearing=why)
 
 
 def _to_the_absent(executive: Executive, answer: Answer, residents: Residents) -> Way:
     """Return the way to the one who left last, if it matters enough."""
     is_alert = answer.response_type == "alert"
+    waits = Way(waits=True, hearing="nobody_there")
     if not is_alert and answer.urgency < MATTERS_TO_THE_ABSENT:
-        return _WAITS
+        return waits
+    # A phone is no place for what is hidden from its owner.
     left = [
         (executive.people[each].at, each)
         for each, channel in sorted(residents.items())
-        if channel is not None and _is_absent(executive, each)
+        if channel is not None
+        and _is_absent(executive, each)
+        and each not in answer.hidden_from
     ]
     if not left:
-        return _ALOUD if is_alert else _WAITS
-    return Way(channel=residents[max(left)[1]], is_at_once=True)
+        return _ALOUD if is_alert else waits
+    last = residents[max(left)[1]]
+    return Way(channel=last, is_at_once=True, hearing="nobody_there")

@@ -10,6 +10,7 @@ from typing import cast
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
+    audience,
     character,
     converse,
     decision_messages,
@@ -21,10 +22,11 @@ from handlers.mind.flows import (
     waiting,
 )
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
-from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.flows.decision_messages import Occasion, When
 from handlers.mind.flows.output import Addressee
 from handlers.mind.flows.told import acknowledged
 from handlers.mind.stages import executive, matching, outcomes, relevance, salience
+from handlers.mind.stages.executive import Choice
 from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.timing import Answer
@@ -240,14 +242,12 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     prompt = None
     if consulted and choice.asks_model:
         prompt = _prompt(turn, here, consulted, context, choice.odds.question)
-    when: Timing = "immediate" if prompt is None else "queued"
-    if choice.heuristic is not None:
-        when = waiting.timing_of(turn, _answer(turn, here, choice.heuristic))
+    when = _when(turn, here, choice, asks=prompt is not None)
     decided = decision_messages.decided(
-        turn, here, strategy, choice, result, prompt, relevant, timing=when
+        turn, here, strategy, choice, result, prompt, relevant, when=when
     )
     if choice.heuristic is not None:
-        said = _by_heuristic(turn, here, choice.heuristic, decision_id, when)
+        said = _by_heuristic(turn, here, choice.heuristic, decision_id, when.timing)
         return [decided, *said]
     if choice.quiet is not None:
         return [
@@ -280,6 +280,15 @@ def _prompt(
     remembered = converse.background(turn, here.event)
     told = character.told(turn, here.event, here.skills, here.response_type)
     return consulted.prompt(turn, context, question, remembered, told)
+
+
+def _when(turn: TurnContext, here: Occasion, choice: Choice, *, asks: bool) -> When:
+    """Return when what was chosen is to be said."""
+    if choice.heuristic is None:
+        return When("queued" if asks else "immediate")
+    answer = _answer(turn, here, choice.heuristic)
+    when = waiting.timing_of(turn, answer)
+    return When(when, audience.hearing(turn, answer, when))
 
 
 def _by_heuristic(

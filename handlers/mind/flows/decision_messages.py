@@ -34,7 +34,7 @@ from schemas.messages.sensing import Sensed
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.values.exact_math import round6
-from schemas.values.reasons import ResponseType, Silence, Timing
+from schemas.values.reasons import Hearing, ResponseType, Silence, Timing
 from schemas.values.skills import Skills
 
 SOONEST_S = 0.001
@@ -101,6 +101,14 @@ class Occasion(Struct, frozen=True):
         """Return the urgency, 0 to 1: the higher of the event's and the heuristic's."""
         own = heuristic.urgency if heuristic else 0.0
         return round6(max(self.own_urgency, own))
+
+
+class When(Struct, frozen=True):
+    """When something is to be said."""
+
+    timing: Timing
+    hearing: Hearing | None = None
+    """Why it is not simply said aloud at once."""
 
 
 def gated(
@@ -172,7 +180,7 @@ def decided(
     prompt: Prompt | None,
     goals: tuple[RelevantGoal, ...] | None,
     *,
-    timing: Timing,
+    when: When,
 ) -> Decided:
     """Return the decision by a strategy; only if it is immediate it is final."""
     heuristic = choice.heuristic
@@ -183,12 +191,12 @@ def decided(
         probability=choice.probability,
         greedy_arm=choice.odds.greedy,
         silence=choice.odds.silence if choice.arm == SILENT else None,
-        final=timing == "immediate",
+        final=when.timing == "immediate",
         text=result.response_text or None,
         response_type=heuristic.response_type if heuristic else None,
         action=heuristic.action if heuristic else None,
         urgency=occasion.urgency(heuristic),
-        timing=timing,
+        timing=when.timing,
         expires_at=occasion.expires_at if choice.arm != SILENT else None,
         matched_heuristic_id=result.matched_heuristic_id,
         predicted_success=result.predicted_success,
@@ -204,6 +212,7 @@ def decided(
         goals=goals,
         skills=_skills(occasion, choice, prompt),
         wording=_wording(choice),
+        hearing=when.hearing,
     )
 
 

@@ -11,7 +11,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import character, output, restrain, waiting
+from handlers.mind.flows import audience, character, output, restrain, waiting
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import executive
@@ -102,9 +102,9 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         return
     common |= {"skills": spoken.skills, "wording": spoken.wording}
     wanted = replace(wanted, text=spoken.text)
-    when = waiting.timing_of(
-        turn, Answer(wanted.response_type, wanted.urgency, 0.0, wanted.person, False)
-    )
+    answer = Answer(wanted.response_type, wanted.urgency, 0.0, wanted.person, False)
+    when = waiting.timing_of(turn, answer)
+    common |= {"hearing": audience.hearing(turn, answer, when)}
     is_stale = turn.now > wanted.expires_at
     is_final = when == "immediate" and not is_stale
     decision_id = turn.emit(_spoken(wanted, common, when, is_final=is_final))

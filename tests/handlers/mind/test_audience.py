@@ -75,7 +75,9 @@ def test_a_secret_goes_to_the_phone_of_whom_it_concerns() -> None:
     scenario = start()
     secret: dict[str, Any] = {"person": "ada", "fields": {"hidden_from": "ben"}}
 
-    assert channel(rains(scenario, **secret)) == "phone-ada"
+    turn = rains(scenario, **secret)
+    assert channel(turn) == "phone-ada"
+    assert one(turn, Decided).hearing == "overheard"
     is_(scenario, "ben", away=True)
     assert channel(rains(scenario, **secret)) == scenario.settings.channel
 
@@ -114,10 +116,12 @@ def test_what_is_secret_is_not_said_with_what_is_not() -> None:
     """Both waited for the same break, and are about one thing."""
     scenario = start()
     is_(scenario, "ada", busy=True)
-    rains(scenario, person="ada", fields={"hidden_from": "ben"})
+    held = rains(scenario, person="ada", fields={"hidden_from": "ben"})
     rains(scenario, person="ada")
     free = is_(scenario.wait(20), "ada", busy=False)
 
+    # It waited for her alone.
+    assert one(held, Decided).hearing is None
     told = said(free, DeliveryAsked)
     assert sorted(each.channel for each in told) == sorted(
         ["phone-ada", scenario.settings.channel]
@@ -153,6 +157,18 @@ def test_an_empty_house_is_told_nothing(
         assert channel(back) == scenario.settings.channel
 
 
+def test_the_one_who_left_last_is_not_told_what_is_hidden_from_them() -> None:
+    """A phone is read by its owner, however empty the house is."""
+    scenario = start()
+    for person in ("ben", "ada"):
+        is_(scenario, person, away=True)
+
+    assert channel(rains(scenario)) == "phone-ada"
+    hidden = rains(scenario, fields={"hidden_from": "ada"})
+    assert names(hidden) == ["Decided", "Held"]
+    assert one(hidden, Decided).hearing == "nobody_there"
+
+
 def test_who_is_away_is_told_what_concerns_them_by_phone() -> None:
     """But for small talk, which waits."""
     for kind, expected in (("suggestion", "phone-ada"), ("check_in", None)):
@@ -182,6 +198,7 @@ def test_one_sleeper_is_not_woken_but_for_what_is_urgent(
     woken = is_(scenario.wait(30), "ben", asleep=False)
 
     assert ("DeliveryAsked" in names(turn)) is is_said
+    assert one(turn, Decided).hearing == (None if is_said else "asleep")
     assert ("DeliveryAsked" in names(woken)) is not is_said
 
 
