@@ -1,6 +1,7 @@
 """`echoic trait`: move single traits of the personality, for a while or for good."""
 
-from typing import Annotated
+from datetime import datetime
+from typing import Annotated, Any
 
 import typer
 
@@ -10,6 +11,7 @@ from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.personality import now_of, overrides_of
 from echoic.errors import EchoicError
+from echoic.explain.amounts import span
 from schemas.messages.executive import TraitAdjusted
 from schemas.values.personality import TRAITS, Trait
 
@@ -55,17 +57,30 @@ def list_(call: Call) -> None:
     Example: `echoic trait list`.
     """
 
-    async def run(connection: Connection) -> list[dict[str, object]]:
+    async def run(connection: Connection) -> list[dict[str, Any]]:
         known = await known_at(connection)
-        return [dict(each) for each in overrides_of(known, now_of(known.agent))]
+        now = now_of(known.agent)
+        return [
+            {**each, "left_s": _left_s(each["until"], now)}
+            for each in overrides_of(known, now)
+        ]
 
     rows = on_instance(call, run)
     cells = (
-        (row["person"] or "everybody", row["trait"], row["by"], row["until"] or "-")
+        (
+            row["person"] or "everybody",
+            row["trait"],
+            f"{row['by']:+g}",
+            "until cleared" if row["left_s"] is None else f"{span(row['left_s'])} left",
+        )
         for row in rows
     )
     nothing = f"no trait is moved: {EXAMPLE}"
-    call.show_rows(rows, ("towards", "trait", "by", "until"), cells, nothing)
+    call.show_rows(rows, ("towards", "trait", "by", "lasts"), cells, nothing)
+
+
+def _left_s(until: object, now: datetime) -> float | None:
+    return (until - now).total_seconds() if isinstance(until, datetime) else None
 
 
 @app.command()

@@ -8,6 +8,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from echoic.client.names import Names, named
+from echoic.explain.amounts import amount
 from echoic.explain.gates import PASSES, SILENCE_OF_GATE, VALUE_OF_GATE
 from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.what_if import suppose
@@ -204,8 +205,8 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
         )
     # Both salience gates may be closed; opening one alone would change nothing.
     needed = (
-        f"{VALUE_OF_GATE.get(gate.name, gate.name)} ≥ {gate.threshold:.2f}"
-        f" (was {gate.value:.2f})"
+        f"{VALUE_OF_GATE.get(gate.name, gate.name)} ≥ {amount(gate.name, gate.threshold)}"
+        f" (was {amount(gate.name, gate.value)})"
         for gate in record.decided.gates
         if not gate.passed and gate.value is not None and gate.threshold is not None
     )
@@ -286,7 +287,8 @@ def _figures(gate: Gate) -> str:
     if gate.value is None or gate.threshold is None:
         return gate.note or gate.name
     sign = "≥" if gate.value >= gate.threshold else "<"
-    return f"{gate.name} {gate.value:.2f} {sign} {gate.threshold:.2f}"
+    value, threshold = amount(gate.name, gate.value), amount(gate.name, gate.threshold)
+    return f"{gate.name} {value} {sign} {threshold}"
 
 
 def _nearest(gates: Sequence[Gate]) -> str | None:
@@ -295,7 +297,9 @@ def _nearest(gates: Sequence[Gate]) -> str | None:
     if not held:
         return None
     gate = min(held, key=lambda each: each.margin or 0.0)
-    return f"Closest gate: {_figures(gate)}, by {gate.margin:.2f}."
+    return (
+        f"Closest gate: {_figures(gate)}, by {amount(gate.name, gate.margin or 0.0)}."
+    )
 
 
 def _nearly_eligible(decided: Decided, names: Names) -> str | None:

@@ -16,9 +16,9 @@ SILENCE_OF_GATE: Mapping[str, str] = {
 VALUE_OF_GATE: Mapping[str, str] = {
     "relevance": "salience",
     "habituation": "salience after habituation",
-    "cooldown": "seconds since the last response",
-    "heuristic_cooldown": "seconds since that heuristic answered",
-    "quip": "seconds since the last quip",
+    "cooldown": "time since the last response",
+    "heuristic_cooldown": "time since that heuristic answered",
+    "quip": "time since the last quip",
     "rate": "responses left in the hour",
     "budget": "what is left of the budget",
 }

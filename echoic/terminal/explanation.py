@@ -9,6 +9,7 @@ from rich.console import RenderableType
 from rich.text import Text
 
 from echoic.client.decision_json import trace_of
+from echoic.explain.amounts import amount
 from echoic.explain.explain import Explanation, Weighed
 from echoic.explain.what_if import opening
 from echoic.terminal.called import as_typed
@@ -44,36 +45,47 @@ def explained_alone(
     yield text(
         f"{short(record.id)}  ",
         (state, "green" if spoke else "yellow"),
-        f"  {record.path if spoke else record.silence or 'model'}"
+        f"  {record.path if spoke else record.silence or _awaited(decided)}"
         f"  {record.text}"
         f"  ({decided.source}.{decided.type}, {record.at.astimezone():%H:%M:%S})",
     )
     yield found.verdict
     if record.said is not None:
         yield indented(2, f"“{record.said}”")
-    yield ""
-    yield table(("", "", "", words()), map(_gate, found.gates), 2)
-    yield from (indented(2, line) for line in _layers(decided))
-    if decided.voice is not None:
-        yield from (indented(2, line) for line in of_decision(decided.voice))
-    yield from (indented(2, line) for line in by_skills(decided))
-    if decided.follows is not None:
-        yield indented(2, f"follows upon {short(decided.follows)}")
-    yield from (indented(2, line) for line in _remembered(record))
-    for goal in decided.goals or ():
-        yield indented(2, f"goal {goal.similarity:.2f}  {goal.text}")
-    yield ""
-    yield from _salience(decided)
-    if found.candidates:
+    sections = (
+        list(_grounds(record, found)),
+        list(_salience(decided)),
+        [table(("", "", "", words()), map(_candidate, found.candidates), 2)]
+        if found.candidates
+        else [],
+    )
+    for section in filter(None, sections):
         yield ""
-        candidates = map(_candidate, found.candidates)
-        yield table(("", "", "", words()), candidates, 2)
+        yield from section
     yield ""
     if found.supposed is not None:
         supposed = ", ".join(f"{k}={v:g}" for k, v in found.suppositions.items())
         yield text((f"What if {supposed}: {found.supposed}.", "bold"))
     elif found.counterfactual:
         yield found.counterfactual
+
+
+def _grounds(record: DecisionRecord, found: Explanation) -> Iterator[RenderableType]:
+    """Yield what the decision was held against, and who decided, line by line."""
+    decided = record.decided
+    if found.gates:
+        yield table(("", "", "", words()), map(_gate, found.gates), 2)
+    lines = [*_layers(decided)]
+    if decided.voice is not None:
+        lines += of_decision(decided.voice)
+    lines += by_skills(decided)
+    if decided.follows is not None:
+        lines.append(f"follows upon {short(decided.follows)}")
+    lines += _remembered(record)
+    lines += [
+        f"goal {each.similarity:.2f}  {each.text}" for each in decided.goals or ()
+    ]
+    yield from (indented(2, line) for line in lines)
 
 
 def next_command(record: DecisionRecord) -> str:
@@ -117,18 +129,27 @@ def _remembered(record: DecisionRecord) -> Iterator[str]:
             pass
 
 
+def _awaited(decided: Decided) -> str:
+    """Return what a decision that is not final waits for."""
+    return "model" if decided.path == "llm" else decided.timing
+
+
 def _gate(gate: Gate) -> tuple[str | Text, ...]:
     figures = ""
     if gate.value is not None and gate.threshold is not None:
         # Both are recorded as they were compared, rounded to 6 decimals.
         sign = "≥" if gate.value >= gate.threshold else "<"
-        figures = f"{gate.value:.2f} {sign} {gate.threshold:.2f}"
-    margin = "" if gate.margin is None else f"{gate.margin:+.2f}"
+        value, needed = (amount(gate.name, x) for x in (gate.value, gate.threshold))
+        figures = f"{value} {sign} {needed}"
+    margin = "" if gate.margin is None else amount(gate.name, gate.margin, "+")
     mark = text(("✓", "green") if gate.passed else ("✗", "red"), f" {gate.name}")
     return mark, figures, margin, gate.note or ""
 
 
 def _salience(decided: Decided) -> Iterator[RenderableType]:
+    # No event occasioned it, so nothing was weighed.
+    if decided.timer is not None:
+        return
     salience = decided.salience
     share = "" if salience.share is None else f" (x{salience.share:.2f}, unheeded)"
     dimensions = sorted(salience.dimensions.items(), key=lambda item: -item[1])

@@ -6,16 +6,8 @@ from rich.console import RenderableType
 
 from echoic.client.personality import Cause, Character
 from echoic.client.trials import Attempt, Trial
-from echoic.terminal.screen import (
-    bar,
-    counted,
-    indented,
-    number,
-    short,
-    span,
-    table,
-    words,
-)
+from echoic.explain.amounts import span
+from echoic.terminal.screen import bar, counted, indented, number, short, table, words
 from evaluation.learning.one_voice import VoiceCheck
 from schemas.messages.decisions import ContextInForce, Decided, Voice
 from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
@@ -82,7 +74,11 @@ def of_decision(voice: Voice) -> Iterator[str]:
         for trait in TRAITS
         if voice.traits[trait] != USUAL_TRAITS[trait]
     )
-    yield f"as {voice.template or 'no personality'}: {moved or 'the usual traits'}"
+    if voice.template is not None:
+        yield f"as {voice.template}: {moved or 'the usual traits'}"
+    elif moved:
+        # Nobody chose whom; contexts, mood and people move the traits all the same.
+        yield f"traits: {moved}"
     yield from map(because, voice.contexts or ())
     feels = [] if voice.valence is None else [f"mood {voice.valence:+.2f}"]
     if voice.rapport is not None:

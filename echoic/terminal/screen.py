@@ -161,20 +161,6 @@ def counted(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-_UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
-
-
-def span(seconds: float) -> str:
-    """Return a length of time by its largest unit and the next: `2 h 5 min`, `10 min`."""
-    left = max(0, round(seconds))
-    first = next((i for i, (size, _) in enumerate(_UNITS) if left >= size), 3)
-    parts = []
-    for size, unit in _UNITS[first : first + 2]:
-        parts.append(f"{left // size} {unit}")
-        left %= size
-    return " ".join(each for each in parts if each[0] != "0") or "0 s"
-
-
 def bar(value: float, cells: int = BAR_CELLS) -> str:
     """Return a number from 0 to 1 as a bar of that many cells."""
     # Seven heights of a cell besides the empty one.

@@ -47,14 +47,16 @@ def test_a_cooldown_can_be_supposed_shorter() -> None:
     still = explain(record(decision), NAMES, {"cooldown": 2.0})
 
     assert explanation.verdict == (
-        "Stayed silent: it spoke too recently (cooldown 1.25 < 4.00)."
+        "Stayed silent: it spoke too recently (cooldown 1.25 s < 4 s)."
     )
     assert explanation.counterfactual == (
-        "Would have been weighed further if seconds since the last response ≥ 4.00"
-        " (was 1.25). Alerts and answers to a person's own words pass."
+        "Would have been weighed further if time since the last response ≥ 4 s"
+        " (was 1.25 s). Alerts and answers to a person's own words pass."
     )
     assert supposed.supposed == (
         "would have been weighed further; a replay tells what comes of it"
     )
-    assert still.supposed == "would have stayed silent: cooldown (cooldown 1.25 < 2.00)"
+    assert (
+        still.supposed == "would have stayed silent: cooldown (cooldown 1.25 s < 2 s)"
+    )
     assert opening(decision) == ("cooldown", 1.25)
