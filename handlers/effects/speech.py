@@ -58,10 +58,15 @@ class SpeechCommand:
         """Check that it can be read.
 
         Raises:
-            ValueError: it is empty, or a quotation in it is not closed.
+            ValueError: it is empty, a quotation in it is not closed, or words would stand
+                in a script.
         """
-        if not shlex.split(self.template):
+        parts = shlex.split(self.template)
+        if not parts:
             raise ValueError("a command")
+        # `sh -c 'say {text}'`: the shell would run what somebody else wrote.
+        if any("{text}" in each and any(map(str.isspace, each)) for each in parts):
+            raise ValueError("{text} stands in a script: read standard input there")
 
     def arguments(self, ask_id: str, asked: DeliveryAsked) -> list[str]:
         """Return the command's arguments for an utterance."""

@@ -316,6 +316,16 @@ def test_a_command_that_cannot_be_read_is_refused(template: str) -> None:
         SpeechCommand(template)
 
 
+@pytest.mark.parametrize(
+    "template", ["sh -c 'say {text} | aplay'", 'bash -c "say\t--words={text}"']
+)
+def test_words_are_never_part_of_a_script(template: str) -> None:
+    """A shell would run what they say."""
+    with pytest.raises(ValueError, match="script"):
+        SpeechCommand(template)
+    assert SpeechCommand("say --words={text}").template
+
+
 async def test_no_password_goes_to_the_command(
     stage: Stage, monkeypatch: pytest.MonkeyPatch
 ) -> None:

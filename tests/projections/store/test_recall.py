@@ -9,6 +9,7 @@ from projections.store.recall import Wanted
 from projections.store.store import Store
 from schemas.values.vectors import Vector
 from tests import factories
+from tests.handlers.mind.injections import TEXTS
 from tests.projections.chronicle import HINTS, LOW, Chronicle, garden, joined
 from tests.scenario import Scenario
 
@@ -105,3 +106,20 @@ def test_what_is_hidden_from_anybody_is_no_episode() -> None:
 
     rows = joined(scenario)["episodes"].puts.values()
     assert [row["text"] for row in rows] == ["a cake"]
+
+
+async def test_what_is_injected_is_kept_as_it_is(store: Store) -> None:
+    """No text of others is part of a query, whether it is kept, asked for or a name."""
+    texts = [each for each in TEXTS.values() if len(each) < 1_000 and "\0" not in each]
+    scenario = garden(edition=2, relevance=0.0, executive={"prompt_tokens": 200})
+    for text in texts:
+        scenario.wait(60).sense(text, person="ada", entities=[text[:200]])
+    chronicle = Chronicle(scenario)
+    log = await chronicle.catch_up()
+    await Projector(log, store, chronicle.aids).catch_up()
+
+    found = [recall.nearest(store, scenario.agent, wanted(each)) for each in texts]
+    kept = {each.text for episodes in found for each in episodes}
+    assert kept <= set(texts)
+    assert len(kept) > len(texts) // 2
+    assert not any(recall.nearest(store, each, wanted("a")) for each in texts)
