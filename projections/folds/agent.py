@@ -114,6 +114,7 @@ def _said(
         case Completed():
             return _completed(state, context, message)
         case Dropped():
+            state = remembering.dropped(state, context, message)
             return fires.dropped(waiting.without(state, message.decision_id), message)
         case ModelAsked() | RecallAsked():
             return asking.asked(state, context, id_, message)

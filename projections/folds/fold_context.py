@@ -46,6 +46,16 @@ class FoldContext:
         executive = self.settings.executive
         return executive is not None and executive.prompt_tokens > 0
 
+    @property
+    def tells_silences(self) -> bool:
+        """Whether it is remembered what was not said: only if there are words to ask why."""
+        executive = self.settings.executive
+        return (
+            executive is not None
+            and self.remembers
+            and any("why_silent" in each.patterns for each in executive.phrases)
+        )
+
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
         """Return the learning settings of a heuristic, by its terms in `state`."""
         return beliefs.learning_under(

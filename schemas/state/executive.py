@@ -194,6 +194,8 @@ class Waiting(Struct, frozen=True, kw_only=True):
     """Of the event."""
     trigger: Trigger | None
     """What the heuristic's fire waits for, once it is said."""
+    heard: str = ""
+    """How the event began, where conversations are remembered."""
 
 
 class Reminder(Struct, frozen=True, kw_only=True):

@@ -45,6 +45,23 @@ class Grounds(Struct, frozen=True, kw_only=True, gc=False):
     confidence: float | None = None
     """The heuristic's, or the success that the model predicted."""
     model: str = ""
+    sort: str = ""
+    """What sort of occasion it was, where nothing had happened: `reminder`."""
+    others: int = 0
+    """How many more events of the kind it answered."""
+
+
+class Silent(Struct, frozen=True, kw_only=True, gc=False):
+    """Something that was not said, to be told when somebody asks why."""
+
+    decision_id: str
+    at: datetime
+    reason: str
+    about: str = ""
+    """How the event began, in its own words; empty if nobody knows any more."""
+    value: float | None = None
+    threshold: float | None = None
+    """Those of the gate that closed, where it has any."""
 
 
 class Utterance(Struct, frozen=True, kw_only=True, gc=False):
@@ -63,6 +80,7 @@ class Utterance(Struct, frozen=True, kw_only=True, gc=False):
 _FACTS: tuple[Fact, ...] = ()
 _PROFILES: Bounded[str, Profile] = Bounded(limits.PROFILES)
 _SAID: Bounded[str, tuple[Utterance, ...]] = Bounded(limits.TALKERS)
+_SILENT: Bounded[str, Silent] = Bounded(limits.TALKERS)
 
 
 class Memory(Struct, frozen=True, kw_only=True):
@@ -75,6 +93,9 @@ class Memory(Struct, frozen=True, kw_only=True):
     said: Bounded[str, tuple[Utterance, ...]] = _SAID
     """By person, each with the latest at the end; what the companion said to everybody
     stands under no name."""
+    silent: Bounded[str, Silent] = _SILENT
+    """By person, the last thing that was not said; under no name what concerned nobody in
+    particular."""
 
 
 NOTHING = Memory()

@@ -4,7 +4,7 @@ They are data: the program's own are recorded with the settings, others come wit
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Annotated, Any, Literal, Self
 
@@ -13,6 +13,7 @@ from pydantic_core import PydanticCustomError
 
 from schemas.values import spoken_times
 from schemas.values.base import Part, Token, added
+from schemas.values.reasons import Drop, Silence
 
 Meaning = Literal[
     "quiet",
@@ -27,6 +28,7 @@ Meaning = Literal[
     "help",
     "undo",
     "why",
+    "why_silent",
     "remind",
     "stop",
 ]
@@ -39,9 +41,15 @@ Reason = Literal[
     "fallback_alone",
     "acknowledged",
     "proactive_alone",
+    "proactive_reminder",
+    "proactive_milestone",
+    "proactive_check_in",
+    "proactive_observation",
+    "proactive_mood_comment",
+    "others",
 ]
 """Why something was said, by the path of its decision; `_alone` if its event is not known
-any more."""
+any more; `proactive_…` by what was due; `others` is added where it answered further events."""
 
 TOPIC, SPAN, TIME = "{topic}", "{span}", "{time}"
 """Places in a pattern: any words, up to the end or to a span; a span of time; a time of the
@@ -63,6 +71,16 @@ def _absent_before() -> Any:
 
 WORDS_MOST = 12
 """How many words a phrase has at most: who says more says something else."""
+
+
+def _first(words: Mapping[Any, str], names: Sequence[str]) -> str | None:
+    return next((words[each] for each in names if each in words), None)
+
+
+def filled(text: str, **told: str) -> str:
+    """Return a text with its places filled in, those that are not told left as they are."""
+    # In one pass: what is filled in may hold a place itself.
+    return _PLACES.sub(lambda place: told.get(place[1], place[0]), text)
 
 
 class Phrases(Part):
@@ -122,12 +140,26 @@ class Phrases(Part):
     refused: dict[Meaning, str] = _absent_before()
     """What is answered instead of `refusal` if that cannot be done."""
 
-    def reason(self, kind: str, **told: str) -> str:
-        """Return why something was said; the reply to `why` if there are no words for it."""
-        found = (self.reasons[each] for each in self.reasons if each == kind)
-        said = next(found, self.replies.get("why", self.refusal))
-        # In one pass: what is filled in may hold a place itself.
-        return _PLACES.sub(lambda place: told.get(place[1], place[0]), said)
+    silences: dict[Silence | Drop, str] = Field(
+        default_factory=dict, max_length=64, exclude_if=_is_empty
+    )
+    """What is answered to `why_silent`, by the reason, with `{value}` and
+    `{threshold}` of the gate that closed."""
+    silent_about: str = added("{reason}")
+    """The same where the event is known: with `{reason}` and `{event}`."""
+
+    def reason(self, kinds: Sequence[str], **told: str) -> str:
+        """Return why something was said: by the first kind that there are words for.
+
+        The reply to `why` if there are for none.
+        """
+        said = _first(self.reasons, kinds) or self.replies.get("why", self.refusal)
+        return filled(said, **told)
+
+    def silence(self, reason: str, **told: str) -> str:
+        """Return why nothing was said; the reply to `why_silent` without words for it."""
+        otherwise = self.replies.get("why_silent", self.refusal)
+        return filled(_first(self.silences, (reason,)) or otherwise, **told)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -164,6 +196,4 @@ class Heard(Part):
         elif self.span_s is not None:
             said = self.phrases.timed.get(self.means, said)
         span, minutes = spoken_times.in_figures(seconds), str(ceil(seconds / 60))
-        told = {"topic": self.topic, "span": span, "minutes": minutes}
-        # In one pass: a topic may hold a place itself.
-        return _PLACES.sub(lambda place: told.get(place[1], place[0]), said)
+        return filled(said, topic=self.topic, span=span, minutes=minutes)

@@ -3,12 +3,13 @@
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import recall
 from handlers.mind.stages.recall import Remembering
-from projections.folds.executive import conversation
+from projections.folds.executive import conversation, silences
 from projections.folds.learning import heuristics
 from schemas.messages.sensing import Sensed
+from schemas.state.executive import EVERYBODY
 from schemas.state.memory import Grounds
 from schemas.values import phrase_matching
-from schemas.values.phrases import Phrases
+from schemas.values.phrases import Phrases, filled
 from schemas.values.prompt_fencing import FENCED_SINCE, shown
 
 _CAP = 100
@@ -41,16 +42,41 @@ def why(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     meant = (each for each in said if not _is_why(each, words, edition))
     grounds = next(meant, None)
     if grounds is None:
-        return words.reason("nothing")
+        return words.reason(())
     named = _named(turn, grounds)
-    kind = grounds.path if grounds.about else f"{grounds.path}_alone"
-    return words.reason(
-        kind,
+    kinds = [f"{grounds.path}_{grounds.sort}", f"{grounds.path}_alone"]
+    reason = words.reason(
+        [grounds.path, *kinds] if grounds.about else kinds,
         event=shown(grounds.about, _CAP),
         name=shown(named or grounds.model, _CAP),
         similarity=_percent(grounds.similarity),
         confidence=_percent(grounds.confidence),
     )
+    if not grounds.others or "others" not in words.reasons:
+        return reason
+    return f"{reason} {words.reason(('others',), count=str(grounds.others))}"
+
+
+def why_silent(turn: TurnContext, event: Sensed, words: Phrases) -> str:
+    """Return why nothing was said to that person: what is in force, or the last silence."""
+    executive, person = turn.state.executive, event.speaker
+    last = silences.last(executive.memory, person)
+    asked = [
+        each
+        for each in executive.restraints
+        if each.person in (EVERYBODY, person)
+        and (each.until is None or turn.now < each.until)
+    ]
+    if asked and (last is None or last.at <= asked[-1].since):
+        return words.silence("quiet" if asked[-1].mode == "quiet" else "muted")
+    if last is None:
+        return words.silence("nothing")
+    reason = words.silence(
+        last.reason, value=_number(last.value), threshold=_number(last.threshold)
+    )
+    if not last.about:
+        return reason
+    return filled(words.silent_about, reason=reason, event=shown(last.about, _CAP))
 
 
 def _is_why(grounds: Grounds, words: Phrases, edition: int) -> bool:
@@ -58,7 +84,7 @@ def _is_why(grounds: Grounds, words: Phrases, edition: int) -> bool:
     if grounds.path != "acknowledged":
         return False
     heard = phrase_matching.heard(grounds.about, (words,), edition)
-    return heard is not None and heard.means == "why"
+    return heard is not None and heard.means in ("why", "why_silent")
 
 
 def _named(turn: TurnContext, grounds: Grounds) -> str:
@@ -68,6 +94,10 @@ def _named(turn: TurnContext, grounds: Grounds) -> str:
         return ""
     known = heuristics.all_heuristics(turn.state, turn.packs)
     return next((each.condition for each in known if each.id == id_), id_)
+
+
+def _number(value: float | None) -> str:
+    return "?" if value is None else f"{value:.2f}"
 
 
 def _percent(share: float | None) -> str:

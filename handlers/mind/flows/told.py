@@ -73,6 +73,8 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         text = heard.reply(heard.span_s or _USUALLY_S.get(heard.means, 0.0))
     if heard.means == "why":
         text = converse.why(turn, here.event, heard.phrases)
+    if heard.means == "why_silent":
+        text = converse.why_silent(turn, here.event, heard.phrases)
     decision_id = turn.next_id
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
@@ -132,7 +134,7 @@ def _controls(
             return () if heard.is_unclear else (_reminder(turn, heard, event),)
         case "undo":
             return _undone(turn, speaker)
-        case "help" | "why":
+        case "help" | "why" | "why_silent":
             return ()
 
 

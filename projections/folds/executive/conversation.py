@@ -53,13 +53,16 @@ def completed(
     """Return the memory after an answer that took its time."""
     grounds = Grounds(
         path=message.path,
-        about=pending.heard if pending is not None else "",
+        about=pending.heard if pending else held.heard if held else "",
         heuristic_id=message.matched_heuristic_id
         if message.path == "heuristic"
         else None,
         similarity=held.heuristic.similarity if held and held.heuristic else None,
         confidence=message.predicted_success,
         model=message.model,
+        # Only of a reminder it is kept who asked for it.
+        sort="reminder" if held and held.answer.asked_by else "",
+        others=len(message.also_answers),
     )
     said = Utterance(
         decision_id=message.decision_id,
@@ -111,6 +114,7 @@ def _grounds(message: Decided, about: str) -> Grounds:
         heuristic_id=message.matched_heuristic_id,
         similarity=arm.similarity if arm is not None else None,
         confidence=arm.confidence if arm is not None else None,
+        sort=message.type if message.path == "proactive" else "",
     )
 
 

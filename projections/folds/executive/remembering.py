@@ -8,10 +8,11 @@ from projections.folds.executive import (
     milestones,
     patterns,
     sayings,
+    silences,
     waiting,
 )
 from projections.folds.fold_context import FoldContext
-from schemas.messages.decisions import Completed, Decided
+from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
 from schemas.state.memory import Memory
@@ -38,8 +39,20 @@ def decided(
     state = state if said is None else sayings.remembered(state, said)
     if not context.remembers:
         return state
-    memory = state.executive.memory
-    return _with(state, conversation.decided(memory, id_, message, event, now))
+    memory = conversation.decided(state.executive.memory, id_, message, event, now)
+    if event is not None and message.silence is not None and context.tells_silences:
+        memory = silences.decided(memory, context, id_, message, event)
+    return _with(state, memory)
+
+
+def dropped(state: AgentState, context: FoldContext, message: Dropped) -> AgentState:
+    """Return the state that remembers an answer which was not said.
+
+    To be called while it is still known to be pending or to wait.
+    """
+    if not context.tells_silences:
+        return state
+    return _with(state, silences.dropped(state, message, context.now))
 
 
 def completed(

@@ -5,6 +5,7 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.folds import fires, timers
+from projections.folds.executive import conversation
 from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Held
 from schemas.messages.sensing import Sensed
@@ -30,11 +31,30 @@ def taken(state: AgentState, context: FoldContext, message: Held) -> AgentState:
         vector, waits_for = (lesson.vector if lesson else b""), None
     # What the model has answered is not awaited any more; its lesson is.
     left = timers.without(state.timers, message.ask_id)
-    return held(replace(state, timers=left), message, vector, waits_for)
+    heard = _heard(state, context, message)
+    return held(replace(state, timers=left), message, vector, waits_for, heard)
+
+
+def _heard(state: AgentState, context: FoldContext, message: Held) -> str:
+    """Return how the event of an answer began; empty if that is not remembered."""
+    event, before = context.input.message, find(state, message.decision_id)
+    # Logs of before it could be asked why nothing was said answer as they did.
+    if not context.tells_silences or message.answer.path == "proactive":
+        return ""
+    if before is not None:
+        return before.heard
+    if isinstance(event, Sensed):
+        return conversation.cut(event.text)
+    pending = state.pending.get(message.ask_id)
+    return pending.heard if pending is not None else ""
 
 
 def held(
-    state: AgentState, message: Held, vector: Vector, trigger: Trigger | None
+    state: AgentState,
+    message: Held,
+    vector: Vector,
+    trigger: Trigger | None,
+    heard: str = "",
 ) -> AgentState:
     """Return the state with one more answer that waits, and its timer."""
     waiting = Waiting(
@@ -46,6 +66,7 @@ def held(
         heuristic=message.heuristic,
         vector=vector,
         trigger=trigger,
+        heard=heard,
     )
     others = without(state, message.decision_id)
     executive = replace(others.executive, waiting=(*others.executive.waiting, waiting))

@@ -1,0 +1,87 @@
+"""Fold silences: the last one of what each person might have been told, for "why?".
+
+People are told apart: of what concerned somebody else nothing is told, and of what is hidden
+from some only the one whom it concerned.
+"""
+
+from datetime import datetime
+
+from msgspec.structs import replace
+
+from projections.folds import pending_answers
+from projections.folds.executive import waiting
+from projections.folds.executive.conversation import cut
+from projections.folds.fold_context import FoldContext
+from schemas.messages.decisions import Decided, Dropped
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import AgentState
+from schemas.state.executive import EVERYBODY
+from schemas.state.memory import Memory, Silent
+
+_TOLD_OTHERWISE = ("informational", "batched")
+"""What nobody expects an answer to, and what was answered together with others."""
+
+
+def decided(
+    memory: Memory, context: FoldContext, id_: str, message: Decided, event: Sensed
+) -> Memory:
+    """Return the memory after a decision on an event: what was kept from whom, and why."""
+    reason = message.silence
+    if reason is None or reason in _TOLD_OTHERWISE:
+        return memory
+    declared = context.appearance.domain.event_type
+    is_hidden = declared is not None and bool(declared.hides(event))
+    gate = next((each for each in message.gates if not each.passed), None)
+    silent = Silent(
+        decision_id=id_,
+        at=context.now,
+        reason=reason,
+        about=cut(event.text),
+        value=gate.value if gate is not None else None,
+        threshold=gate.threshold if gate is not None else None,
+    )
+    return _with(memory, silent, event.person, is_hidden=is_hidden)
+
+
+def dropped(state: AgentState, message: Dropped, now: datetime) -> Memory:
+    """Return the memory after an answer that was wanted was not said.
+
+    To be called while the answer is still known to be pending or to wait.
+    """
+    memory = state.executive.memory
+    if message.reason in _TOLD_OTHERWISE:
+        return memory
+    asks = pending_answers.of_decision(state, message.decision_id)
+    pending = state.pending[asks[0]] if asks else None
+    held = waiting.find(state, message.decision_id)
+    if pending is not None:
+        about, person, hidden_from = pending.heard, pending.person, pending.hidden_from
+    elif held is not None:
+        about, person = held.heard, held.answer.person
+        hidden_from = held.answer.hidden_from or ()
+    else:
+        return memory
+    silent = Silent(
+        decision_id=message.decision_id, at=now, reason=message.reason, about=about
+    )
+    return _with(memory, silent, person, is_hidden=bool(hidden_from))
+
+
+def last(memory: Memory, person: str | None) -> Silent | None:
+    """Return the last silence about what a person might have been told."""
+    own = memory.silent.get(person) if person is not None else None
+    both = [each for each in (memory.silent.get(EVERYBODY), own) if each is not None]
+    return max(both, key=_at, default=None)
+
+
+def _at(silent: Silent) -> datetime:
+    return silent.at
+
+
+def _with(
+    memory: Memory, silent: Silent, person: str | None, *, is_hidden: bool
+) -> Memory:
+    if is_hidden and person is None:
+        return memory
+    whom = person or EVERYBODY
+    return replace(memory, silent=memory.silent.set(whom, silent))
