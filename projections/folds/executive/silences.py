@@ -18,7 +18,7 @@ from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY
 from schemas.state.memory import Memory, Silent
 
-_TOLD_OTHERWISE = ("informational", "batched")
+_TOLD_OTHERWISE = ("informational", "nothing_due", "batched")
 """What nobody expects an answer to, and what was answered together with others."""
 
 
