@@ -51,10 +51,7 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     heard = phrase_matching.heard(here.event.text, known, turn.settings.edition)
     if heard is None or here.assessment.silence == "informational":
         return None
-    if heard.time is not None:
-        heard = heard.model_copy(update={"span_s": _until(turn, heard, heard.time)})
-    if heard.means == "remind" and heard.span_s is None and heard.phrases.unclear:
-        heard = heard.model_copy(update={"is_unclear": True})
+    heard = _timed(turn, heard)
     wanted = _controls(turn, heard, here.event)
     answers = [infer(turn, each, "pattern", after=_after(each)) for each in wanted]
     for each, answer in zip(wanted, answers, strict=True):
@@ -68,19 +65,33 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         return [decision_messages.gated(turn, here, strategy, gates, silence)]
     is_refused = any(isinstance(each, ControlRefused) for each in answers)
     is_undone = heard.means != "undo" or bool(wanted)
-    text = heard.phrases.refused.get(heard.means, heard.phrases.refusal)
-    if is_undone and not is_refused:
-        text = heard.reply(heard.span_s or _USUALLY_S.get(heard.means, 0.0))
-    if heard.means == "why":
-        text = converse.why(turn, here.event, heard.phrases)
-    if heard.means == "why_silent":
-        text = converse.why_silent(turn, here.event, heard.phrases)
+    text = _reply(turn, heard, here.event, is_done=is_undone and not is_refused)
     decision_id = turn.next_id
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
         decision_messages.acknowledgement(turn, here, strategy, text),
         output.routed(turn, asked, Addressee(here.event.person, is_addressed=True)),
     ]
+
+
+def _timed(turn: TurnContext, heard: Heard) -> Heard:
+    """Return what was heard with the span until the time that was said, if one was."""
+    if heard.time is not None:
+        return heard.model_copy(update={"span_s": _until(turn, heard, heard.time)})
+    if heard.means == "remind" and heard.span_s is None and heard.phrases.unclear:
+        return heard.model_copy(update={"is_unclear": True})
+    return heard
+
+
+def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> str:
+    """Return what is answered: what was done, why it was not, or why something was said."""
+    if heard.means == "why":
+        return converse.why(turn, event, heard.phrases)
+    if heard.means == "why_silent":
+        return converse.why_silent(turn, event, heard.phrases)
+    if not is_done:
+        return heard.phrases.refused.get(heard.means, heard.phrases.refusal)
+    return heard.reply(heard.span_s or _USUALLY_S.get(heard.means, 0.0))
 
 
 def _controls(
