@@ -38,6 +38,7 @@ def pub(
     type_: Annotated[str, typer.Option("--type")] = "message",
     field: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     hint: Annotated[list[str] | None, typer.Option(metavar="DIMENSION=NUMBER")] = None,
+    person: str | None = None,
     pace: Annotated[str, typer.Option(metavar="original|N|max")] = "max",
     wait: bool = False,
 ) -> None:
@@ -53,6 +54,7 @@ def pub(
         type_: The type of the event.
         field: A field of the event.
         hint: How much it matters in one dimension of salience, 0 to 1.
+        person: Who says it, or whom it is about.
         pace: How fast to play a file: as recorded, N events a second, or at once.
         wait: Wait for the decision and print it.
     """
@@ -73,6 +75,7 @@ def pub(
             "fields": values(field),
             "salience": hints(hint) or _own_hints(source, type_),
         }
+        event |= {"person": person} if person is not None else {}
         lines = sys.stdin if text == "-" else [json.dumps(event)]
         items = read_lines(
             lines, agent=call.agent, default_agent=settings.agent, new_id=new_event_id

@@ -10,6 +10,7 @@ from schemas.messages.controls import Control, HeuristicSeeded
 from schemas.messages.executive import (
     FactStated,
     OutputInterrupted,
+    OutputRequested,
     PersonalitySelected,
     ReminderSet,
     SalienceModulated,
@@ -93,11 +94,19 @@ CALLS = (
         "Modulate",
     ),
     Service(
+        "emit",
+        "Say a text in these words, as far as the limits allow; `decision` tells.",
+        OutputRequested,
+        replies.Recorded,
+        "echoic emit TEXT",
+        "Emit",
+    ),
+    Service(
         "output",
         "What is being spoken, what is to be, and what was cut off.",
         requests.Nothing,
         replies.OutputReply,
-        "echoic state",
+        "echoic output",
         "OutputRouter.GetState",
     ),
     Service(

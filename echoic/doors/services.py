@@ -19,10 +19,12 @@ from pydantic import ValidationError
 from echoic.client.publish import TalkingLog, submit
 from echoic.doors.calls import Service
 from echoic.doors.requests import InvalidRequestError, Nothing, read
+from handlers.mind.flows.initiate import REQUEST
 from schemas.codec.catalogue import message_type
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input, NotBuilt, Output, Unreadable
 from schemas.messages.controls import MindStarted
+from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Quarantined
@@ -207,7 +209,17 @@ def _answered(outputs: Sequence[Output]) -> Reply:
     reply: Reply = {"sequence": outputs[0].mark.cause_sequence, "answer": answer}
     if answer["type"] in _REFUSALS:
         return reply | refusal(answer["reason"], answer["detail"])
-    return reply | {"accepted": True}
+    return reply | {"accepted": True} | _said(outputs)
+
+
+def _said(outputs: Sequence[Output]) -> Reply:
+    """Return what became of words that the call wanted said; nothing of other calls."""
+    for output in outputs:
+        made = output.message
+        if isinstance(made, Decided) and made.type == REQUEST:
+            told = {"path": made.path, "final": made.final, "silence": made.silence}
+            return {"decision": {"response_id": output.id, **told}}
+    return {}
 
 
 def _answer(outputs: Sequence[Output]) -> Reply:

@@ -29,6 +29,7 @@ _IN_PRIVATE: Mapping[Hearing, str] = {
 _OCCASIONS: Mapping[str, str] = {
     "reminder": "somebody asked to be reminded of it",
     "think": "what it needs made it due",
+    "request": "somebody wanted it said",
     "milestone": "so many events of a kind came that a pack declares to be worth a word",
     "check_in": "somebody was there, and nothing had been said for a while",
     "observation": "a kind of event came often, which was new",

@@ -34,6 +34,8 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "strategy": ("strategy", "The ways to decide: list, show."),
     "quiet": ("quiet", "Quiet for a while: alerts still pass."),
     "mute": ("quiet", "Nothing is said until taken back."),
+    "emit": ("emit", "Have a text said, in these words."),
+    "output": ("emit", "What is being spoken, what is to be, what was cut off."),
     "interrupt": ("interrupt", "Stop what is being said."),
     "remind": ("remind", "Have something said at a time: set, list, cancel."),
     "salience": ("salience", "What matters more or less: list, set, clear."),

@@ -49,7 +49,7 @@ from schemas.messages.controls import (
     SleepRequested,
 )
 from schemas.messages.decisions import Dropped
-from schemas.messages.executive import BreakSignalled, OfPerson
+from schemas.messages.executive import BreakSignalled, OfPerson, OutputRequested
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
@@ -355,6 +355,8 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
     if isinstance(answer, ControlApplied):
         soured.by_state(turn, control)
         output.stop(turn, control)
+        if isinstance(control, OutputRequested):
+            initiate.requested(turn, control)
     if turn.state.executive.waiting and isinstance(answer, ControlApplied):
         at_break_of = None
         if isinstance(control, BreakSignalled):

@@ -31,6 +31,7 @@ ExecutiveControl: TypeAlias = (
     | executive.ReminderSet
     | executive.OutputInterrupted
     | executive.PersonsGranted
+    | executive.OutputRequested
 )
 ControlMessage: TypeAlias = (
     controls.MindStarted

@@ -19,6 +19,9 @@ ACKNOWLEDGE = "acknowledge"
 REMIND = "remind"
 """The arm of saying what somebody asked to be reminded of."""
 
+EMIT = "emit"
+"""The arm of saying what somebody wants said."""
+
 CHECK_IN = "check_in"
 """The arm of asking how things are."""
 

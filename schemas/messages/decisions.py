@@ -265,8 +265,8 @@ class Decided(Decision, frozen=True, kw_only=True):
     `unknown` then."""
     relevance: Relevance | None = None
     timer: str | None = None
-    """The due timer that is the occasion, which is then named by the decision itself; None:
-    an event is."""
+    """The due timer, or the request to say something, that is the occasion, which is then
+    named by the decision itself; None: an event is."""
     skills: tuple[Name, ...] | None = None
     """Those that its words are by, or that a model is told of, as `<name>@<version>`."""
     wording: Wording | None = None

@@ -14,6 +14,7 @@ from schemas.messages.sensing import in_utc
 from schemas.values import base
 from schemas.values.base import Moment, Name, Personal, Token, added
 from schemas.values.personality import Trait
+from schemas.values.reasons import ResponseType
 
 ABOUT_LIMIT = 500
 """How many characters a topic may have."""
@@ -199,6 +200,22 @@ class PersonsGranted(Control):
     """The sensor; one that no such message names is believed."""
     persons: tuple[Token, ...] = Field(max_length=PERSONS_LIMIT)
     """All of them; empty: nobody."""
+
+
+class OutputRequested(OfPerson):
+    """Somebody wants a text said, in these words, as far as the limits allow."""
+
+    token: ClassVar[str] = "output_requested"
+
+    text: Annotated[Personal, Field(min_length=1, max_length=2_000)]
+    channel: Token | None = None
+    """Where it goes; None: wherever responses go."""
+    response_type: ResponseType = "observation"
+    """An `alert` is said at once, and passes all limits but a mute."""
+    urgent: bool = False
+    """Whether it is said even while the person is busy."""
+    ttl_s: Seconds | None = None
+    """How long it is worth saying; None: five minutes."""
 
 
 class OutputInterrupted(OfPerson):

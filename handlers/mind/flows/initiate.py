@@ -1,6 +1,7 @@
 """Taking the initiative: a timer is due, and the companion speaks though no event came.
 
-Such a decision is an occasion of its own: it is named by itself, and by its timer.
+Such a decision is an occasion of its own: it is named by itself, and by its timer. So is
+one on a text that somebody wants said.
 """
 
 from collections.abc import Mapping
@@ -12,13 +13,14 @@ from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import audience, character, output, restrain, waiting
+from handlers.mind.flows.character import Spoken
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import executive
 from handlers.mind.stages.skills import Saying
 from handlers.mind.stages.timing import URGENT, Answer
 from projections.folds.executive import reminders
-from schemas.messages.arms import MILESTONE, REMIND, SILENT
+from schemas.messages.arms import EMIT, MILESTONE, REMIND, SILENT
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import (
     Candidate,
@@ -28,6 +30,7 @@ from schemas.messages.decisions import (
     HeldAnswer,
     Salience,
 )
+from schemas.messages.executive import OutputRequested
 from schemas.state.agent import Timer
 from schemas.values.reasons import ResponseType, Silence, Timing
 
@@ -36,6 +39,10 @@ SOURCE = "echoic"
 
 REMINDER_TTL_S = 3_600.0
 """How late a reminder may be; after that it is dropped as stale."""
+REQUEST = "request"
+"""The kind of what somebody wants said."""
+REQUEST_TTL_S = 300.0
+"""How long it is worth saying, unless the request says so."""
 _PRIORITY = 1.0
 """As that of a person's words: somebody asked for it."""
 
@@ -59,6 +66,10 @@ class Initiative(Struct, frozen=True):
     """Who asked for it; None: nobody."""
     is_always: bool = False
     """Whether it is said however lately something was."""
+    channel: str | None = None
+    """Where it goes; None: where responses go."""
+    is_verbatim: bool = False
+    """Whether its words are somebody's own, and in nobody's character."""
 
 
 def remind(turn: TurnContext, timer: Timer) -> None:
@@ -83,19 +94,36 @@ def remind(turn: TurnContext, timer: Timer) -> None:
     )
 
 
+def requested(turn: TurnContext, control: OutputRequested) -> None:
+    """Say what somebody wants said: now, later, or not at all."""
+    take(
+        turn,
+        Initiative(
+            # No timer's id begins so.
+            timer=f"{REQUEST}/{turn.input.id}",
+            kind=REQUEST,
+            arm=EMIT,
+            text=control.text,
+            response_type=control.response_type,
+            urgency=URGENT if control.urgent else 0.5,
+            expires_at=turn.now + timedelta(seconds=control.ttl_s or REQUEST_TTL_S),
+            person=control.person,
+            channel=control.channel,
+            is_verbatim=True,
+        ),
+    )
+
+
 def take(turn: TurnContext, wanted: Initiative) -> None:
     """Decide on what a timer has to say: now, later, or not at all."""
     gates, silence = restrain.at_timer(
-        turn, wanted.person, wanted.asked_by, is_always=wanted.is_always
+        turn,
+        wanted.person,
+        wanted.asked_by,
+        is_always=wanted.is_always,
+        is_alert=wanted.response_type == "alert",
     )
-    saying = Saying(
-        text=wanted.text,
-        response_type=wanted.response_type,
-        type=wanted.kind,
-        source=SOURCE,
-        fields={},
-    )
-    spoken = character.unasked(turn, saying, wanted.timer, wanted.person)
+    spoken = _in_character(turn, wanted)
     common = _common(turn, wanted) | {"gates": gates, "voice": spoken.voice}
     if silence is not None:
         turn.emit(_silent(common, silence))
@@ -116,6 +144,19 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         turn.emit(output.routed(turn, asked, Addressee(wanted.person)))
     else:
         turn.emit(_held(turn, wanted, decision_id, when))
+
+
+def _in_character(turn: TurnContext, wanted: Initiative) -> Spoken:
+    if wanted.is_verbatim:
+        return Spoken(wanted.text)
+    saying = Saying(
+        text=wanted.text,
+        response_type=wanted.response_type,
+        type=wanted.kind,
+        source=SOURCE,
+        fields={},
+    )
+    return character.unasked(turn, saying, wanted.timer, wanted.person)
 
 
 def _common(turn: TurnContext, wanted: Initiative) -> dict[str, Any]:
@@ -180,7 +221,7 @@ def _held(
             response_type=wanted.response_type,
             predicted_success=0.0,
             prediction_confidence=0.0,
-            channel=turn.settings.channel,
+            channel=wanted.channel or turn.settings.channel,
             urgency=wanted.urgency,
             priority=_PRIORITY,
             expires_at=wanted.expires_at,
@@ -197,7 +238,7 @@ def _delivery(turn: TurnContext, wanted: Initiative, decision_id: str) -> Delive
     return DeliveryAsked(
         decision_id=decision_id,
         event_id=decision_id,
-        channel=turn.settings.channel,
+        channel=wanted.channel or turn.settings.channel,
         text=wanted.text,
         response_type=wanted.response_type,
         urgency=wanted.urgency,

@@ -101,6 +101,7 @@ def at_timer(
     asked_by: str | None,
     *,
     is_always: bool = False,
+    is_alert: bool = False,
 ) -> tuple[tuple[Gate, ...], Silence | None]:
     """Return the gates of what no event occasions, and why it is silent, if it is.
 
@@ -110,7 +111,7 @@ def at_timer(
     settings = turn.settings.executive
     if settings is None:
         return (), None
-    here, held = Heard(turn.now, person, asked_by, False), turn.state.executive
+    here, held = Heard(turn.now, person, asked_by, is_alert), turn.state.executive
     gates = tuple(limits.before_salience(held, settings, here))
     if not is_always:
         gates = (*gates, *limits.after_salience(held, settings, here))

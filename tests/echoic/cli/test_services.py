@@ -136,6 +136,7 @@ def test_every_service_replies_in_its_own_type(live: Program) -> None:
         "process": THIRSTY,
         "feedback": {"decision_id": response["response_id"], "rating": "positive"},
         "modulate": {"change": "heighten", "type": "vital_changed", "for_s": 60},
+        "emit": {"text": "Dinner is ready.", "person": "ada"},
         "personality": {"person": "ada"},
         "personality.set": {"template": "butler"},
         "trait.adjust": {"trait": "humor", "by_amount": 0.1},
@@ -159,6 +160,7 @@ def test_every_service_replies_in_its_own_type(live: Program) -> None:
 
     assert response["accepted"]
     assert replies["message"]["silence"] == "llm_unavailable"
+    assert replies["emit"]["decision"]["path"] == "proactive"
     assert replies["heuristic"]["heuristic"]["id"] == id_
     [reminder] = called(live, f"svc.{me}.reminders", {"person": "ada"})["reminders"]
     [fact] = called(live, f"svc.{me}.facts", {"about": "TEA"})["facts"]

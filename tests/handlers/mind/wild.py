@@ -29,6 +29,7 @@ from schemas.messages.executive import (
     ContextSwitched,
     Muted,
     OutputInterrupted,
+    OutputRequested,
     PersonsGranted,
     ReminderSet,
     SalienceModulated,
@@ -221,6 +222,7 @@ class Wild:
             ),
             ContextSwitched(context=choice(["work", "home"])),
             OutputInterrupted(),
+            OutputRequested(text="Dinner.", person=choice([None, "ada"])),
             PersonsGranted(
                 source=choice(["game", "user"]), persons=choice([(), ("ada", "ben")])
             ),
