@@ -27,8 +27,10 @@ from bench import (
     proactive,
     queueing,
     recalling,
+    saying,
     state,
     tracing,
+    wording,
     worker_parts,
 )
 from bench.rig import Rig
@@ -102,6 +104,9 @@ async def _latencies(rig: Rig) -> Figures:
     figures["latency_without_model"] = _latency(found.without)
     figures["latency_while_model_answers"] = _latency(found.answers)
     figures["latency_while_model_hangs"] = _latency(found.hangs)
+    _say("the first text, and the first sound")
+    figures["saying"] = await saying.measured(saying.COUNT)
+    figures["wording"] = await asyncio.to_thread(wording.costs, 20_000)
     return figures
 
 
