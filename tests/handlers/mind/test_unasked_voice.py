@@ -24,6 +24,7 @@ from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
 from tests.factories import pack
 from tests.handlers.mind.test_named_facts import PHONE
+from tests.handlers.mind.test_unasked import feels, start, tick
 from tests.replay.scenarios import WordsEmbedder, recording_of_scenario
 from tests.scenario import Scenario, one, said
 
@@ -148,6 +149,46 @@ def test_a_reminder_reads_named_facts() -> None:
     decided = reminded(scenario, "Buy milk.")
     assert decided.text == "Buy milk. (Rome)"
     assert decided.skills == ("phone/way@1",)
+
+
+def test_milestones_observations_and_mood_comments_are_in_character() -> None:
+    """Whatever a timer brings: the words, as whom, and by which skills."""
+    made: dict[str, Any] = {
+        "type": "made",
+        "milestones": [{"counts": [1], "text": "It is the first!"}],
+        "observation": "It is a lot!",
+    }
+    words = WORDS.model_copy(update={"mood_comments": ("It is hard!",)})
+    scenario = start(
+        pack(events=[made]),
+        templates=personalities.shipped(),
+        skills=shipped.shipped(),
+        phrases=(words,),
+        template="butler",
+        consistent=True,
+    )
+    scenario.sense("made one", type_="made")
+    tick(scenario)
+    for _ in range(4):
+        scenario.wait(10).sense("made one", type_="made")
+    tick(scenario)
+    feels(scenario, -0.6)
+    tick(scenario)
+    found = {
+        each.type: each
+        for turn in scenario.turns
+        for each in said(turn, Decided)
+        if each.timer is not None and each.text is not None
+    }
+    assert {type_: each.text for type_, each in found.items()} == {
+        "milestone": "It is the first.",
+        "observation": "It is a lot.",
+        "mood_comment": "It is hard.",
+    }
+    for each in found.values():
+        assert each.voice is not None
+        assert each.voice.template == "butler"
+        assert each.skills == ("enthusiasm@1",)
 
 
 def test_a_check_in_is_in_character() -> None:

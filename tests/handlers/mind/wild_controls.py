@@ -70,7 +70,15 @@ EXECUTIVES = (
         mood_comment=True,
         phrases=shipped(("en",)),
     ),
-    ExecutiveSettings(timing=True, relevance=True, templates=personalities.shipped()),
+    ExecutiveSettings(
+        timing=True,
+        relevance=True,
+        templates=personalities.shipped(),
+        template="jester",
+        skills=skills_shipped.shipped(),
+        consistent=True,
+        prompt_tokens=200,
+    ),
     ExecutiveSettings(timing=True, speech=True, quip_interval_s=300.0, quiet_cuts=True),
     ExecutiveSettings(
         timing=True, prompt_tokens=200, stream=True, phrases=shipped(("en", "de"))
@@ -101,6 +109,7 @@ EVERYTHING = ExecutiveSettings(
     templates=personalities.shipped(),
     template="jester",
     skills=skills_shipped.shipped(),
+    consistent=True,
 )
 """All that the executive can do, and little that keeps it from speaking."""
 
