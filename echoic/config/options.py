@@ -138,7 +138,7 @@ _ORDER = (
     "relevance.goal", "relevance.focus", "relevance.novelty", "relevance.said_already",
     "relevance.proactive", "relevance.helpfulness",
     "budget.calls_per_minute", "budget.tokens_per_day", "budget.cost_per_day",
-    "memory.prompt_tokens", "memory.recall", "proactive.check_in",
+    "memory.prompt_tokens", "memory.recall", "memory.aliases", "proactive.check_in",
     "proactive.interval_minutes", "proactive.probability", "proactive.observation",
     "proactive.observation_events", "proactive.observation_novelty",
     "proactive.observation_minutes", "proactive.mood_comment",

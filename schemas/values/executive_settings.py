@@ -166,3 +166,6 @@ class ExecutiveSettings(Part):
     recall: Annotated[bool, Setting("memory.recall")] = added(False)
     """Whether a model is told of what happened long ago, too, as far as it is like what is
     at hand: from the read models, in the room that `memory.prompt_tokens` leaves."""
+    aliases: Annotated[bool, Setting("memory.aliases", start="on")] = added(False)
+    """Whether a model is told facts about a thing by all its names, as facts with `also
+    known as` state them."""

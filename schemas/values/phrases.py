@@ -31,6 +31,9 @@ Meaning = Literal[
     "why_silent",
     "remind",
     "stop",
+    "known",
+    "said",
+    "happened",
 ]
 Reason = Literal[
     "heuristic",
@@ -50,6 +53,9 @@ Reason = Literal[
 ]
 """Why something was said, by the path of its decision; `_alone` if its event is not known
 any more; `proactive_…` by what was due; `others` is added where it answered further events."""
+
+Recounted = Literal["said", "like", "like_once"]
+"""What is told of the past, besides facts: what somebody said, how often such events came."""
 
 TOPIC, SPAN, TIME = "{topic}", "{span}", "{time}"
 """Places in a pattern: any words, up to the end or to a span; a span of time; a time of the
@@ -93,7 +99,7 @@ class Phrases(Part):
     """Numbers in words, such as `ten` or `half an`."""
     units: dict[str, float] = Field(default_factory=dict, max_length=64)
     """Units of time, in seconds."""
-    patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=16)
+    patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=32)
     """What is said, in whole; `{topic}` stands last or before a time, `{span}` and `{time}`
     anywhere."""
     replies: dict[Meaning, str]
@@ -120,6 +126,11 @@ class Phrases(Part):
         default_factory=dict, max_length=16, exclude_if=_is_empty
     )
     """What is answered to `why`, with `{event}`, `{name}`, `{similarity}`, `{confidence}`."""
+    recounts: dict[Recounted, str] = _absent_before()
+    """What is told to `known`, `said` and `happened`, with `{text}`, `{count}`, `{span}`;
+    their replies are what is answered where nothing is known."""
+    selves: tuple[str, ...] = added(())
+    """Words for oneself as a topic: `me`."""
     longest: int = added(WORDS_MOST, ge=WORDS_MOST, le=40)
     """How many words a request for a reminder has at most."""
     fractions: dict[str, float] = _absent_before()
@@ -160,6 +171,12 @@ class Phrases(Part):
         """Return why nothing was said; the reply to `why_silent` without words for it."""
         otherwise = self.replies.get("why_silent", self.refusal)
         return filled(_first(self.silences, (reason,)) or otherwise, **told)
+
+    def recount(self, kind: Recounted, **told: str) -> str:
+        """Return something of the past in words; empty if there are no words for it."""
+        said = self.recounts.get(kind, "")
+        # In one pass: what somebody said may hold a place itself.
+        return _PLACES.sub(lambda place: told.get(place[1], place[0]), said)
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:

@@ -106,4 +106,6 @@ def _percent(share: float | None) -> str:
 
 def _remembering(turn: TurnContext, event: Sensed) -> Remembering:
     memory, habit = turn.state.executive.memory, turn.appearance.habit
-    return Remembering(memory, event, turn.now, habit)
+    settings = turn.settings.executive
+    has_aliases = settings is not None and settings.aliases
+    return Remembering(memory, event, turn.now, habit, has_aliases)

@@ -8,7 +8,7 @@ from datetime import UTC, timedelta
 from operator import itemgetter
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import converse, decision_messages, output
+from handlers.mind.flows import converse, decision_messages, output, recounting
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
@@ -43,13 +43,11 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
 
     None if they ask for nothing of the kind.
     """
-    settings = turn.settings.executive
-    if settings is None or not here.event.is_persons:
+    heard = _heard(turn, here)
+    if heard is None:
         return None
-    of_packs = (each for pack in turn.packs for each in pack.pack.phrases)
-    known = (*settings.phrases, *of_packs)
-    heard = phrase_matching.heard(here.event.text, known, turn.settings.edition)
-    if heard is None or here.assessment.silence == "informational":
+    recounted = recounting.told(turn, here.event, heard)
+    if recounted is None and recounting.is_left_to_memory(turn, heard):
         return None
     heard = _timed(turn, heard)
     wanted = _controls(turn, heard, here.event)
@@ -65,13 +63,27 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         return [decision_messages.gated(turn, here, strategy, gates, silence)]
     is_refused = any(isinstance(each, ControlRefused) for each in answers)
     is_undone = heard.means != "undo" or bool(wanted)
-    text = _reply(turn, heard, here.event, is_done=is_undone and not is_refused)
+    is_done = is_undone and not is_refused
+    text = recounted or _reply(turn, heard, here.event, is_done=is_done)
     decision_id = turn.next_id
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
         decision_messages.acknowledgement(turn, here, strategy, text),
         output.routed(turn, asked, Addressee(here.event.person, is_addressed=True)),
     ]
+
+
+def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
+    """Return the phrase that a person's words are; None if they are none."""
+    settings = turn.settings.executive
+    if settings is None or not here.event.is_persons:
+        return None
+    of_packs = (each for pack in turn.packs for each in pack.pack.phrases)
+    known = (*settings.phrases, *of_packs)
+    heard = phrase_matching.heard(here.event.text, known, turn.settings.edition)
+    if heard is None or here.assessment.silence == "informational":
+        return None
+    return heard
 
 
 def _timed(turn: TurnContext, heard: Heard) -> Heard:
@@ -145,7 +157,7 @@ def _controls(
             return () if heard.is_unclear else (_reminder(turn, heard, event),)
         case "undo":
             return _undone(turn, speaker)
-        case "help" | "why" | "why_silent":
+        case "help" | "why" | "why_silent" | "known" | "said" | "happened":
             return ()
 
 

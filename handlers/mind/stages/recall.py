@@ -12,7 +12,7 @@ from datetime import datetime
 from msgspec import Struct
 
 from projections.folds.executive import conversation
-from projections.folds.executive.facts import folded
+from projections.folds.executive.facts import folded, in_words, named_alike
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Habit
 from schemas.state.memory import Fact, Memory, Profile, Utterance
@@ -67,6 +67,8 @@ class Remembering(Struct, frozen=True):
     now: datetime
     habit: Habit | None
     """That of like events, without this one."""
+    has_aliases: bool = False
+    """Whether a thing is known by all its names."""
 
 
 def told(here: Remembering, tokens: int) -> str:
@@ -103,9 +105,15 @@ def follows(here: Remembering) -> str | None:
     return last.decision_id
 
 
-def relevant_facts(memory: Memory, event: Sensed) -> Iterator[Fact]:
-    """Yield the facts about the person addressed and what the event names, latest first."""
+def relevant_facts(
+    memory: Memory, event: Sensed, *, has_aliases: bool = False
+) -> Iterator[Fact]:
+    """Yield the facts about the person addressed and what the event names, latest first.
+
+    With `has_aliases` things are known by all their names.
+    """
     names = _names(memory, event)
+    names = named_alike(memory, names) if has_aliases else names
     text = f" {folded(event.text)} " if event.is_persons else ""
     for fact in reversed(memory.facts):
         if fact.person is not None:
@@ -133,8 +141,8 @@ def _topics(here: Remembering) -> Iterator[tuple[Sequence[str], float]]:
         if asked is not None and _is_recent(asked, here.now):
             yield (_question(memory, event.speaker, asked),), 1.0
         yield _talk(memory, event.speaker), TALK_SHARE
-    facts = [_FACT.format(fenced(_in_words(each), _CAP)) for each in
-             relevant_facts(memory, event)]  # fmt: skip
+    facts = [_FACT.format(fenced(in_words(each), _CAP)) for each in
+             relevant_facts(memory, event, has_aliases=here.has_aliases)]  # fmt: skip
     yield ((_FACTS, *facts) if facts else ()), 1.0
     yield _like(here), 1.0
 
@@ -188,10 +196,6 @@ def _names(memory: Memory, event: Sensed) -> frozenset[str]:
     profile = memory.profiles.get(event.person) if event.person else None
     own = (event.person, profile.name, profile.address) if profile else (event.person,)
     return frozenset(folded(each) for each in (*own, *event.entities) if each)
-
-
-def _in_words(fact: Fact) -> str:
-    return f"{fact.subject} {fact.relation} {fact.object}"
 
 
 def _is_recent(said: Utterance, now: datetime) -> bool:

@@ -42,6 +42,37 @@ def is_replaced(fact: Fact, control: FactStated) -> bool:
     return is_whose and is_relation and same(fact.subject, control.subject)
 
 
+ALIASES = frozenset(
+    {"also known as", "is also known as", "is also called", "alias"}
+    | {"auch bekannt als", "ist auch bekannt als", "heißt auch", "wird auch genannt"}
+)
+"""Relations whose two ends are one thing."""
+
+
+def named_alike(memory: Memory, names: frozenset[str]) -> frozenset[str]:
+    """Return names and all further ones of the same things, as facts state them.
+
+    Names are as `folded` makes them.
+    """
+    pairs = [
+        {folded(each.subject), folded(each.object)}
+        for each in memory.facts
+        if folded(each.relation) in ALIASES
+    ]
+    # Each round takes in at least one pair, or is the last.
+    for _ in pairs:
+        reached = [pair for pair in pairs if pair & names and not pair <= names]
+        if not reached:
+            break
+        names = names.union(*reached)
+    return names
+
+
+def in_words(fact: Fact) -> str:
+    """Return a fact as a sentence without its end."""
+    return f"{fact.subject} {fact.relation} {fact.object}"
+
+
 def same(one: str, other: str) -> bool:
     """Tell whether two names differ by nothing but case, spaces and punctuation."""
     return one == other or folded(one) == folded(other)

@@ -1,0 +1,145 @@
+"""Recounting: what is known, was said or has happened before, told from the state alone.
+
+A person who asks is answered without a model. What the state does not hold is left to the
+memory, where a model may be asked and is told of it.
+"""
+
+from collections.abc import Iterator
+from itertools import islice
+
+from handlers.mind.context import TurnContext
+from projections.folds.executive import facts
+from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
+from schemas.state.agent import Habit
+from schemas.state.memory import Fact
+from schemas.values import phrase_matching, spoken_times, vectors
+from schemas.values.exact_math import total
+from schemas.values.phrases import Heard, Recounted
+from schemas.values.prompt_fencing import capped
+
+MEANINGS = frozenset({"known", "said", "happened"})
+"""What people may ask of the past."""
+
+_FACTS, _SAYINGS = 5, 3
+"""How many facts, and how many things that somebody said, are told at most."""
+
+_CAP = 200
+"""How many characters of each."""
+
+
+def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
+    """Return what is told of the past; None if it is not asked for, or nothing is known."""
+    if heard.means not in MEANINGS:
+        return None
+    if heard.means == "happened":
+        found = list(_last_like(turn, heard))
+    elif heard.means == "said":
+        found = list(islice(_sayings(turn, event, heard), _SAYINGS))
+    else:
+        known = islice(_about(turn, event, heard), _FACTS)
+        found = [f"{capped(facts.in_words(each), _CAP)}." for each in known]
+        found += _like(turn, heard)
+    return " ".join(found) or None
+
+
+def is_left_to_memory(turn: TurnContext, heard: Heard) -> bool:
+    """Tell whether a model is asked instead, with what the memory holds of a topic."""
+    settings, is_topical = turn.settings.executive, heard.means in ("known", "said")
+    if not is_topical or settings is None or turn.settings.model is None:
+        return False
+    return settings.recall and bool(settings.prompt_tokens)
+
+
+def _about(turn: TurnContext, event: Sensed, heard: Heard) -> Iterator[Fact]:
+    """Yield the facts on a topic that this person may be told, latest first."""
+    memory, person = turn.state.executive.memory, event.speaker
+    names = facts.named_alike(memory, _names(turn, event, heard))
+    for fact in reversed(memory.facts):
+        if fact.person not in (None, person):
+            continue
+        held = (facts.folded(fact.subject), facts.folded(fact.object))
+        if any(_holds(each, name) for each in held for name in names):
+            yield fact
+
+
+def _names(turn: TurnContext, event: Sensed, heard: Heard) -> frozenset[str]:
+    topic = facts.folded(heard.topic)
+    if topic not in heard.phrases.selves:
+        return frozenset((topic,))
+    known = turn.state.executive.memory.profiles.get(event.speaker or "")
+    own = (event.speaker, known.name, known.address) if known else (event.speaker,)
+    return frozenset(facts.folded(each) for each in own if each)
+
+
+def _sayings(turn: TurnContext, event: Sensed, heard: Heard) -> Iterator[str]:
+    """Yield what somebody said on a topic, latest first; not that they asked for it."""
+    talk = turn.state.executive.memory.said.get(event.speaker or "", ())
+    topic, edition = facts.folded(heard.topic), turn.settings.edition
+    for each in reversed(talk):
+        if each.grounds is not None or not _holds(facts.folded(each.text), topic):
+            continue
+        asked = phrase_matching.heard(each.text, (heard.phrases,), edition)
+        if asked is not None and asked.means in MEANINGS:
+            continue
+        span = (turn.now - each.at).total_seconds()
+        yield heard.phrases.recount(
+            "said",
+            text=capped(each.text, _CAP),
+            span=spoken_times.in_figures(max(span, 0.0)),
+        )
+
+
+def _like(turn: TurnContext, heard: Heard) -> Iterator[str]:
+    """Yield how often events came that are like a topic."""
+    vector, alike = turn.aids.of(heard.topic), turn.settings.limits.match
+    if vector is None or not any(vector):
+        return
+    habits = turn.state.habits
+    found = [
+        habit
+        for sort in habits.sorted_keys()
+        for habit in habits[sort]
+        if len(habit.vector) == len(vector)
+        and vectors.cosine(habit.vector, vector) >= alike
+    ]
+    yield from _counted(turn, heard, found, now=0)
+
+
+def _last_like(turn: TurnContext, heard: Heard) -> Iterator[str]:
+    """Yield how often such an event came as the one that was answered last."""
+    # What was answered to a person's words is no event that could come again.
+    said = (
+        each
+        for each in reversed(turn.state.executive.said)
+        if each.sort and each.sort != f"{PERSON}.{PERSONS_WORDS}"
+    )
+    for each in islice(said, 1):
+        habits = turn.state.habits.get(each.sort, ())
+        found = [
+            habit
+            for habit in habits
+            if len(habit.vector) == len(each.vector)
+            and vectors.cosine(habit.vector, each.vector)
+            >= turn.settings.limits.duplicate
+        ]
+        yield from _counted(turn, heard, found, now=1)
+
+
+def _counted(
+    turn: TurnContext, heard: Heard, found: list[Habit], *, now: int
+) -> Iterator[str]:
+    """Yield in words how often events came and when the last did; `now` are not counted."""
+    came = total(max(each.count, len(each.seen_at)) for each in found)
+    count = int(came) - now
+    times = sorted(at for each in found for at in each.seen_at if at <= turn.now)
+    if count < 1 or len(times) <= now:
+        return
+    span = (turn.now - times[-1 - now]).total_seconds()
+    kind: Recounted = "like" if count > 1 else "like_once"
+    yield heard.phrases.recount(
+        kind, count=str(count), span=spoken_times.in_figures(span)
+    )
+
+
+def _holds(text: str, words: str) -> bool:
+    return bool(words) and f" {words} " in f" {text} "
