@@ -11,7 +11,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from handlers.mind.characters import think
+from handlers.mind.characters import asking, think
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     achieved,
@@ -212,6 +212,9 @@ def _end_of(turn: TurnContext, timer: Timer, detail: str) -> Dropped | None:
     pending = turn.state.pending.get(timer.id)
     if pending is not None:
         return completion.broken(pending, detail)
+    asked = asking.waiting(turn, timer.id)
+    if asked is not None:
+        return asking.broken(asked, detail)
     held = waiting_fold.find(turn.state, timer.id)
     return waiting.broken(held, detail) if held is not None else None
 
@@ -233,8 +236,8 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
         unasked.run(turn, timer)
     elif timer.purpose == "recall":
         recollect.give_up(turn, turn.state.pending[timer.id])
-    elif timer.purpose == "think":
-        think.at_timer(turn, timer)
+    elif timer.purpose in ("think", "layer"):
+        think.run(turn, timer)
     else:
         pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)
@@ -307,6 +310,8 @@ def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
     made = turn.state.forming.get(result.ask_id)
     if made is not None:
         form.heard(turn, made, result)
+        return
+    if turn.state.character.asked and think.heard(turn, result):
         return
     asked = turn.state.pending.get(result.ask_id)
     if asked is not None and asked.recalling is not None:

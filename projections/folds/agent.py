@@ -23,7 +23,7 @@ from projections.folds import (
     sessions,
     timers,
 )
-from projections.folds.characters import body
+from projections.folds.characters import body, characters
 from projections.folds.executive import (
     initiatives,
     opportunities,
@@ -99,6 +99,7 @@ def said(
     Outputs that change no state, unknown ones among them, are skipped.
     """
     state = _said(state, context, id_, message)
+    state = characters.noticed(state, context, id_, message)
     return signals.noticed(state, context, message)
 
 
@@ -107,10 +108,7 @@ def _said(
 ) -> AgentState:
     match message:
         case Decided():
-            state = _decided(state, context, id_, message)
-            if message.layers is None:
-                return state
-            return body.decided(state, context, id_, message)
+            return _decided(state, context, id_, message)
         case Completed():
             return _completed(state, context, message)
         case Dropped():

@@ -5,6 +5,7 @@ then on: a race, a kill or a newer decision end it as they end any other.
 """
 
 from projections.folds import experiments, fires, formation, pending_answers, reflection
+from projections.folds.characters import asks as layer_asks
 from projections.folds.fold_context import FoldContext
 from schemas.messages.asks import ModelAsked, RecallAsked
 from schemas.messages.feedback import FeedbackGiven
@@ -26,6 +27,8 @@ def asked(
     event = context.input.message
     # A reflection is on a past event, and a vote asks for a rule: neither has an event at
     # hand, so both are told apart before anything reads one.
+    if message.purpose in layer_asks.LAYERS:
+        return layer_asks.asked(state, id_, message, context.input.id, context.now)
     if message.purpose == "reflection":
         return reflection.asked(state, id_, message)
     if message.recall_id is not None:

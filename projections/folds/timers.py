@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from schemas.messages.notes import TimerFailed
 from schemas.state.agent import AgentState, Habit, Timer
+from schemas.state.character import Character
 from schemas.state.executive import IDLE, Executive
 from schemas.values.base import Part
 from schemas.values.bounded_map import Bounded
@@ -68,11 +69,21 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
         forming=state.forming.delete(id_) if id_ in state.forming else state.forming,
         asks=asks,
         sleeping=None if message.purpose == "reflection" else state.sleeping,
-        # It thinks again at the next event.
-        character=replace(state.character, due=None)
-        if message.purpose == "think"
+        character=_thought(state.character, message)
+        if message.purpose in ("think", "layer")
         else state.character,
     )
+
+
+def _thought(character: Character, message: TimerFailed) -> Character:
+    """Return a character whose think, or whose wait for a model, failed."""
+    if message.purpose == "think":
+        # It thinks again at the next event.
+        return replace(character, due=None)
+    for layer in sorted(character.asked):
+        if character.asked[layer].ask_id == message.timer_id:
+            return replace(character, asked=character.asked.delete(layer))
+    return character
 
 
 def _without(executive: Executive, id_: str) -> Executive:

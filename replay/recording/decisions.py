@@ -23,6 +23,9 @@ from schemas.messages.sensing import Sensed
 from schemas.values.exact_math import total
 from schemas.values.reasons import Drop, Path, Silence
 
+_FOR_ITSELF = ("answer", "talker")
+"""The purposes of asks whose answer is the decision's own."""
+
 OPEN_LIMIT = 10_000
 """Decisions that may wait for their end; the oldest is dropped first."""
 
@@ -72,7 +75,7 @@ class DecisionRecord:
     @property
     def ask(self) -> ModelAsked | None:
         """The last request for its answer; other purposes are no part of that."""
-        own = [each for each in self.asks.values() if each.purpose == "answer"]
+        own = [each for each in self.asks.values() if each.purpose in _FOR_ITSELF]
         return own[-1] if own else None
 
     @property

@@ -4,6 +4,7 @@ from typing import TypeAlias, get_args
 
 from schemas.messages import (
     asks,
+    characters,
     controls,
     decisions,
     executive,
@@ -52,6 +53,7 @@ ControlMessage: TypeAlias = (
     | controls.ProposalReverted
     | controls.ExperimentStarted
     | controls.ExperimentStopped
+    | characters.AimsSet
     | ExecutiveControl
 )
 EffectResult: TypeAlias = (

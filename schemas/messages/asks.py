@@ -67,11 +67,12 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
 
     token: ClassVar[str] = "model_asked"
 
-    purpose: Literal["answer", "prediction", "formation", "reflection"] = written(
-        "answer"
+    purpose: Literal["answer", "prediction", "formation", "reflection", "talker"] = (
+        written("answer")
     )
     """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
-    again on an event of the past, or to make a heuristic of what was said each time."""
+    again on an event of the past, or to make a heuristic of what was said each time;
+    `talker`: for that layer of a character."""
     model: Name
     system: str
     prompt: str

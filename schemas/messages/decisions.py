@@ -349,6 +349,8 @@ class Completed(Decision, frozen=True, kw_only=True):
     earn nothing by it."""
     agreement: tuple[float, ...] | None = None
     """The cosine of the answer with each; not recorded in the first edition."""
+    left_out: tuple[str, ...] | None = None
+    """What a character's model wanted besides and may not, each with the reason."""
 
 
 class Held(Decision, frozen=True, kw_only=True):

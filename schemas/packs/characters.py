@@ -10,13 +10,13 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.packs import conditions
-from schemas.values.base import Name, Part, Seconds, Token
+from schemas.values.base import Name, Part, Seconds, Token, Unit
 from schemas.values.reasons import Absence
 
 IDLE_S = "idle_s"
 """The name under which conditions find for how many seconds nothing was done."""
 
-Layer = Literal["reflex"]
+Layer = Literal["reflex", "talker"]
 """Those that decide, in the order in which they are asked."""
 
 Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
@@ -94,6 +94,63 @@ class Think(Part):
     """By how much the grid is moved, so that characters do not all think at once."""
 
 
+class Line(Part):
+    """A line of a prompt: what a field of the body tells, under a label."""
+
+    label: str = Field(min_length=1, max_length=80)
+    field: Name
+
+
+class Tool(Part):
+    """Something that a layer's model may choose to do."""
+
+    name: Token
+    when: str = ""
+    """What must hold of the body for it to be offered; empty: it always is."""
+
+    @field_validator("when")
+    @classmethod
+    def _can_be_read(cls, when: str) -> str:
+        if when:
+            conditions.parse(when)
+        return when
+
+
+Extraversion = Annotated[float, Field(ge=0.0, le=1.0)]
+
+
+class Talker(Part):
+    """The layer that talks, and says what the character is after.
+
+    It is asked as often as the character is sociable; the first rule that fits counts.
+    """
+
+    extraversion: Name = "extraversion"
+    """The field of the body that tells how sociable the character is, 0 to 1."""
+    social: Token = "social_depth"
+    """The need for company."""
+    conversation: Name = "in_conversation"
+    """The field that tells whether it is in a conversation."""
+    high_extraversion: Extraversion = 0.6
+    low_extraversion: Extraversion = 0.4
+    conversation_s: Seconds = 10.0
+    lonely_s: Seconds = 15.0
+    lonely_below: Unit = 0.3
+    extrovert_s: Seconds = 30.0
+    moderate_s: Seconds = 60.0
+    introvert_s: Seconds = 120.0
+    conversation_priority: float = 8.0
+    """How urgent a question to the model is in a conversation; 5 if lonely, else 3."""
+    who: str = Field(default="", max_length=2_000)
+    """Who the character is, for the model; `{name}` is the agent's."""
+    lines: tuple[Line, ...] = Field(default=(), max_length=32)
+    """What it is told of the moment: what it sees, the weather, the place, who is near."""
+    tools: tuple[Tool, ...] = Field(default=(), max_length=32)
+    """What it may do besides speaking and setting aims; nothing that is work."""
+    channel: Token = "talk"
+    """Where what it says goes."""
+
+
 class CharacterMind(Part):
     """What makes an agent a character."""
 
@@ -107,6 +164,7 @@ class CharacterMind(Part):
     behaviours: dict[Token, Behaviour] = Field(default_factory=dict, max_length=256)
     reflexes: tuple[Reflex, ...] = Field(default=(), max_length=256)
     """The highest priority that holds wins; of equal ones the first."""
+    talker: Talker | None = None
 
     @field_validator("absent")
     @classmethod
@@ -128,6 +186,10 @@ class CharacterMind(Part):
             for each in self.reflexes
             if each.behaviour not in self.behaviours
         ]
+        if ("talker" in self.layers) != (self.talker is not None):
+            raise PydanticCustomError(
+                "layer", "`talker` needs its layer, and the layer it"
+            )
         if unknown:
             message = "a reflex names the behaviour {name}, which is not declared"
             raise PydanticCustomError("unknown", message, {"name": unknown[0]})

@@ -243,6 +243,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
         "opportunity",
         "recall",
         "think",
+        "layer",
     ]
 
 

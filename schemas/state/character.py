@@ -9,6 +9,7 @@ from typing import Any
 from immutables import Map
 from msgspec import Struct
 
+from schemas.messages.characters import Aim
 from schemas.values.bounded_map import EMPTY
 
 
@@ -47,6 +48,15 @@ class Doing(Struct, frozen=True, kw_only=True):
     """When it is taken to be over if the world says nothing."""
 
 
+class LayerAsk(Struct, frozen=True, kw_only=True):
+    """An answer of a model that a layer waits for."""
+
+    ask_id: str
+    decision_id: str
+    event_id: str
+    expires_at: datetime
+
+
 class Character(Struct, frozen=True, kw_only=True):
     """Everything of one character."""
 
@@ -57,6 +67,13 @@ class Character(Struct, frozen=True, kw_only=True):
     """Since when it does nothing; None: it does something, or never did."""
     due: datetime | None = None
     """When it thinks next of its own accord."""
+    aims: tuple[Aim, ...] = ()
+    priorities: Map[str, float] = EMPTY
+    """How much each kind of work matters, 0 to 1."""
+    asked: Map[str, LayerAsk] = EMPTY
+    """What layers wait for, by layer."""
+    called: Map[str, datetime] = EMPTY
+    """When each layer's model was last asked."""
 
 
 NOBODY = Character()

@@ -4,7 +4,7 @@ Of all rules that hold the highest priority wins, and of equal ones the first; t
 design takes the first that matches, whatever its priority (docs/departures.md).
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import UTC, datetime, timedelta
 
 from msgspec import Struct
@@ -108,20 +108,25 @@ def find(
     return Finding(holding, best, "acts" if may else "matters_less", over)
 
 
-def due(character: Character, mind: CharacterMind, now: datetime) -> datetime | None:
+def due(
+    character: Character,
+    mind: CharacterMind,
+    now: datetime,
+    acts: Callable[[datetime, Mapping[str, object]], bool],
+    further: Iterable[datetime] = (),
+) -> datetime | None:
     """Return when the character will act of its own accord; None if events must come first.
 
     Needs change evenly, so what holds can only change where one of them, or the time idle,
-    crosses a number that a condition names, or where what is being done is over. Those times
-    are looked at on the grid of its thinking, soonest first: it equals asking at each tick.
+    crosses a number that a condition names, where what is being done is over, or at one of
+    `further`. Those times are looked at on the grid of its thinking, soonest first: it
+    equals asking at each tick whether it `acts` with the body as it is then.
     """
-    times = sorted({*_crossings(character, mind, now), *_over(character, now)})
-    for at in times:
+    ends = _over(character, now)
+    for at in sorted({*_crossings(character, mind, now), *ends, *further}):
         for tick in _ticks(mind, at, now):
             fields = fields_at(character, mind, tick)
-            if absence(mind, fields) is not None:
-                continue
-            if find(mind, fields, doing_at(character, tick)).acts:
+            if absence(mind, fields) is None and acts(tick, fields):
                 return tick
     return None
 
@@ -199,6 +204,8 @@ def _table(mind: CharacterMind) -> _Table:
         (name, conditions.parse(mind.absent[name])) for name in sorted(mind.absent)
     )
     linear = {*mind.needs, IDLE_S}
+    talker = mind.talker
+    lonely = {(talker.social, talker.lonely_below)} if talker is not None else set()
     limits = {
         (each.field, float(value))
         for when in (*reflexes, *(when for _, when in absent))
@@ -207,4 +214,4 @@ def _table(mind: CharacterMind) -> _Table:
         for value in each.values
         if isinstance(value, int | float) and not isinstance(value, bool)
     }
-    return _Table(reflexes, absent, tuple(sorted(limits)))
+    return _Table(reflexes, absent, tuple(sorted(limits | lonely)))

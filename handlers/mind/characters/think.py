@@ -4,16 +4,18 @@ An occasion is an event, or a time at which its table of reflexes would act by i
 at which nothing is due is none: the mind tells by `WakeupSet` when it thinks next.
 """
 
-from datetime import timedelta
+from collections.abc import Mapping
+from datetime import datetime, timedelta
 from typing import Any
 
-from handlers.mind.characters import reflexes
+from handlers.mind.characters import asking, reflexes
 from handlers.mind.characters.reflexes import Finding
 from handlers.mind.context import TurnContext
 from projections.folds.characters import body
 from schemas.messages.arms import REFLEX, SILENT, Action
 from schemas.messages.asks import DeliveryAsked, WakeupSet
-from schemas.messages.decisions import Candidate, Decided, Salience
+from schemas.messages.decisions import Candidate, Decided, LayerVerdict, Salience
+from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
 from schemas.packs.characters import CharacterMind
 from schemas.state.agent import Timer
@@ -50,7 +52,15 @@ def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
     _decide(turn, mind, after, occasion, is_event=True)
 
 
-def at_timer(turn: TurnContext, timer: Timer) -> None:
+def run(turn: TurnContext, timer: Timer) -> None:
+    """Run a due timer of a character: it thinks, or waits for a model no longer."""
+    if timer.purpose == "layer":
+        _give_up(turn, timer.id)
+    else:
+        _at_timer(turn, timer)
+
+
+def _at_timer(turn: TurnContext, timer: Timer) -> None:
     """Decide at a time that was told by `WakeupSet`."""
     mind = body.mind_of(turn.packs)
     if mind is None:
@@ -67,6 +77,30 @@ def at_timer(turn: TurnContext, timer: Timer) -> None:
     _decide(turn, mind, turn.state.character, occasion, is_event=False)
 
 
+def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> bool:
+    """Hear a layer's model, and say whether the result was for one."""
+    asked = asking.waiting(turn, result.ask_id)
+    if asked is None:
+        return False
+    asking.heard(turn, asked, result)
+    _wake_up(turn)
+    return True
+
+
+def _give_up(turn: TurnContext, ask_id: str) -> None:
+    """End a layer's wait for its model."""
+    asked = asking.waiting(turn, ask_id)
+    assert asked is not None, "an ask and its timer come and go together"
+    asking.give_up(turn, asked)
+    _wake_up(turn)
+
+
+def _wake_up(turn: TurnContext) -> None:
+    mind = body.mind_of(turn.packs)
+    if mind is not None:
+        _wake(turn, mind)
+
+
 def _decide(
     turn: TurnContext,
     mind: CharacterMind,
@@ -77,17 +111,60 @@ def _decide(
 ) -> None:
     fields = reflexes.fields_at(character, mind, turn.now)
     absent = reflexes.absence(mind, fields)
-    doing = reflexes.doing_at(character, turn.now)
-    found = reflexes.find(mind, fields, doing)
     common = occasion | _common(turn, mind)
     if absent is not None:
         _unless_idle(turn, common, absent, is_event=is_event)
-    elif found.acts:
+        _wake(turn, mind)
+        return
+    doing = reflexes.doing_at(character, turn.now)
+    found = reflexes.find(mind, fields, doing)
+    talks = asking.verdict(turn, mind, character, fields)
+    if found.acts:
+        # One thing at a time: whoever runs from a wolf says nothing yet.
+        common["layers"] = (found.record(), *_not_asked(talks))
         _act(turn, mind, found, common)
+    elif talks is not None and talks.verdict == "acts":
+        common["layers"] = (found.record(), talks)
+        _talk(turn, mind, character, fields, common)
     else:
-        common["layers"] = (found.record(),)
+        common["layers"] = (found.record(), *((talks,) if talks is not None else ()))
         _unless_idle(turn, common, "nothing_due", is_event=is_event)
     _wake(turn, mind)
+
+
+def _not_asked(talks: LayerVerdict | None) -> tuple[LayerVerdict, ...]:
+    if talks is None:
+        return ()
+    return (LayerVerdict(layer=talks.layer, verdict="not_asked", why="a reflex acts"),)
+
+
+def _talk(
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Mapping[str, object],
+    common: dict[str, Any],
+) -> None:
+    """Ask the talker's model what to say."""
+    layer = mind.talker
+    assert layer is not None, "it came to a verdict"
+    arm = asking.arm(turn, layer)
+    asked = asking.ask(turn, mind, character, fields, turn.next_id)
+    turn.emit(
+        Decided(
+            **common,
+            path="llm",
+            arm=arm,
+            greedy_arm=arm,
+            final=False,
+            timing="queued",
+            expires_at=asked.expires_at,
+            candidates=(Candidate(arm=arm, probability=1.0),),
+            layer=asking.TALKER,
+            prompt_digest=asked.request_hash,
+        )
+    )
+    turn.emit(asked)
 
 
 def _unless_idle(
@@ -130,7 +207,6 @@ def _act(
             expires_at=expires_at,
             candidates=_candidates(found),
             layer=reflexes.LAYER,
-            layers=(found.record(),),
         )
     )
     turn.emit(
@@ -177,9 +253,25 @@ def _common(turn: TurnContext, mind: CharacterMind) -> dict[str, Any]:
 def _wake(turn: TurnContext, mind: CharacterMind) -> None:
     """Tell when the character thinks next of its own accord, if that has changed."""
     character = turn.state.character
-    due = reflexes.due(character, mind, turn.now)
+    due = _next(turn, mind, character)
     if due != character.due:
         turn.emit(WakeupSet(due_at=due))
+
+
+def _next(
+    turn: TurnContext, mind: CharacterMind, character: Character
+) -> datetime | None:
+    """Return when a layer is due next, if no event comes before."""
+
+    def is_due(tick: datetime, fields: Mapping[str, object]) -> bool:
+        doing = reflexes.doing_at(character, tick)
+        if reflexes.find(mind, fields, doing).acts:
+            return True
+        talks = asking.verdict(turn, mind, character, fields, tick)
+        return talks is not None and talks.verdict == "acts"
+
+    further = asking.times(turn, mind, character)
+    return reflexes.due(character, mind, turn.now, is_due, further)
 
 
 @by_identity(256)

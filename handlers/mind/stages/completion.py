@@ -17,7 +17,7 @@ from schemas.state.agent import AgentState, Pending
 from schemas.values.reasons import Drop
 
 _NONE: Mapping[str, float] = {}
-_DROPS: Mapping[str, Drop] = {
+DROPS: Mapping[str, Drop] = {
     "timeout": "llm_timeout",
     "no_response": "llm_no_response",
     "declined": "llm_declined",
@@ -112,7 +112,7 @@ def answered_by_rival(
 
 def failed(pending: Pending, message: ModelFailed) -> Dropped:
     """Return the end of a decision whose model failed."""
-    return _dropped(pending, _DROPS[message.reason], message.detail)
+    return _dropped(pending, DROPS[message.reason], message.detail)
 
 
 def given_up(pending: Pending) -> Dropped:

@@ -71,7 +71,7 @@ def decided(
         declared = context.appearance.domain.event_type
         means = declared.means if declared is not None else None
         character = sensed(state, mind, event, context.now, means)
-    if message.layer is not None:
+    if message.layer == "reflex":
         doing = _begun(mind, id_, message, context.now)
         character = replace(character, doing=doing, idle_since=None)
     return replace(state, character=character)

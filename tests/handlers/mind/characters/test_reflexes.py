@@ -1,6 +1,7 @@
 """Reflexes of a character: its table, its needs over time, and what it does meanwhile."""
 
 from datetime import timedelta
+from functools import partial
 from typing import Any
 
 import pytest
@@ -232,7 +233,7 @@ def test_thinking_only_where_something_can_change_equals_asking_each_tick() -> N
     mind = villager().pack.mind
     assert mind is not None
     for _ in range(4):
-        found = reflexes.due(character, mind, now)
+        found = reflexes.due(character, mind, now, partial(_acts_with, character, mind))
         assert found is not None
         asked = now + timedelta(seconds=1)
         while not _acts(character, mind, asked):
@@ -263,6 +264,10 @@ def test_odd_bodies_change_nothing_and_stop_nobody() -> None:
     assert dict(known.needs) == {}
     assert len(known.fields) <= 64
     assert "huge" not in known.fields
+
+
+def _acts_with(character: Character, mind: Any, at: Any, _: object) -> bool:
+    return _acts(character, mind, at)
 
 
 def _acts(character: Character, mind: Any, at: Any) -> bool:

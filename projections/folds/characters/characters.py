@@ -1,0 +1,20 @@
+"""Fold what decisions mean to a character: what it does now, and what it waits for."""
+
+from projections.folds.characters import asks, body
+from projections.folds.fold_context import FoldContext
+from schemas.codec.catalogue import OutputMessage
+from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.state.agent import AgentState
+
+
+def noticed(
+    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
+) -> AgentState:
+    """Return the state after a decision or the end of one; a companion's is as it was."""
+    match message:
+        case Decided() if message.layers is not None:
+            return body.decided(state, context, id_, message)
+        case Completed() | Dropped() if state.character.asked:
+            return asks.over(state, message.decision_id)
+        case _:
+            return state
