@@ -51,6 +51,13 @@ def heard(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
     return None
 
 
+def as_written(topic: str, text: str) -> str:
+    """Return a topic as it stands in the text that it was read from: with its capitals."""
+    between = r"\W+".join(map(re.escape, topic.split()))
+    found = re.search(rf"(?<!\w){between}(?!\w)", text, re.IGNORECASE)
+    return " ".join(found[0].split()) if found else topic
+
+
 _SENTENCE = re.compile(r"[?!.;:]\s+\w")
 _NEGATIVE = re.compile(r"(?<!\w)[-\u2212]\d")
 

@@ -172,7 +172,13 @@ def _reminder(turn: TurnContext, heard: Heard, event: Sensed) -> ReminderSet:
     words = heard.phrases
     text = words.reminder_alone or words.reminder
     if heard.topic:
-        text = words.reminder.replace("{topic}", heard.topic)
+        # Phrases recorded without fractions gave topics back in lower case.
+        topic = (
+            phrase_matching.as_written(heard.topic, event.text)
+            if words.fractions
+            else heard.topic
+        )
+        text = words.reminder.replace("{topic}", topic)
     return ReminderSet(
         text=text,
         # The instant, whatever the time zone is later.

@@ -354,12 +354,12 @@ def test_topics_are_the_ends_of_what_is_said() -> None:
 @pytest.mark.parametrize(
     ("words", "seconds", "text"),
     [
-        ("Remind me in ten minutes to call Lee!", 600.0, "call lee"),
+        ("Remind me in ten minutes to call Lee!", 600.0, "call Lee"),
         ("remind me at six", 18_000.0, None),
         ("remind me at six about the oven", 18_000.0, "the oven"),
         ("remind me at 18:30 to go", 19_800.0, "go"),
         ("please remind me at 0 15", 40_500.0, None),
-        ("Erinnere mich um sechs Uhr an die Wäsche", 18_000.0, "die wäsche"),
+        ("Erinnere mich um sechs Uhr an die Wäsche", 18_000.0, "die Wäsche"),
         ("erinnere mich in einer Stunde", 3_600.0, None),
         ("please remind me to wake up Al at 6 o'clock this evening", 18_000.0, "wake"),
         ("remind me to eat at two at 7 pm", 21_600.0, "eat at two"),
