@@ -222,6 +222,7 @@ def proposal_fields(proposal: Proposal) -> dict[str, object]:
         "figures": dict(sorted(proposal.figures.items())),
         "by": proposal.by,
         "repertoire": proposal.repertoire and proposal.repertoire.model_dump(),
+        "inferred": proposal.inferred and proposal.inferred.model_dump(),
     }
 
 

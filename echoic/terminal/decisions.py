@@ -198,6 +198,8 @@ def _peace(found: AgentSnapshot) -> dict[str, str]:
 
 
 def _proposal(each: Proposal) -> str:
+    if each.inferred is not None:
+        return f"{each.status}: {each.inferred.kind}, {each.inferred.in_words}"
     changes = ", ".join(f"{c.name} {c.before} → {c.after}" for c in each.changes)
     return f"{each.status}: {changes}{each.evidence if each.repertoire else ''}"
 

@@ -77,6 +77,8 @@ def proposals(found: Sequence[Proposal]) -> Iterator[RenderableType]:
             yield indented(2, change(one.name, one.before, one.after))
         if each.repertoire:
             yield indented(2, _heuristics(each.repertoire))
+        if each.inferred:
+            yield indented(2, f"{each.inferred.kind}: {each.inferred.in_words}")
         if each.evidence:
             yield indented(2, each.evidence)
 

@@ -83,6 +83,14 @@ def relevant_goals(
     return tuple(near[: settings.goals_choose]) or None
 
 
+def known(state: AgentState, goal: str, vector: Vector) -> AgentState:
+    """Return the state that has the vector of a goal which is to be set."""
+    if not goal or not vector:
+        return state
+    kept = state.goal_vectors.set(embedded(goal), vector)
+    return replace(state, goal_vectors=kept)
+
+
 def goals_set(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
     """Return the state with these goals, of the agent or of one domain."""
     if message.domain is None:

@@ -12,10 +12,11 @@ from collections.abc import Sequence
 from immutables import Map
 from msgspec.structs import replace
 
+from projections.folds import goals_and_biases
 from projections.folds.learning import beliefs, heuristics
 from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.controls import ProposalApplied, ProposalReverted
-from schemas.messages.learning import ProposalMade, SettingChange
+from schemas.messages.learning import Inferred, ProposalMade, SettingChange
 from schemas.messages.repertoire import RepertoireChange, Stand
 from schemas.packs.manifest import CompiledPack
 from schemas.ports.aids import Aids
@@ -36,7 +37,11 @@ def find(state: AgentState, proposal_id: str) -> Proposal | None:
 
 def newest_applied(state: AgentState) -> Proposal | None:
     """Return the proposal of settings in force that was applied last; None if none is."""
-    of_settings = (each for each in state.proposals if each.repertoire is None)
+    of_settings = (
+        each
+        for each in state.proposals
+        if each.repertoire is None and each.inferred is None
+    )
     applied = [each for each in of_settings if each.status == "applied"]
     return max(applied, key=lambda each: each.place, default=None)
 
@@ -53,7 +58,8 @@ def made(
         figures=Map(message.figures),
         by=message.by,
         repertoire=change,
-        vectors=_vectors(change, aids),
+        vectors=_vectors(change, message.inferred, aids),
+        inferred=message.inferred,
     )
     if change is not None and message.applied:
         proposal = replace(proposal, status="applied", place=place)
@@ -76,6 +82,12 @@ def applied(
     if change is not None:
         proposal = replace(proposal, status="applied", place=place)
         return change_applied(_with(state, proposal), change)
+    if proposal.inferred is not None:
+        # The control that is inferred from it follows, and finds the goal's vector here.
+        known = _with(state, replace(proposal, status="applied", place=place))
+        return goals_and_biases.known(
+            known, proposal.inferred.goal, proposal.vectors[0]
+        )
     before, after = in_force(state), proposed(state, proposal.changes, settings)
     proposal = replace(
         proposal, status="applied", place=place, before=before, after=after
@@ -96,6 +108,8 @@ def reverted(
     state = _with(state, replace(proposal, status="reverted"))
     if proposal.repertoire is not None:
         return change_reverted(state, proposal.repertoire)
+    if proposal.inferred is not None:
+        return state
     assert proposal.before is not None
     return _going_by(state, proposal.before, settings, packs)
 
@@ -204,7 +218,11 @@ def reread(
     return replace(state, beliefs=recounted(state.beliefs), fits=recounted(state.fits))
 
 
-def _vectors(change: RepertoireChange | None, aids: Aids) -> tuple[Vector, Vector]:
+def _vectors(
+    change: RepertoireChange | None, inferred: Inferred | None, aids: Aids
+) -> tuple[Vector, Vector]:
+    if inferred is not None:
+        return aids.of(inferred.goal) or b"", b""
     formed = change.formed if change is not None else None
     if formed is None:
         return b"", b""

@@ -72,5 +72,6 @@ def words(fields: Mapping[str, object], name: str) -> str:
 def texts(text: str) -> tuple[str, ...]:
     """Return the parts of a model's text that may have to be compared with other texts."""
     rule = object_in(text, RULE[0]) or {}
-    found = (said(text), *(words(rule, name) for name in RULE))
+    goal = words(object_in(text, "response") or {}, "goal")
+    found = (said(text), *(words(rule, name) for name in RULE), goal)
     return tuple(each for each in found if each)

@@ -11,9 +11,11 @@ from schemas.values.base import (
     Message,
     Name,
     Part,
+    Personal,
     Scalar,
     Signed,
     StructMessage,
+    Token,
     Unit,
     added,
 )
@@ -107,6 +109,23 @@ class SettingChange(Part):
     after: Scalar
 
 
+class Inferred(Part):
+    """A fact or a goal that a model inferred; it counts once a person accepts it."""
+
+    kind: Literal["fact", "goal"]
+    subject: Annotated[Personal, Field(max_length=200)] = ""
+    relation: str = Field(default="", max_length=200)
+    object: Annotated[Personal, Field(max_length=1_000)] = ""
+    person: Token | None = None
+    """Whom alone the fact concerns."""
+    goal: Annotated[Personal, Field(max_length=200)] = ""
+
+    @property
+    def in_words(self) -> str:
+        """The fact or the goal in words."""
+        return self.goal or f"{self.subject} {self.relation} {self.object}"
+
+
 class ProposalMade(Learning):
     """A proposal to change settings or heuristics, with the evidence for it."""
 
@@ -119,6 +138,8 @@ class ProposalMade(Learning):
     by: Name
     repertoire: RepertoireChange | None = None
     """What of the heuristics would change, if it is about these and not about settings."""
+    inferred: Inferred | None = None
+    """What would count as known, or as a goal, if it is about that."""
     sleep_id: Name | None = None
     applied: bool | None = None
     """Whether it was applied at once, by the policy of the sleep that made it."""

@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 from immutables import Map
 from msgspec import Struct
 
-from schemas.messages.learning import SettingChange
+from schemas.messages.learning import Inferred, SettingChange
 from schemas.messages.repertoire import RepertoireChange
 from schemas.values.settings import LearningSettings, StrategySpec
 from schemas.values.vectors import Vector
@@ -39,4 +39,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     repertoire: RepertoireChange | None = None
     """What of the heuristics it would change, if it is about these."""
     vectors: tuple[Vector, Vector] = (b"", b"")
-    """The embeddings of the condition and text of a heuristic that would be added."""
+    """The embeddings of the condition and text of a heuristic that would be added, or of a
+    goal."""
+    inferred: Inferred | None = None
+    """What would count as known, or as a goal, if it is about that."""

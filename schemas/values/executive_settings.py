@@ -169,3 +169,6 @@ class ExecutiveSettings(Part):
     aliases: Annotated[bool, Setting("memory.aliases", start="on")] = added(False)
     """Whether a model is told facts about a thing by all its names, as facts with `also
     known as` state them."""
+    infers: Annotated[bool, Setting("memory.infers")] = added(False)
+    """Whether a model may propose facts and goals of what people say; only what a person
+    accepts, with `echoic tune apply`, counts."""

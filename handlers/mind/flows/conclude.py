@@ -8,7 +8,7 @@ stands by.
 from datetime import timedelta
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import endorsement, output, restrain, waiting
+from handlers.mind.flows import endorsement, inferring, output, restrain, waiting
 from handlers.mind.flows.consult import (
     manner_of,
     recorded_digest,
@@ -104,6 +104,7 @@ def _answered(
         _end(turn, pending, end)
     # After the delivery, so that no answer waits for evidence to be counted.
     endorsement.endorse(turn, pending.decision_id, alike)
+    inferring.propose(turn, pending, result.text)
 
 
 def _nonsense(

@@ -7,14 +7,22 @@ be another by then. Only what was applied last can be reverted.
 from collections.abc import Sequence
 
 from handlers.mind.context import TurnContext
+from handlers.mind.flows.infer import infer
 from handlers.mind.strategies import registry
 from projections.folds import proposals
 from schemas.messages.controls import (
+    GoalsSet,
     ProposalApplied,
     ProposalReverted,
     ProposalSubmitted,
 )
-from schemas.messages.learning import HeuristicFormed, ProposalMade, SettingChange
+from schemas.messages.executive import FactStated
+from schemas.messages.learning import (
+    HeuristicFormed,
+    Inferred,
+    ProposalMade,
+    SettingChange,
+)
 from schemas.messages.notes import ControlApplied, ControlRefused
 from schemas.messages.repertoire import Formed, RepertoireChange
 from schemas.state.proposals import Proposal
@@ -31,6 +39,9 @@ from schemas.values.settings_by_name import (
 )
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
+
+_GOALS = 32
+"""How many goals an agent has at most."""
 
 ProposalControl = ProposalSubmitted | ProposalApplied | ProposalReverted
 
@@ -97,6 +108,9 @@ def _applied(turn: TurnContext, control: ProposalApplied) -> None:
     if proposal.repertoire is not None:
         _changed(turn, control, proposal.repertoire)
         return
+    if proposal.inferred is not None:
+        _accepted(turn, control, proposal.inferred)
+        return
     _check_possible(turn, proposal.changes)
     _apply(turn, control, proposal.changes)
 
@@ -107,6 +121,9 @@ def _reverted(turn: TurnContext, control: ProposalReverted) -> None:
         raise _RefusedError("not_applied", f"{quoted(proposal.id)} is not in force")
     if proposal.repertoire is not None:
         _changed_back(turn, control, proposal.repertoire)
+        return
+    if proposal.inferred is not None:
+        _taken_back(turn, control, proposal.inferred)
         return
     # Reverting restores `before`: out of order that would undo the newer one, too.
     newest = proposals.newest_applied(turn.state)
@@ -121,6 +138,46 @@ def _reverted(turn: TurnContext, control: ProposalReverted) -> None:
             f"a strategy was selected after {quoted(proposal.id)} was applied",
         )
     _apply(turn, control, proposal.changes)
+
+
+def _accepted(turn: TurnContext, control: ProposalApplied, found: Inferred) -> None:
+    """Let a fact or a goal count: a person accepts what a model inferred."""
+    wanted: FactStated | GoalsSet
+    if found.kind == "goal":
+        kept = tuple(each for each in turn.goals if each != found.goal)
+        if len(kept) >= _GOALS:
+            raise _RefusedError("invalid", f"there are {len(kept)} goals already")
+        wanted = GoalsSet(goals=(*kept, found.goal))
+    else:
+        wanted = FactStated(
+            subject=found.subject,
+            relation=found.relation,
+            object=found.object,
+            person=found.person,
+            by=control.by,
+        )
+    detail = f"{control.proposal_id}: a {found.kind}"
+    turn.emit(ControlApplied(control=control.token, detail=detail))
+    infer(turn, wanted, "rule")
+
+
+def _taken_back(turn: TurnContext, control: ProposalReverted, found: Inferred) -> None:
+    wanted: FactStated | GoalsSet
+    if found.kind == "goal":
+        wanted = GoalsSet(goals=tuple(e for e in turn.goals if e != found.goal))
+    else:
+        wanted = FactStated(
+            subject=found.subject,
+            relation=found.relation,
+            object="",
+            person=found.person,
+            forget=True,
+            by=control.by,
+        )
+    detail = f"{control.proposal_id}: no {found.kind} any more"
+    turn.emit(ControlApplied(control=control.token, detail=detail))
+    # What was corrected or forgotten since is not there to be taken back.
+    infer(turn, wanted, "rule")
 
 
 def _changed(

@@ -56,6 +56,11 @@ _PREDICTION_FORMAT = (
     'what you said leads to a good outcome, "prediction_confidence": how much you know '
     "to judge that, from 0 to 1}."
 )
+_INFERS = (
+    'If the person\'s own words state a lasting fact, you may add "fact": {"subject": …,'
+    ' "relation": …, "object": …}; if they state a goal of theirs, "goal": it in a few'
+    " words. The person decides whether it counts."
+)
 _FORMATS: Mapping[Prediction, str] = {
     "same": _FORMAT,
     "separate": _ANSWER_FORMAT,
@@ -149,7 +154,11 @@ def system_prompt(
     prediction: Prediction = "same",
 ) -> str:
     """Return base prompt, personality, the packs' contexts, goals, and how to reply."""
-    return _system(settings, packs, goals, _FORMATS[prediction])
+    form = _FORMATS[prediction]
+    executive = settings.executive
+    if executive is not None and executive.infers:
+        form = f"{form} {_INFERS}"
+    return _system(settings, packs, goals, form)
 
 
 def prediction_system_prompt(
