@@ -3,8 +3,17 @@
 import re
 
 from echoic.errors import EchoicError
+from schemas.values.spoken_times import in_figures
 
 _UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+
+
+_IN_SECONDS = re.compile(r"\b(\d+(?:\.\d+)?(?:e\+\d+)?) s\b")
+
+
+def in_units(told: str) -> str:
+    """Return what the log tells with its seconds in minutes, hours or days."""
+    return _IN_SECONDS.sub(lambda found: in_figures(float(found[1])), told)
 
 
 def seconds(text: str, example: str) -> float:

@@ -6,7 +6,7 @@ from typing import Annotated
 import typer
 
 from echoic.cli.connected import known_at, on_instance, send
-from echoic.cli.durations import seconds
+from echoic.cli.durations import in_units, seconds
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.state import AgentSnapshot
@@ -147,7 +147,11 @@ def _tell(call: Call, control: ReminderSet) -> None:
     (applied,) = (
         each for each in send(call, control) if isinstance(each, ControlApplied)
     )
-    call.show(control.model_dump(mode="json", exclude_none=True), [f"{applied.detail}"])
+    told = in_units(applied.detail)
+    if control.due_at is not None:
+        due = f"at {control.due_at.astimezone():%Y-%m-%d %H:%M %Z}"
+        told = told.replace(control.due_at.isoformat(), due)
+    call.show(control.model_dump(mode="json", exclude_none=True), [told])
 
 
 def _zone(known: AgentSnapshot) -> str:

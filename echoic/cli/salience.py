@@ -6,7 +6,7 @@ from typing import Annotated, Literal
 import typer
 
 from echoic.cli.connected import known_at, on_instance, send
-from echoic.cli.durations import seconds
+from echoic.cli.durations import in_units, seconds
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.state import in_force
@@ -116,7 +116,10 @@ def _tell(call: Call, control: SalienceModulated) -> None:
     (applied,) = (
         each for each in send(call, control) if isinstance(each, ControlApplied)
     )
-    call.show(control.model_dump(exclude_none=True), [f"{applied.detail}, from here"])
+    call.show(
+        control.model_dump(exclude_none=True),
+        [f"{in_units(applied.detail)}, from here"],
+    )
 
 
 def _row(held: Modulation | Restraint) -> dict[str, object]:

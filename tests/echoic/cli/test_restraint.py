@@ -26,11 +26,11 @@ def thirsty(live: Program, agent: str, drink: int, hint: str = "novelty=1") -> s
 ALERT = "threat=0.9"
 
 
-def says(live: Program, agent: str, words: str) -> dict[str, Any]:
+def says(live: Program, agent: str, words: str, *who: str) -> dict[str, Any]:
     """A person says something, and this is what was decided on it."""
     ran = live.here(
         "pub", words, "--source", "user", "--type", "message", "--agent", agent,
-        "--wait", "--json",
+        "--wait", "--json", *who,
     )  # fmt: skip
     assert ran.code == 0, ran.err
     found: dict[str, Any] = ran.json
@@ -65,7 +65,7 @@ def test_what_is_asked_for_is_listed_and_undone(live: Program) -> None:
     made = live.here(
         "salience", "set", "suppress", "drink", "--for", "1h", "--agent", "dry"
     )
-    assert made.out.strip() == "suppress for 3600 s, from here"
+    assert made.out.strip() == "suppress for 1 h, from here"
     assert thirsty(live, "dry", 3) == ""
     said = says(live, "dry", "Please watch for arrows")
     assert said["response_text"] == "OK, I'll watch for arrows."
@@ -122,6 +122,21 @@ def test_what_is_still_in_force_is_told(live: Program) -> None:
     assert live.here("mute", "off", *agent).out.strip() == "mute no longer, from here"
     peace = live.here("status", "--json").json["peace"]
     assert "stern" not in {each["agent"] for each in peace}
+
+
+def test_people_who_speak_are_told_apart(live: Program) -> None:
+    """Each is told why nothing was said to them; a reminder is set in units people use."""
+    agent = "shared"
+    asked = says(live, agent, "how deep is the sea?", "--person", "ada")
+    assert asked["response_text"] == ""
+
+    told = says(live, agent, "why didn't you say anything?", "--person", "ada")
+    other = says(live, agent, "why didn't you say anything?", "--person", "ben")
+    reminder = live.here("remind", "tea", "--in", "90m", "--agent", agent).out
+
+    assert "how deep is the sea?" in told["response_text"]
+    assert other["response_text"] == "I kept nothing from you that I remember."
+    assert reminder.strip() == "a reminder, in 1 h 30 min"
 
 
 def test_a_program_asks_for_peace_by_a_call(live: Program) -> None:
