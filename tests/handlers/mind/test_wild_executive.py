@@ -167,13 +167,13 @@ def test_such_scenarios_hold_everything() -> None:
     silences = {each.silence for turn in turns for each in said(turn, Decided)}
 
     assert applied >= EXECUTIVE_TOKENS
-    assert inferred >= {"muted", "salience_modulated", "reminder_set"}
-    # That of a model's failure is told by the end of its decision.
-    assert paths == {*get_args(Path)} - {"fallback"}
+    assert inferred >= {"muted", "reminder_set"}
+    # A model's failure is told by the end of its decision; reflexes need a body.
+    assert paths == {*get_args(Path)} - {"fallback", "reflex"}
     parts = {Held, StopAsked, OpportunityDrawn, RecallAsked, ModelAsked, DeliveryAsked}
     assert outputs >= parts
-    assert silences >= {"muted", "quiet", "cooldown", "suppressed"}
-    assert drops >= {"stale", "quiet", "cooldown"}
+    assert silences >= {"muted", "quiet", "cooldown"}
+    assert "stale" in drops
 
 
 @pytest.mark.parametrize("seed", SEEDS)
