@@ -17,6 +17,7 @@ from tests.replay.evening import verified
 TABLE = needs.load(PACK / "needs.yaml")
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
 RECORDING = PACK / "recording" / "day.echoic"
+TOLD = PACK / "recording" / "told.echoic"
 
 Said = tuple[float, str, int]
 """When, in seconds; what; and which event it answers, by its place, or `NONE`."""
@@ -369,9 +370,17 @@ def test_the_recorded_day_misses_nothing_and_annoys_nobody_now() -> None:
     assert report.faults({"day": found}) == "Nothing was late, missed or annoying.\n"
 
 
-async def test_the_recorded_day_is_small_and_verifies() -> None:
+def test_the_recorded_day_with_the_executive_is_as_it_must_be() -> None:
+    """What was recorded of it missed nothing and annoyed nobody, whatever is played now."""
+    found = judge(of_session(read_session(TOLD)), TABLE)
+    assert TOLD.stat().st_size <= 300_000
+    assert (found.count("met"), found.annoying) == (len(found.needs), 0)
+
+
+@pytest.mark.parametrize("file", [RECORDING, TOLD], ids=["before", "now"])
+async def test_the_recorded_day_is_small_and_verifies(file: Path) -> None:
     """At most 300 KB, and decided again byte for byte."""
-    session = read_session(RECORDING)
+    session = read_session(file)
     found = await verified(session)
 
     assert RECORDING.stat().st_size <= 300_000
