@@ -17,6 +17,7 @@ from replay.closed_loop.run import ClosedLoopRun
 from replay.closed_loop.simulation import Ending
 from replay.recording.recorded_decisions import RecordedDecisions
 from schemas.codec.envelope import Input
+from schemas.messages.arms import HEURISTIC, heuristic_arm, heuristic_of
 from schemas.ports.aids import Aids
 from schemas.ports.decision_context import Odds
 from schemas.values.base import rfc3339
@@ -118,7 +119,7 @@ def summarized(
     return ClosedLoopSummary(
         acts=tuple(_act(each, fast) for each in decisions),
         compared=len(compared),
-        drifted=sum(dict(odds.arms).get(own.arm, 0.0) == 0.0 for own, odds in compared),
+        drifted=sum(not _would_take(odds, own.arm) for own, odds in compared),
         classes={
             each.record.decided.event_id: arm_class(each.record.decided.arm)
             for each in decisions
@@ -135,6 +136,16 @@ def summarized(
         misses=ending.misses,
         watermark=ending.watermark,
     )
+
+
+def _would_take(odds: Odds, arm: str) -> bool:
+    """Tell whether an arm has a chance, in whatever voice a heuristic is said."""
+    wanted = _unvoiced(arm)
+    return any(share > 0.0 and _unvoiced(each) == wanted for each, share in odds.arms)
+
+
+def _unvoiced(arm: str) -> str:
+    return heuristic_arm(*heuristic_of(arm)) if arm.startswith(HEURISTIC) else arm
 
 
 def _act(own: ClosedLoopDecision, fast: tuple[float, float] | None) -> Act:

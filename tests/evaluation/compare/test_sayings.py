@@ -77,6 +77,8 @@ def test_two_templates_give_a_table_of_words() -> None:
         found = facts(each)
         assert found["said_otherwise"].challenger
         assert found["suggestions"].baseline
+        # The logged state holds the recorded voice, which is no other choice.
+        assert found["drift"].challenger == 0.0
     quiet, loud = facts(butler)["exclamations"], facts(coach)["exclamations"]
     assert quiet.challenger == 0.0
     assert (quiet.baseline or 0.0) > 0.0
