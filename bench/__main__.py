@@ -19,6 +19,7 @@ os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import (
     comparing,
+    executive,
     hanging,
     live,
     logged,
@@ -51,6 +52,7 @@ async def measure(events: int, figures: Figures) -> None:
     figures["worker_cpu_us"] = parts
     _say("a tick at which somebody is spoken to unasked")
     figures["proactive"] = proactive.measured()
+    figures["executive"] = await executive.measured()
     _say("the state of a busy agent, 60,000 events")
     figures["state_mb"] = state.measured(60_000)
     _say("the bare loop")

@@ -34,12 +34,13 @@ from projections.folds import partition, rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
 from schemas.codec.envelope import Input
-from schemas.messages.controls import PackLoaded
+from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.packs.manifest import to_blob
 from schemas.ports.aids import Aids
 from schemas.ports.faults import check_size
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record, Wire
+from schemas.values.settings import MindSettings
 from schemas.values.subjects import SHARED_AGENT
 from streams.headers import block_of
 from streams.log import check_writes
@@ -69,7 +70,7 @@ async def measured(events: int = EVENTS, runs: int = RUNS) -> Figures:
 
 async def _run(events: int) -> Figures:
     """Return microseconds per event of each part: the 20th percentile of all batches."""
-    life = _Life()
+    life = Life()
     await life.begin()
     told = [event.wire for event in world.events(events)]
     batches = [
@@ -78,13 +79,17 @@ async def _run(events: int) -> Figures:
     ]
     # The first fill caches, and a short last one is none.
     whole = batches[1 : events // INPUTS_AT_ONCE]
-    return {part: _percentile_20([each[part] for each in whole]) for part in PARTS}
+    return {part: percentile_20([each[part] for each in whole]) for part in PARTS}
 
 
-class _Life:
+class Life:
     """All partitions that have agents, as one worker keeps them."""
 
-    def __init__(self) -> None:
+    def __init__(
+        self, settings: MindSettings | None = None, step_ns: int = STEP_NS
+    ) -> None:
+        """Live by these settings, else by the bench's; events come `step_ns` apart."""
+        self._settings, self._step_ns = settings, step_ns
         log, made_by = MemoryLog(EPOCH), embedder("wordllama")
         self._log = log
         self._provider = AidProvider(made_by, PackLibrary(log, made_by))
@@ -97,7 +102,7 @@ class _Life:
         digest = await self._log.put_blob(to_blob(pack))
         loaded = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
         for number in PARTITIONS:
-            for message in (started(), loaded):
+            for message in (self._started(), loaded):
                 wire = write_input(
                     message,
                     agent=SHARED_AGENT,
@@ -106,6 +111,12 @@ class _Life:
                     source="/bench",
                 )
                 await self.answer([wire])
+
+    def _started(self) -> MindStarted:
+        message = started()
+        if self._settings is None:
+            return message
+        return message.model_copy(update={"settings": self._settings})
 
     async def answer(self, wires: Sequence[Wire]) -> Figures:
         """Answer inputs as one batch; return microseconds per input by part."""
@@ -154,7 +165,7 @@ class _Life:
 
     def _record(self, wire: Wire) -> Record:
         sequence = next(self._sequences)
-        at = BEGIN_NS + STEP_NS * sequence
+        at = BEGIN_NS + self._step_ns * sequence
         return Record(wire.subject, wire.headers, wire.body, sequence, at)
 
 
@@ -206,7 +217,7 @@ class _Watch:
 
 # Load from outside only ever adds, so a low percentile; not the minimum, which is one
 # lucky batch.
-def _percentile_20(figures: Sequence[float]) -> float:
+def percentile_20(figures: Sequence[float]) -> float:
     return statistics.quantiles(figures, n=5)[0]
 
 
