@@ -119,14 +119,14 @@ def _occasion(
     )
     turn.enter("salience")
     moved = restrain.moved(turn, event)
-    weighed = salience.weigh(
-        turn.state, turn.settings, turn.appearance, event, turn.aids.vector, moved.kept
-    )
+    weighed, was_said = restrain.weighed(turn, event, domain.name, moved.kept)
     traits = character.traits_of(turn, event, weighed.dimensions)
     in_force = character.skills_of(turn, domain.name)
     turn.enter("gate")
     raised = moved.raised
-    further = _relevance(turn, event, domain, weighed, traits, raised)
+    further = _relevance(
+        turn, event, domain, weighed, traits, raised, was_said=was_said
+    )
     assessment = salience.assess(turn.settings, domain, event, weighed, raised, further)
     assessment = restrain.gated(turn, event, assessment, moved)
     return Occasion(
@@ -157,19 +157,19 @@ def _relevance(
     weighed: Salience,
     traits: Traits | None,
     raised: float,
+    *,
+    was_said: bool,
 ) -> Relevance | None:
     """Weigh what speaks for an answer besides salience; None if nothing else counts."""
     settings = turn.settings.executive
     if settings is None or traits is None or not settings.relevance:
         return None
-    known, vector = turn.state.executive, turn.aids.vector
-    alike = turn.settings.limits.match
     return relevance.weigh(
         weighed,
         settings,
         is_about_goal=bool(turn.relevant_goals(domain.name)),
-        focus=relevance.focus(known, event.person, vector),
-        was_said=relevance.was_said(known.said, domain.name, vector, alike, turn.now),
+        focus=relevance.focus(turn.state.executive, event.person, turn.aids.vector),
+        was_said=was_said,
         threshold=salience.relevance_threshold(turn.settings, domain),
         raises=raised,
         by_traits=relevance.by_traits(traits.values, settings),

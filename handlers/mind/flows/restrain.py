@@ -9,7 +9,14 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import completion, delivery, limits, modulation
+from handlers.mind.stages import (
+    completion,
+    delivery,
+    limits,
+    modulation,
+    relevance,
+    salience,
+)
 from handlers.mind.stages.budget import spending_gate
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
@@ -52,6 +59,20 @@ def moved(turn: TurnContext, event: Sensed) -> Moved:
         return found
     share = ignored.kept(held.ignored.get(sort_of(event)), turn.now)
     return replace(found, kept=round6(found.kept * share)) if share < 1.0 else found
+
+
+def weighed(
+    turn: TurnContext, event: Sensed, domain: str, kept: float
+) -> tuple[Salience, bool]:
+    """Return the salience of an event, and whether a like one was answered lately."""
+    state, settings, vector = turn.state, turn.settings, turn.aids.vector
+    alike, nearest = relevance.compared(
+        state, settings, event, domain, vector=vector, now=turn.now
+    )
+    found = salience.weigh(
+        state, settings, turn.appearance, event, vector, kept, alike=alike
+    )
+    return found, nearest >= settings.limits.match
 
 
 def budget(turn: TurnContext) -> Gate | None:
@@ -121,7 +142,7 @@ def at_timer(
 def cooled(
     turn: TurnContext,
     event: Sensed,
-    salience: Salience,
+    found: Salience,
     candidates: tuple[HeuristicCandidate, ...],
 ) -> tuple[HeuristicCandidate, ...]:
     """Return the candidates, those not eligible that answered too recently.
@@ -130,7 +151,7 @@ def cooled(
     """
     if not candidates or turn.settings.executive is None:
         return candidates
-    is_threat = _is_threat(salience)
+    is_threat = _is_threat(found)
     # Before anything is made: nearly no heuristic is a quip.
     if any(each.response_type == "quip" for each in candidates):
         closed = _closed_to_quips(turn, event, is_threat=is_threat)
@@ -231,8 +252,8 @@ def _heard(turn: TurnContext, event: Sensed, *, is_threat: bool) -> Heard:
     return Heard(turn.now, event.person, event.speaker, is_threat)
 
 
-def _is_threat(salience: Salience) -> bool:
-    return salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+def _is_threat(found: Salience) -> bool:
+    return found.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
 
 
 def _closed(gates: Iterable[Gate]) -> Silence | None:

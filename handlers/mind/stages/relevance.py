@@ -6,16 +6,19 @@ and the threshold is that of the pack or the settings, plus what raises it for a
 is a setting. A like event that was answered within five minutes was said already.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from datetime import datetime, timedelta
 
 from projections.folds.executive import people, sayings
 from schemas.messages.decisions import Relevance, Salience
-from schemas.state.executive import Executive, Saying
+from schemas.messages.sensing import Sensed
+from schemas.state.agent import AgentState
+from schemas.state.executive import Executive
 from schemas.values import vectors
 from schemas.values.exact_math import clamp, round6, total
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import USUAL_TRAITS, Trait
+from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
 
 SAID_WITHIN = timedelta(minutes=5)
@@ -76,23 +79,33 @@ def focus(executive: Executive, person: str | None, vector: Vector | None) -> fl
     return clamp(vectors.cosine(known.focus_vector, vector), 0.0, 1.0)
 
 
-def was_said(
-    said: tuple[Saying, ...],
+def compared(
+    state: AgentState,
+    settings: MindSettings,
+    event: Sensed,
     domain: str,
+    *,
     vector: Vector | None,
-    alike: float,
     now: datetime,
-) -> bool:
-    """Tell whether a like event of the domain was answered lately.
+) -> tuple[Sequence[float] | None, float]:
+    """Return the cosines to the source's last events, and the highest to those of the
+    domain that were answered lately.
 
-    `alike` is the cosine from which two events are like each other.
+    None and -1 if none was that counts: the cosines to the last events are novelty's own
+    matter then.
     """
-    if vector is None:
-        return False
-    # Only what is lately and of this domain is compared: each cosine costs a microsecond.
+    executive = settings.executive
+    if executive is None or not executive.relevance or vector is None:
+        return None, -1.0
     lately = [
         each.vector
-        for each in sayings.between(said, now - SAID_WITHIN, now)
+        for each in sayings.between(state.executive.said, now - SAID_WITHIN, now)
         if each.vector and each.domain == domain
     ]
-    return bool(lately) and vectors.highest(lately, vector) >= alike
+    if not lately:
+        return None, -1.0
+    known = state.sources.get(event.source)
+    recent = known.recent if known is not None else ()
+    # In one product, since most of its time is that of the call.
+    alike = vectors.likenesses((*recent, *lately), vector)
+    return alike[: len(recent)], max(alike[len(recent) :])

@@ -79,12 +79,17 @@ def weigh(
     event: Sensed,
     vector: Vector | None,
     share: float = 1.0,
+    *,
+    alike: Sequence[float] | None = None,
 ) -> Salience:
-    """Compute an event's salience; only a `share` of it may count for now."""
+    """Compute an event's salience; only a `share` of it may count for now.
+
+    `alike` are its cosines to the source's last events, where they are known already.
+    """
     domain = appearance.domain
     tau_s = domain.tau_s
     half_life_s = settings.novelty_half_life * tau_s
-    dimensions = _dimensions(state, domain, event, vector, half_life_s)
+    dimensions = _dimensions(state, domain, event, vector, half_life_s, alike)
     score = _weighted_mean(dimensions, _weights(domain))
     habit, now = appearance.habit, state.now
     kept = sensitivity(habit, now, tau_s) if now else 1.0
@@ -146,17 +151,21 @@ def novelty(
     vector: Vector | None,
     now: datetime | None = None,
     half_life_s: float = NEVER_FORGETS,
+    *,
+    alike: Sequence[float] | None = None,
 ) -> float:
     """Return 1 - the highest cosine to the source's last events; 1 for the first of them.
 
     With a half-life, in seconds, each cosine is halved for every such span of its age.
+    `alike` are the cosines, where they are known already.
     """
     if vector is None or memory is None or not memory.recent:
         return 1.0
-    if now is None or half_life_s <= NEVER_FORGETS:
-        most = vectors.highest(memory.recent, vector)
-    else:
+    if alike is None:
         alike = vectors.likenesses(memory.recent, vector)
+    if now is None or half_life_s <= NEVER_FORGETS:
+        most = max(alike)
+    else:
         most = _highest_left(alike, memory.recent_at, now, half_life_s)
     return round6(clamp(1.0 - most, 0.0, 1.0))
 
@@ -219,13 +228,14 @@ def _dimensions(
     event: Sensed,
     vector: Vector | None,
     half_life_s: float,
+    alike: Sequence[float] | None,
 ) -> dict[Dimension, float]:
     defaults = _defaults(state, domain, event)
     # The sensor's own hint goes before the pack's default.
     values: dict[Dimension, float] = {**defaults, **event.salience}
     known = state.sources.get(event.source)
     if "novelty" not in values:
-        values["novelty"] = novelty(known, vector, state.now, half_life_s)
+        values["novelty"] = novelty(known, vector, state.now, half_life_s, alike=alike)
     # In one order everywhere: floats are added up in it, and the record holds it.
     return {name: round6(values[name]) for name in sorted(values)}
 
