@@ -14,6 +14,7 @@ NUMBERS: list[tuple[type[OfPerson], str, dict[str, object]]] = [
     (executive.TraitAdjusted, "by_amount", {"trait": "humor"}),
     (executive.TraitAdjusted, "for_s", {"trait": "humor"}),
     (executive.ReminderSet, "in_s", {"text": "tea"}),
+    (executive.OutputRequested, "ttl_s", {"text": "Tea is ready."}),
 ]
 
 
