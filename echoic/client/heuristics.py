@@ -63,10 +63,17 @@ async def packs_of(log: ReadableLog, known: AgentSnapshot) -> list[CompiledPack]
     # A pack loaded for the agent alone replaces the shared one of the same name.
     refs = known.shared.packs.update(known.agent.packs)
     blobs = [await log.blob(refs[name].digest) for name in sorted(refs)]
-    return [
-        compile_pack(pack, [b""] * len(pack.heuristics))
-        for pack in (from_blob(blob) for blob in blobs if blob is not None)
-    ]
+    return [without_vectors(blob) for blob in blobs if blob is not None]
+
+
+def without_vectors(blob: bytes) -> CompiledPack:
+    """Compile a pack, so that nothing can be matched by it.
+
+    Raises:
+        PackError: as `from_blob`.
+    """
+    pack = from_blob(blob)
+    return compile_pack(pack, [b""] * len(pack.heuristics))
 
 
 def of_read_models(row: Heuristic) -> Learnt:

@@ -7,6 +7,7 @@ from projections.projector.projector import Projector
 from projections.store import recall
 from projections.store.recall import Wanted
 from projections.store.store import Store
+from schemas.packs.manifest import to_blob
 from schemas.values.vectors import Vector
 from tests import factories
 from tests.handlers.mind.injections import TEXTS
@@ -91,8 +92,8 @@ def test_only_what_is_remembered_is_an_episode() -> None:
     assert "episodes" not in joined(garden(executive={}))
 
 
-def test_what_is_hidden_from_anybody_is_no_episode() -> None:
-    """Else it would be told to whoever asks about it."""
+async def test_what_is_hidden_from_anybody_is_no_episode() -> None:
+    """Else it would be told to whoever asks about it, from tables or from the log."""
     types = {"type": "thing", "hidden_from": "hidden_from"}
     scenario = Scenario(
         factories.pack(types=["vital"], events=[types]),
@@ -106,6 +107,21 @@ def test_what_is_hidden_from_anybody_is_no_episode() -> None:
 
     rows = joined(scenario)["episodes"].puts.values()
     assert [row["text"] for row in rows] == ["a cake"]
+    # A shared pack, then one of the agent's own that hides what it did not.
+    own = factories.pack(
+        types=["meal"], events=[{"type": "vital", "hidden_from": "not_to"}]
+    )
+    scenario.blobs[own.digest] = own
+    for text in ("a pie", "a pie for lee"):
+        scenario.sense(text, fields={"not_to": "lee"})
+        scenario.control(factories.pack_loaded(own))
+
+    log = await Chronicle(scenario).catch_up()
+    for pack in scenario.blobs.values():
+        await log.put_blob(to_blob(pack.pack))
+    every = wanted("cake pie", limit=10)
+    by_log = await client.of_log(log, scenario.agent, Words(), every)  # type: ignore[arg-type]
+    assert sorted(each.text for each in by_log) == ["a cake", "a pie"]
 
 
 async def test_what_is_injected_is_kept_as_it_is(store: Store) -> None:
