@@ -11,9 +11,10 @@ from contextlib import asynccontextmanager
 from handlers.broker import faststream_broker, start
 from handlers.effects.models import Completion
 from handlers.effects.perform import Performer
+from handlers.effects.recalling import Memories, Memory
 from handlers.effects.subscribers import Effects
 from handlers.worker.loop import Worker
-from schemas.messages.asks import ModelAsked
+from schemas.messages.asks import ModelAsked, RecallAsked
 from schemas.messages.controls import MindStarted
 from schemas.values.model_settings import ModelSettings
 from streams.jetstream.accounts import Credentials
@@ -43,13 +44,30 @@ class QuickModel:
         return Completion(text=text, model="quick", latency_ms=1.0)
 
 
+class SlowMemory:
+    """A memory that is searched for about as long as it is waited for."""
+
+    async def prepare(self) -> None:
+        """It is ready."""
+
+    async def search(
+        self, asked: RecallAsked, agent: str, before: int, within_s: float
+    ) -> Memories:
+        """Find the same always."""
+        await asyncio.sleep(0.1)
+        return Memories(["long-ago"], ["the key was in the drawer"], before - 1)
+
+
 def serve_for_ever(
-    credentials: Credentials, settings: MindStarted = SETTINGS, score: str | None = None
+    credentials: Credentials,
+    settings: MindStarted = SETTINGS,
+    score: str | None = None,
+    memory: Memory | None = None,
 ) -> None:
     """Answer and perform until killed; with a `score`, speak, and write it there."""
 
     async def serve() -> None:
-        async with serving(credentials, settings, score):
+        async with serving(credentials, settings, score, memory):
             await asyncio.Event().wait()
 
     asyncio.run(serve())
@@ -57,7 +75,10 @@ def serve_for_ever(
 
 @asynccontextmanager
 async def serving(
-    credentials: Credentials, settings: MindStarted = SETTINGS, score: str | None = None
+    credentials: Credentials,
+    settings: MindStarted = SETTINGS,
+    score: str | None = None,
+    memory: Memory | None = None,
 ) -> AsyncIterator[Worker]:
     """Answer and perform for the length of the block."""
     async with connected(credentials) as client:
@@ -66,7 +87,9 @@ async def serving(
         log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
         checkpoints = JetStreamCheckpoints(client)
         speaker = speaker_of(score) if score is not None else None
-        effects = Effects(Performer(log, writer, client, QuickModel(), speaker))
+        effects = Effects(
+            Performer(log, writer, client, QuickModel(), speaker, memory=memory)
+        )
         broker = faststream_broker(credentials)
         effects.subscribe(broker)
         await start(broker)
