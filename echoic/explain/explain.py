@@ -261,6 +261,8 @@ def _how(record: DecisionRecord, names: Names) -> str:
         return f"Spoke by itself: {occasion(decided.type)}."
     if record.path == "reflex":
         return f"Acted by a reflex, {reflex_of(decided.arm)}, without a model."
+    if record.path == "queue":
+        return f"Worked off its plan, {decided.text}, without a model."
     if record.path == "acknowledged":
         return "Told the person what became of what they asked for."
     model = getattr(record.ending, "model", "the model")

@@ -40,6 +40,7 @@ from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
+from schemas.messages.characters import AimsSet, PlanSet
 from schemas.messages.controls import (
     HeuristicFrozen,
     MindStarted,
@@ -360,6 +361,8 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
     if isinstance(answer, ControlApplied):
         soured.by_state(turn, control)
         output.stop(turn, control)
+        if isinstance(control, AimsSet | PlanSet):
+            think.changed(turn)
         if isinstance(control, OutputRequested):
             initiate.requested(turn, control)
     if turn.state.executive.waiting and isinstance(answer, ControlApplied):

@@ -5,7 +5,7 @@ from collections.abc import Sequence
 from msgspec.structs import replace
 
 from projections.folds import experiments, goals_and_biases, sessions
-from projections.folds.characters import aims
+from projections.folds.characters import aims, plans
 from projections.folds.executive import controls as executive_controls
 from projections.folds.executive import grants, reminders
 from projections.folds.executive.origin import Origin
@@ -14,7 +14,7 @@ from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import message_type
 from schemas.codec.envelope import Input
 from schemas.messages import controls
-from schemas.messages.characters import AimsSet
+from schemas.messages.characters import AimsSet, PlanSet
 from schemas.messages.executive import OfPerson, PersonsGranted, ReminderSet
 from schemas.messages.notes import ControlInferred
 from schemas.packs.manifest import CompiledPack
@@ -67,13 +67,19 @@ def inferred(
     if kind is None:
         return state
     origin = Origin(id_, context.now, context.aids)
-    return applied(state, kind.from_fields(message.fields), origin, context.input)
+    after = applied(state, kind.from_fields(message.fields), origin, context.input)
+    if message.by == "executor":
+        return aims.own(state, after)
+    return after
 
 
 def _of_one(state: AgentState, message: object, origin: Origin) -> AgentState:
     match message:
         case AimsSet():
-            return aims.applied(state, message)
+            return aims.applied(state, message, origin.at)
+        case PlanSet():
+            planned = plans.applied(state.character, message, origin.at)
+            return replace(state, character=planned)
         case controls.HeuristicSeeded():
             return heuristics.seeded(state, message, origin.aids, origin.id)
         case controls.HeuristicEdited():

@@ -54,6 +54,7 @@ ControlMessage: TypeAlias = (
     | controls.ExperimentStarted
     | controls.ExperimentStopped
     | characters.AimsSet
+    | characters.PlanSet
     | ExecutiveControl
 )
 EffectResult: TypeAlias = (

@@ -44,6 +44,9 @@ HEURISTIC = "heuristic:"
 REFLEX = "reflex:"
 """What the arms of a character's reflexes begin with."""
 
+QUEUE = "queue:"
+"""What the arms of a character's planned work begin with."""
+
 _VOICED = "~"
 
 

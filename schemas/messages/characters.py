@@ -1,4 +1,4 @@
-"""What characters are after: the control by which their aims change."""
+"""What characters are after and plan to do: the controls by which these change."""
 
 from typing import Annotated, ClassVar, Literal
 
@@ -9,6 +9,9 @@ from schemas.values.base import Part, Personal, Token, Unit
 
 AIMS = 5
 """How many aims a character has at once."""
+
+TASKS = 20
+"""How many entries a character's queue has, and how many builds it plans, at once."""
 
 Horizon = Literal["personal", "medium_term", "group"]
 """For whom, and how far off: within 7 days, within 14, or a group's, within 30."""
@@ -31,3 +34,47 @@ class AimsSet(Control):
     """All of its aims from here; None: as they were."""
     priorities: Annotated[dict[Token, Unit], Field(max_length=32)] | None = None
     """How much each kind of work matters, from 0 to 1; None: as it was."""
+
+
+class PlanTask(Part):
+    """An entry of a character's queue."""
+
+    type: Token
+    """What is to be done, as the world calls it."""
+    target: Annotated[str, Field(max_length=200)] | None = None
+    amount: Annotated[int, Field(ge=1, le=1_000_000)] | None = None
+    """How much of it; None: once is enough."""
+    times: Annotated[int, Field(ge=1, le=1_000)] = 1
+    """How often, all of it."""
+    text: Annotated[Personal, Field(max_length=1_000)] = ""
+    """What it is about, in words: a memory for example."""
+    done: Annotated[int, Field(ge=0)] = 0
+    """How much of the amount is."""
+    carried: Annotated[int, Field(ge=0)] = 0
+    """How much was gathered and is not put down yet."""
+
+
+BuildPriority = Literal["high", "normal", "low"]
+
+
+class PlannedBuild(Part):
+    """Something that a character means to build, when it has what that takes."""
+
+    building: Token
+    priority: BuildPriority = "normal"
+    reason: Annotated[Personal, Field(max_length=300)] = ""
+    failures: Annotated[int, Field(ge=0)] = 0
+    """How often in a row a step towards it failed."""
+
+
+class PlanSet(Control):
+    """A character is to do something else than before."""
+
+    token: ClassVar[str] = "plan_set"
+
+    tasks: Annotated[tuple[PlanTask, ...], Field(max_length=TASKS)] | None = None
+    """All of its queue from here, in order; None: as it was."""
+    builds: Annotated[tuple[PlannedBuild, ...], Field(max_length=TASKS)] | None = None
+    """All that it means to build; None: as it was."""
+    waits: bool | None = None
+    """Whether its executor is not asked until the queue is done; None: as it was."""

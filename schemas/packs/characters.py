@@ -10,13 +10,14 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.packs import conditions
+from schemas.packs.tactics import Tactics
 from schemas.values.base import Name, Part, Seconds, Token, Unit
 from schemas.values.reasons import Absence
 
 IDLE_S = "idle_s"
 """The name under which conditions find for how many seconds nothing was done."""
 
-Layer = Literal["reflex", "talker"]
+Layer = Literal["reflex", "queue", "talker"]
 """Those that decide, in the order in which they are asked."""
 
 Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
@@ -66,6 +67,10 @@ class Behaviour(Part):
     """Whether it may take the place of what matters less."""
     lasts_s: Seconds = 300.0
     """After so many seconds without a word from the world it is taken to be over."""
+
+
+NO_TABLE = Behaviour()
+"""Of a behaviour that the pack does not declare, or a newer one does not know any more."""
 
 
 class Reflex(Part):
@@ -164,6 +169,8 @@ class CharacterMind(Part):
     behaviours: dict[Token, Behaviour] = Field(default_factory=dict, max_length=256)
     reflexes: tuple[Reflex, ...] = Field(default=(), max_length=256)
     """The highest priority that holds wins; of equal ones the first."""
+    tactics: Tactics | None = None
+    """How it works off what it plans."""
     talker: Talker | None = None
 
     @field_validator("absent")
@@ -186,10 +193,10 @@ class CharacterMind(Part):
             for each in self.reflexes
             if each.behaviour not in self.behaviours
         ]
-        if ("talker" in self.layers) != (self.talker is not None):
-            raise PydanticCustomError(
-                "layer", "`talker` needs its layer, and the layer it"
-            )
+        for layer, part in (("queue", self.tactics), ("talker", self.talker)):
+            if (layer in self.layers) != (part is not None):
+                message = "the layer {layer} needs its part, and the part the layer"
+                raise PydanticCustomError("layer", message, {"layer": layer})
         if unknown:
             message = "a reflex names the behaviour {name}, which is not declared"
             raise PydanticCustomError("unknown", message, {"name": unknown[0]})

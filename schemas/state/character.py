@@ -9,7 +9,7 @@ from typing import Any
 from immutables import Map
 from msgspec import Struct
 
-from schemas.messages.characters import Aim
+from schemas.messages.characters import Aim, PlannedBuild, PlanTask
 from schemas.values.bounded_map import EMPTY
 
 
@@ -46,6 +46,50 @@ class Doing(Struct, frozen=True, kw_only=True):
     since: datetime
     until: datetime
     """When it is taken to be over if the world says nothing."""
+    layer: str = "reflex"
+    """Which layer began it."""
+    build: str | None = None
+    """The planned build that it is for; None: an entry of the queue, or neither."""
+    amount: int = 0
+    """How much of something it is to bring."""
+    is_last: bool = False
+    """Whether it is what all else was for: the building itself."""
+
+
+class Finished(Struct, frozen=True, kw_only=True):
+    """Something of a plan that is over."""
+
+    what: str
+    outcome: str
+    at: datetime
+
+
+class Plan(Struct, frozen=True, kw_only=True):
+    """What a character means to do, without asking anybody again."""
+
+    tasks: tuple[PlanTask, ...] = ()
+    index: int = 0
+    """Which of them is next, or being done."""
+    builds: tuple[PlannedBuild, ...] = ()
+    waits: bool = False
+    """Whether the executor is not asked until the tasks are done."""
+    finished: tuple[Finished, ...] = ()
+    """The latest, oldest first."""
+    completed_at: datetime | None = None
+    """When the latest was over."""
+
+    @property
+    def task(self) -> PlanTask | None:
+        """The entry that is next, or being done."""
+        return self.tasks[self.index] if self.index < len(self.tasks) else None
+
+    @property
+    def left(self) -> tuple[PlanTask, ...]:
+        """The entries that are not over."""
+        return self.tasks[self.index :]
+
+
+NO_PLAN = Plan()
 
 
 class LayerAsk(Struct, frozen=True, kw_only=True):
@@ -74,6 +118,11 @@ class Character(Struct, frozen=True, kw_only=True):
     """What layers wait for, by layer."""
     called: Map[str, datetime] = EMPTY
     """When each layer's model was last asked."""
+    plan: Plan = NO_PLAN
+    aimed_at: datetime | None = None
+    """When its aims or priorities last changed by anybody but its executor."""
+    since: datetime | None = None
+    """When its body was first reported."""
 
 
 NOBODY = Character()

@@ -121,3 +121,6 @@ BODY_FIELDS = 64
 
 BODY_FIELD_BYTES = 4_096
 """Of one of them, as JSON."""
+
+FINISHED = 5
+"""Of how many steps of a plan it is remembered that they are over."""

@@ -15,11 +15,12 @@ Path = Literal[
     "acknowledged",
     "proactive",
     "reflex",
+    "queue",
 ]
 """How a decision came about; `none` when a gate closed before the strategy ran,
 `acknowledged` when a person asked for a change of behaviour and is told what became of
 it, `proactive` when a timer was due and no event is answered, `reflex` when a character acts
-by its table of reflexes."""
+by its table of reflexes, `queue` when it works off its plan."""
 
 Origin = Literal["skill_pack", "learned", "seeded"]
 """Where a heuristic is from: a pack, a model's answer that was liked, or a person."""

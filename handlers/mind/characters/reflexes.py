@@ -11,7 +11,7 @@ from msgspec import Struct
 
 from schemas.messages.decisions import LayerVerdict
 from schemas.packs import conditions
-from schemas.packs.characters import IDLE_S, Behaviour, CharacterMind, Reflex
+from schemas.packs.characters import IDLE_S, NO_TABLE, CharacterMind, Reflex
 from schemas.packs.conditions import When
 from schemas.state.character import Character, Doing
 from schemas.values.by_identity import by_identity
@@ -19,9 +19,6 @@ from schemas.values.exact_math import clamp, round6
 from schemas.values.reasons import Absence, Verdict
 
 LAYER = "reflex"
-
-_NO_TABLE = Behaviour()
-"""Of a behaviour that a newer pack does not know any more."""
 
 
 class Finding(Struct, frozen=True):
@@ -101,7 +98,7 @@ def find(
     if doing.behaviour == best.behaviour:
         return Finding(holding, best, "goes_on", f"it does so already: {best.when}")
     over = f"priority {priority:g} against {doing.behaviour} of {doing.priority:g}"
-    present = mind.behaviours.get(doing.behaviour, _NO_TABLE)
+    present = mind.behaviours.get(doing.behaviour, NO_TABLE)
     if not present.interruptible:
         return Finding(holding, best, "uninterruptible", over)
     may = mind.behaviours[best.behaviour].interrupts and priority > doing.priority

@@ -5,23 +5,26 @@ at which nothing is due is none: the mind tells by `WakeupSet` when it thinks ne
 """
 
 from collections.abc import Mapping
-from datetime import datetime, timedelta
+from datetime import datetime
 from typing import Any
 
-from handlers.mind.characters import asking, reflexes
+from msgspec import Struct
+
+from handlers.mind.characters import acting, asking, queue, reflexes
+from handlers.mind.characters.acting import Deed
+from handlers.mind.characters.queue import Work
 from handlers.mind.characters.reflexes import Finding
 from handlers.mind.context import TurnContext
 from projections.folds.characters import body
 from schemas.messages.arms import REFLEX, SILENT, Action
-from schemas.messages.asks import DeliveryAsked, WakeupSet
+from schemas.messages.asks import WakeupSet
 from schemas.messages.decisions import Candidate, Decided, LayerVerdict, Salience
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
-from schemas.packs.characters import CharacterMind
+from schemas.packs.characters import NO_TABLE, CharacterMind
 from schemas.state.agent import Timer
 from schemas.state.character import Character
 from schemas.values.by_identity import by_identity
-from schemas.values.exact_math import clamp
 from schemas.values.ids import digest
 from schemas.values.reasons import Silence
 
@@ -33,8 +36,6 @@ SOURCE = "echoic"
 """Who occasions what no sensor does, and its domain."""
 
 _NOTHING_WEIGHED = Salience(dimensions={}, score=0.0, sensitivity=1.0, effective=0.0)
-_MOST_URGENT = 100.0
-"""The priority from which on a reflex is about survival, and so as urgent as can be."""
 
 
 def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
@@ -95,6 +96,11 @@ def _give_up(turn: TurnContext, ask_id: str) -> None:
     _wake_up(turn)
 
 
+def changed(turn: TurnContext) -> None:
+    """Tell when the character thinks next, as somebody changed what it is after."""
+    _wake_up(turn)
+
+
 def _wake_up(turn: TurnContext) -> None:
     mind = body.mind_of(turn.packs)
     if mind is not None:
@@ -116,26 +122,64 @@ def _decide(
         _unless_idle(turn, common, absent, is_event=is_event)
         _wake(turn, mind)
         return
-    doing = reflexes.doing_at(character, turn.now)
-    found = reflexes.find(mind, fields, doing)
-    talks = asking.verdict(turn, mind, character, fields)
-    if found.acts:
-        # One thing at a time: whoever runs from a wolf says nothing yet.
-        common["layers"] = (found.record(), *_not_asked(talks))
-        _act(turn, mind, found, common)
-    elif talks is not None and talks.verdict == "acts":
-        common["layers"] = (found.record(), talks)
+    looked = _looked(turn, mind, character, fields, turn.now)
+    common["layers"] = _records(looked)
+    if looked.found.acts:
+        acting.act(turn, mind, _reflex(mind, looked.found), common)
+    elif looked.works is not None and looked.works.acts:
+        acting.act(turn, mind, _step(mind, looked.works), common)
+    elif looked.talks is not None and looked.talks.verdict == "acts":
         _talk(turn, mind, character, fields, common)
     else:
-        common["layers"] = (found.record(), *((talks,) if talks is not None else ()))
         _unless_idle(turn, common, "nothing_due", is_event=is_event)
+    queue.tidy(turn, mind, fields)
     _wake(turn, mind)
 
 
-def _not_asked(talks: LayerVerdict | None) -> tuple[LayerVerdict, ...]:
-    if talks is None:
-        return ()
-    return (LayerVerdict(layer=talks.layer, verdict="not_asked", why="a reflex acts"),)
+class _Looked(Struct, frozen=True):
+    """What each layer came to, in the order in which they are asked; None: it has none."""
+
+    found: Finding
+    works: Work | None
+    talks: LayerVerdict | None
+
+    @property
+    def acts(self) -> bool:
+        return any(each.verdict == "acts" for each in self.verdicts)
+
+    @property
+    def verdicts(self) -> list[LayerVerdict]:
+        works = self.works.record() if self.works is not None else None
+        all_ = (self.found.record(), works, self.talks)
+        return [each for each in all_ if each is not None]
+
+
+def _looked(
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Mapping[str, object],
+    at: datetime,
+) -> _Looked:
+    doing = reflexes.doing_at(character, at)
+    return _Looked(
+        reflexes.find(mind, fields, doing),
+        queue.find(mind, character, fields, at),
+        asking.verdict(turn, mind, character, fields, at),
+    )
+
+
+def _records(looked: _Looked) -> tuple[LayerVerdict, ...]:
+    """Return the verdicts as recorded: one thing at a time, whoever is behind is not asked."""
+    told, actor = [], None
+    for each in looked.verdicts:
+        if actor is None:
+            told.append(each)
+            actor = each.layer if each.verdict == "acts" else None
+        else:
+            why = f"the {actor} acts"
+            told.append(LayerVerdict(layer=each.layer, verdict="not_asked", why=why))
+    return tuple(told)
 
 
 def _talk(
@@ -185,45 +229,26 @@ def _unless_idle(
     )
 
 
-def _act(
-    turn: TurnContext, mind: CharacterMind, found: Finding, common: dict[str, Any]
-) -> None:
+def _reflex(mind: CharacterMind, found: Finding) -> Deed:
     best = found.best
     assert best is not None, "what acts is a reflex"
-    arm = f"{REFLEX}{best.name}"
-    urgency = clamp(mind.priority(best) / _MOST_URGENT, 0.0, 1.0)
-    expires_at = turn.now + timedelta(seconds=turn.settings.ttl_s)
-    action = Action(type=best.behaviour, target=best.target)
-    decision_id = turn.emit(
-        Decided(
-            **common,
-            path="reflex",
-            arm=arm,
-            greedy_arm=arm,
-            final=True,
-            text=best.behaviour,
-            action=action,
-            urgency=urgency,
-            expires_at=expires_at,
-            candidates=_candidates(found),
-            layer=reflexes.LAYER,
-        )
+    return Deed(
+        layer="reflex",
+        arm=f"{REFLEX}{best.name}",
+        action=Action(type=best.behaviour, target=best.target),
+        priority=mind.priority(best),
+        candidates=_candidates(found),
     )
-    turn.emit(
-        DeliveryAsked(
-            decision_id=decision_id,
-            event_id=common["event_id"],
-            channel=mind.channel,
-            text=best.behaviour,
-            response_type="observation",
-            urgency=urgency,
-            path="reflex",
-            action=action,
-            output="action",
-            priority=urgency,
-            expires_at=expires_at,
-            ttl_s=turn.settings.ttl_s,
-        )
+
+
+def _step(mind: CharacterMind, works: Work) -> Deed:
+    behaviour = mind.behaviours.get(works.action.type, NO_TABLE)
+    return Deed(
+        layer="queue",
+        arm=works.arm,
+        action=works.action,
+        priority=behaviour.priority,
+        candidates=(Candidate(arm=works.arm, probability=1.0),),
     )
 
 
@@ -264,13 +289,11 @@ def _next(
     """Return when a layer is due next, if no event comes before."""
 
     def is_due(tick: datetime, fields: Mapping[str, object]) -> bool:
-        doing = reflexes.doing_at(character, tick)
-        if reflexes.find(mind, fields, doing).acts:
-            return True
-        talks = asking.verdict(turn, mind, character, fields, tick)
-        return talks is not None and talks.verdict == "acts"
+        return _looked(turn, mind, character, fields, tick).acts
 
     further = asking.times(turn, mind, character)
+    if character.plan.tasks or character.plan.builds:
+        further = [turn.now, *further]
     return reflexes.due(character, mind, turn.now, is_due, further)
 
 

@@ -11,7 +11,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.stages import controls
 from handlers.mind.strategies import registry
 from schemas.codec.catalogue import ControlMessage
-from schemas.messages.characters import AimsSet
+from schemas.messages.characters import AimsSet, PlanSet
 from schemas.messages.controls import GoalsSet, ProposalSubmitted
 from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlInferred, ControlRefused
@@ -20,7 +20,7 @@ By = Literal["pattern", "rule", "model", "talker", "executor"]
 
 
 _MODELS: tuple[By, ...] = ("model", "talker", "executor")
-_OF_MODELS = (GoalsSet, ReminderSet, ProposalSubmitted, AimsSet)
+_OF_MODELS = (GoalsSet, ReminderSet, ProposalSubmitted, AimsSet, PlanSet)
 """What a model may infer: never settings, mutes, packs, strategies or the end of speech."""
 
 

@@ -1,5 +1,7 @@
 """Fold what a character is after."""
 
+from datetime import datetime
+
 from msgspec.structs import replace
 
 from schemas.messages.characters import AimsSet
@@ -7,7 +9,7 @@ from schemas.state.agent import AgentState
 from schemas.values.bounded_map import EMPTY
 
 
-def applied(state: AgentState, control: AimsSet) -> AgentState:
+def applied(state: AgentState, control: AimsSet, now: datetime) -> AgentState:
     """Return the state in which a character is after what the control says."""
     before = state.character
     aims = before.aims if control.aims is None else control.aims
@@ -16,4 +18,19 @@ def applied(state: AgentState, control: AimsSet) -> AgentState:
         priorities = EMPTY.update(
             {name: control.priorities[name] for name in sorted(control.priorities)}
         )
-    return replace(state, character=replace(before, aims=aims, priorities=priorities))
+    changed = aims != before.aims or priorities != before.priorities
+    character = replace(
+        before,
+        aims=aims,
+        priorities=priorities,
+        aimed_at=now if changed else before.aimed_at,
+    )
+    return replace(state, character=character)
+
+
+def own(before: AgentState, after: AgentState) -> AgentState:
+    """Return the state in which a change is the executor's own, which asks it nothing."""
+    if after.character is before.character:
+        return after
+    aimed_at = before.character.aimed_at
+    return replace(after, character=replace(after.character, aimed_at=aimed_at))

@@ -12,21 +12,25 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import timers
+from projections.folds.characters import plans
 from projections.folds.fold_context import FoldContext
 from schemas.messages.arms import reflex_of
 from schemas.messages.asks import WakeupSet
 from schemas.messages.decisions import Decided
 from schemas.messages.sensing import EventRef, Fields, Sensed
-from schemas.packs.characters import CharacterMind, Need
+from schemas.packs.characters import NO_TABLE, CharacterMind, Need
 from schemas.packs.conditions import field_value
 from schemas.packs.manifest import CompiledPack
 from schemas.state import limits
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import Body, Character, Doing, Reading
-from schemas.values.exact_math import round6
+from schemas.values.exact_math import clamp, round6
 
 THINK = "think"
 """The id of the timer by which a character thinks of its own accord."""
+
+MOST = 1e6
+"""So much of something is brought at once at most."""
 
 
 def mind_of(packs: Sequence[CompiledPack]) -> CharacterMind | None:
@@ -45,18 +49,24 @@ def sensed(
     means: str | None,
 ) -> Character:
     """Return the character once an event came; `means` is what the pack says it tells."""
-    before = state.character
-    body = before.body
+    before = plans.settled(state.character, now)
+    body, since = before.body, before.since
     if means == "body":
         body = _reported(body, mind, event.fields, now)
-    doing, idle_since = before.doing, before.idle_since
+        since = since or now
+    before = replace(before, body=body, since=since)
+    doing = before.doing
     if doing is not None and event.outcome is not None:
         # Only the report on what is being done ends it; one on something earlier is late.
-        if _replied(state, event) == doing.decision_id:
-            doing, idle_since = None, now
-    elif doing is None and idle_since is None:
-        idle_since = now
-    return replace(before, body=body, doing=doing, idle_since=idle_since)
+        if _replied(state, event) != doing.decision_id:
+            return before
+        if doing.layer == plans.QUEUE:
+            amount = _amount(mind, event.fields)
+            return plans.ended(before, mind.tactics, event.outcome, amount, now)
+        return replace(before, doing=None, idle_since=now)
+    if doing is None and before.idle_since is None:
+        return replace(before, idle_since=now)
+    return before
 
 
 def decided(
@@ -66,13 +76,15 @@ def decided(
     mind = mind_of(context.packs)
     if mind is None:
         return state
-    character, event = state.character, context.input.message
+    character = plans.settled(state.character, context.now)
+    event = context.input.message
     if isinstance(event, Sensed) and message.event_id == context.input.id:
         declared = context.appearance.domain.event_type
         means = declared.means if declared is not None else None
         character = sensed(state, mind, event, context.now, means)
-    if message.layer == "reflex":
-        doing = _begun(mind, id_, message, context.now)
+    if message.layer in ("reflex", plans.QUEUE):
+        begun = _begun if message.layer == "reflex" else _worked
+        doing = begun(mind, id_, message, context.now)
         character = replace(character, doing=doing, idle_since=None)
     return replace(state, character=character)
 
@@ -157,3 +169,30 @@ def _begun(
         since=now,
         until=now + timedelta(seconds=behaviour.lasts_s),
     )
+
+
+def _worked(
+    mind: CharacterMind, id_: str, message: Decided, now: datetime
+) -> Doing | None:
+    """Return the step of a plan that a decision begins."""
+    action = message.action
+    if action is None:
+        return None
+    behaviour = mind.behaviours.get(action.type, NO_TABLE)
+    build, amount = action.params.get("for"), action.params.get("amount")
+    return Doing(
+        decision_id=id_,
+        behaviour=action.type,
+        priority=behaviour.priority,
+        since=now,
+        until=now + timedelta(seconds=behaviour.lasts_s),
+        layer=plans.QUEUE,
+        build=build if isinstance(build, str) else None,
+        amount=amount if isinstance(amount, int) else 0,
+        is_last=mind.tactics is not None and action.type == mind.tactics.build,
+    )
+
+
+def _amount(mind: CharacterMind, fields: Fields) -> int | None:
+    told = _number(mind.tactics.amount, fields) if mind.tactics is not None else None
+    return None if told is None else int(clamp(told, 0.0, MOST))

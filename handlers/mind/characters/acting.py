@@ -1,0 +1,66 @@
+"""Acting: a layer that needs no model decides, and the world is asked to do it."""
+
+from datetime import timedelta
+from typing import Any, Literal
+
+from msgspec import Struct
+
+from handlers.mind.context import TurnContext
+from schemas.messages.arms import Action
+from schemas.messages.asks import DeliveryAsked
+from schemas.messages.decisions import Candidate, Decided
+from schemas.packs.characters import CharacterMind
+from schemas.values.exact_math import clamp
+
+_MOST_URGENT = 100.0
+"""The priority from which on an action is about survival, and so as urgent as can be."""
+
+
+class Deed(Struct, frozen=True, kw_only=True):
+    """What a layer does."""
+
+    layer: Literal["reflex", "queue"]
+    arm: str
+    action: Action
+    priority: float
+    candidates: tuple[Candidate, ...]
+
+
+def act(
+    turn: TurnContext, mind: CharacterMind, deed: Deed, common: dict[str, Any]
+) -> None:
+    """Decide to do something, and ask the world for it; `common` is what all decisions hold."""
+    urgency = clamp(deed.priority / _MOST_URGENT, 0.0, 1.0)
+    expires_at = turn.now + timedelta(seconds=turn.settings.ttl_s)
+    words = deed.action.type
+    decision_id = turn.emit(
+        Decided(
+            **common,
+            path=deed.layer,
+            arm=deed.arm,
+            greedy_arm=deed.arm,
+            final=True,
+            text=words,
+            action=deed.action,
+            urgency=urgency,
+            expires_at=expires_at,
+            candidates=deed.candidates,
+            layer=deed.layer,
+        )
+    )
+    turn.emit(
+        DeliveryAsked(
+            decision_id=decision_id,
+            event_id=common["event_id"],
+            channel=mind.channel,
+            text=words,
+            response_type="observation",
+            urgency=urgency,
+            path=deed.layer,
+            action=deed.action,
+            output="action",
+            priority=urgency,
+            expires_at=expires_at,
+            ttl_s=turn.settings.ttl_s,
+        )
+    )
