@@ -6,6 +6,7 @@ from schemas.messages import (
     asks,
     characters,
     controls,
+    conversations,
     decisions,
     executive,
     feedback,
@@ -104,6 +105,7 @@ NoteMessage: TypeAlias = (
     | notes.TimerFailed
     | notes.ControlInferred
     | notes.OpportunityDrawn
+    | conversations.ConversationMoved
 )
 OutputMessage: TypeAlias = (
     DecisionMessage

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.packs import conditions
+from schemas.packs.place import Place
 from schemas.packs.tactics import Tactics
 from schemas.values.base import Name, Part, Seconds, Token, Unit
 from schemas.values.reasons import Absence
@@ -17,7 +18,7 @@ from schemas.values.reasons import Absence
 IDLE_S = "idle_s"
 """The name under which conditions find for how many seconds nothing was done."""
 
-Layer = Literal["reflex", "queue", "talker"]
+Layer = Literal["reflex", "queue", "talker", "place"]
 """Those that decide, in the order in which they are asked."""
 
 Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
@@ -172,6 +173,8 @@ class CharacterMind(Part):
     tactics: Tactics | None = None
     """How it works off what it plans."""
     talker: Talker | None = None
+    place: Place | None = None
+    """It is no somebody but somewhere: it owns the conversations of others."""
 
     @field_validator("absent")
     @classmethod
@@ -193,14 +196,20 @@ class CharacterMind(Part):
             for each in self.reflexes
             if each.behaviour not in self.behaviours
         ]
-        for layer, part in (("queue", self.tactics), ("talker", self.talker)):
+        for layer, part in self._parts():
             if (layer in self.layers) != (part is not None):
                 message = "the layer {layer} needs its part, and the part the layer"
                 raise PydanticCustomError("layer", message, {"layer": layer})
+        if self.place is not None and len(self.layers) > 1:
+            raise PydanticCustomError("layer", "a place has no other layer")
         if unknown:
             message = "a reflex names the behaviour {name}, which is not declared"
             raise PydanticCustomError("unknown", message, {"name": unknown[0]})
         return self
+
+    def _parts(self) -> tuple[tuple[Layer, Part | None], ...]:
+        """Return the parts of layers that need one."""
+        return (("queue", self.tactics), ("talker", self.talker), ("place", self.place))
 
     def priority(self, reflex: Reflex) -> float:
         """Return how much a reflex matters: its own priority, else its behaviour's."""

@@ -10,6 +10,7 @@ from immutables import Map
 from msgspec import Struct
 
 from schemas.messages.characters import Aim, PlannedBuild, PlanTask
+from schemas.state.place import NOWHERE, PlaceState
 from schemas.values.bounded_map import EMPTY
 
 
@@ -123,6 +124,7 @@ class Character(Struct, frozen=True, kw_only=True):
     """When its aims or priorities last changed by anybody but its executor."""
     since: datetime | None = None
     """When its body was first reported."""
+    place: PlaceState = NOWHERE
 
 
 NOBODY = Character()

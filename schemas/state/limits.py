@@ -124,3 +124,18 @@ BODY_FIELD_BYTES = 4_096
 
 FINISHED = 5
 """Of how many steps of a plan it is remembered that they are over."""
+
+PRESENT = 256
+"""Of how many it is known where they are, at a place."""
+
+CONVERSATIONS = 32
+"""How many go on at a place at once; what is said beyond is said to nobody."""
+
+CONVERSATION_MEMBERS = 32
+"""How many take part in one."""
+
+HEARERS = 32
+"""How many hear one speech, the likeliest to answer first."""
+
+SPEECH = 1_000
+"""How many characters of a speech are said."""

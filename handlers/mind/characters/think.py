@@ -10,7 +10,7 @@ from typing import Any
 
 from msgspec import Struct
 
-from handlers.mind.characters import acting, asking, queue, reflexes
+from handlers.mind.characters import acting, asking, place, queue, reflexes
 from handlers.mind.characters.acting import Deed
 from handlers.mind.characters.queue import Work
 from handlers.mind.characters.reflexes import Finding
@@ -41,8 +41,6 @@ _NOTHING_WEIGHED = Salience(dimensions={}, score=0.0, sensitivity=1.0, effective
 def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
     """Decide on an event: what the character does after it, if it does anything new."""
     domain = turn.appearance.domain
-    means = domain.event_type.means if domain.event_type is not None else None
-    after = body.sensed(turn.state, mind, event, turn.now, means)
     occasion = {
         "event_id": turn.input.id,
         "source": event.source,
@@ -50,6 +48,11 @@ def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
         "domain": domain.name,
         "person": event.person,
     }
+    if mind.place is not None:
+        place.on_event(turn, event, mind.place, occasion | _common(turn, mind))
+        return
+    means = domain.event_type.means if domain.event_type is not None else None
+    after = body.sensed(turn.state, mind, event, turn.now, means)
     _decide(turn, mind, after, occasion, is_event=True)
 
 
@@ -75,6 +78,9 @@ def _at_timer(turn: TurnContext, timer: Timer) -> None:
         "type": "think",
         "domain": SOURCE,
     }
+    if mind.place is not None:
+        place.at_timer(turn, mind.place, occasion | _common(turn, mind))
+        return
     _decide(turn, mind, turn.state.character, occasion, is_event=False)
 
 

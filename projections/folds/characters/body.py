@@ -12,7 +12,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import timers
-from projections.folds.characters import plans
+from projections.folds.characters import places, plans
 from projections.folds.fold_context import FoldContext
 from schemas.messages.arms import reflex_of
 from schemas.messages.asks import WakeupSet
@@ -76,6 +76,8 @@ def decided(
     mind = mind_of(context.packs)
     if mind is None:
         return state
+    if mind.place is not None:
+        return places.decided(state, context, message, mind.place)
     character = plans.settled(state.character, context.now)
     event = context.input.message
     if isinstance(event, Sensed) and message.event_id == context.input.id:

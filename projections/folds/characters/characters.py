@@ -1,8 +1,9 @@
 """Fold what decisions mean to a character: what it does now, and what it waits for."""
 
-from projections.folds.characters import asks, body
+from projections.folds.characters import asks, body, places
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
+from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.state.agent import AgentState
 
@@ -16,5 +17,7 @@ def noticed(
             return body.decided(state, context, id_, message)
         case Completed() | Dropped() if state.character.asked:
             return asks.over(state, message.decision_id)
+        case ConversationMoved():
+            return places.moved(state, message)
         case _:
             return state
