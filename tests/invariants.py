@@ -16,6 +16,7 @@ from schemas.codec.envelope import NotBuilt, Unreadable
 from schemas.messages.controls import Control
 from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import Handled, Quarantined, TimerFailed
 from schemas.messages.results import ClockTicked, Result
 from schemas.messages.sensing import Sensed
@@ -94,6 +95,10 @@ def _check_answer(turn: Turn) -> None:
         type(each.message).__name__
         for each in turn.outputs
         if not (isinstance(each.message, Decided) and each.message.timer is not None)
+        # A vote on answers that were said as one is passed on to their heuristics.
+        and not (
+            isinstance(each.message, FeedbackApplied) and each.message.is_passed_on
+        )
     )
     handled = [
         each.message.reason

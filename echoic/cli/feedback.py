@@ -100,6 +100,8 @@ def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
     """Describe in words what a vote counted for."""
     if applied.aspect == "timing":
         return "counted for rapport; when it was said is no fault of a heuristic"
+    if applied.share is not None:
+        return f"counted by a share of {applied.share:.2f}: several answers were said as one"
     if applied.heuristic_id:
         return f"counted for the heuristic {short(applied.heuristic_id)}"
     if is_forming:

@@ -10,7 +10,7 @@ from echoic.client.find import record_of
 from projections.folds.learning.vote_targets import STRANDS
 from schemas.codec.decode import read_output
 from schemas.codec.envelope import Output
-from schemas.messages.decisions import Decided
+from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.feedback import FeedbackGiven, ForgottenDecision, Strand
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.values.reasons import Outcome
@@ -53,7 +53,14 @@ async def recalled(
         entries=_entries(latest) if fire else (),
         vote=latest[actor].value if actor in latest else None,
         outcome=await _outcome(log, decision) if fire else None,
+        answers=_answers(record.ending),
     )
+
+
+def _answers(ending: Completed | Dropped | None) -> int | None:
+    """Return how many decisions the words answered; None if only the one."""
+    others = ending.also_answers if isinstance(ending, Completed) else ()
+    return 1 + len(others) if others else None
 
 
 async def _decision(log: ReadableLog, agent: str, id_: str) -> Output | None:

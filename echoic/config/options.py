@@ -147,6 +147,7 @@ _ORDER = (
     "learning.preset", "learning.kappa", "learning.kappa_by_origin", "learning.gamma",
     "learning.floor", "learning.ceiling", "learning.feedback_weight",
     "rapport.gain", "rapport.loss", "rapport.half_life_days", "feedback.half_life",
+    "feedback.shares",
     "feedback.weight.path.heuristic",
     "feedback.weight.path.llm", "learning.repeat_decay", "learning.stale_days",
     "learning.drift_fires", "learning.drift_level", "sleep.events", "sleep.limit",

@@ -174,7 +174,7 @@ class Meter:
 
     def _lesson(self, said: object) -> None:
         match said:
-            case FeedbackApplied(value=value, aspect=aspect):
+            case FeedbackApplied(value=value, aspect=aspect) if not said.is_passed_on:
                 label = "positive" if value > 0 else "negative" if value else "neutral"
                 self._note(catalogue.FEEDBACK, 1, label, aspect)
             case FeedbackRefused(reason=reason):

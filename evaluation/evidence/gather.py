@@ -255,7 +255,7 @@ class EvidenceReader:
             held is not None
             and confidence.find(held, seen.fire_id, "explicit") is not None
         )
-        return not is_found and self._voting.is_voted(seen.decision_id)
+        return not is_found and self._voting.is_voted(seen)
 
     def _is_settled(self, seen: OutcomeObserved) -> bool:
         """Tell whether a fire was counted as ignored and cannot be corrected any more."""

@@ -12,7 +12,7 @@ from projections.folds.learning import vote_targets as judging
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import NotBuilt, Unreadable
 from schemas.messages.feedback import FeedbackGiven, Strand
-from schemas.messages.learning import FeedbackApplied
+from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief
 from schemas.values.exact_math import total
@@ -47,7 +47,7 @@ class Voting:
         `before` is the same rater's earlier vote on it, -1 to 1; `is_seen` says that the
         recording showed the fire's outcome before the vote.
         """
-        remembered = self._start.decisions.get(vote.decision_id or "")
+        remembered = self._start.decisions.get(judging.judged(self._start, vote))
         about = given.about if isinstance(given, FeedbackGiven) else None
         known = remembered or about
         is_seen = is_seen or (known is not None and known.outcome in _ENDS)
@@ -60,7 +60,8 @@ class Voting:
             place=sequence,
             is_told=is_seen,
             age_s=vote.age_s,
-            is_models=vote.through is not None,
+            is_models=vote.through is not None and not vote.is_passed_on,
+            share=1.0 if vote.share is None else vote.share,
         )
         return Judged(sequence, key, declared, judged, self._earlier(vote, given))
 
@@ -101,11 +102,12 @@ class Voting:
         )
         if vote.decision_id is not None:
             self._given[vote.decision_id, vote.actor] = vote.value
-        if fact is None or vote.decision_id is None:
+        if fact is None or not (vote.decision_id or vote.is_passed_on):
             return
         was_settled = "pair" in fact.earlier and not _is_found(before, fact)
-        self._entered[vote.decision_id] = _is_found(after, fact) or was_settled
-        if vote.fire_id is not None:
+        self._entered[_place(vote)] = _is_found(after, fact) or was_settled
+        # A vote on several answers that were said as one tells of none how it went.
+        if vote.fire_id is not None and vote.share is None:
             said = self._said.setdefault(vote.fire_id, {})
             # A new vote replaces the person's earlier one, also if it is on an aspect that
             # is no evidence of the action.
@@ -113,11 +115,11 @@ class Voting:
             if judging.STRANDS[vote.aspect] == "pair":
                 said[vote.actor] = vote.value
 
-    def is_voted(self, decision_id: str) -> bool:
-        """Tell whether votes on a decision count for the heuristic that answered."""
-        remembered = self._start.decisions.get(decision_id)
+    def is_voted(self, seen: OutcomeObserved) -> bool:
+        """Tell whether votes on a fire count for the heuristic that answered."""
+        remembered = self._start.decisions.get(seen.decision_id)
         entered = remembered is not None and "pair" in remembered.entries
-        return self._entered.get(decision_id, entered)
+        return self._entered.get(seen.fire_id, entered)
 
     def happened(self) -> dict[str, float]:
         """Return the outcome of each fire that people judged, by their latest votes, 0 to 1."""
@@ -133,11 +135,16 @@ class Voting:
         if isinstance(given, FeedbackGiven) and given.about is not None:
             return given.about.entries
         # Votes in this recording are newer than what the agent remembered at its start.
-        known = self._entered.get(vote.decision_id or "")
+        known = self._entered.get(_place(vote))
         if known is not None:
             return ("pair",) if known else ()
-        remembered = self._start.decisions.get(vote.decision_id or "")
+        remembered = self._start.decisions.get(judging.judged(self._start, vote))
         return remembered.entries if remembered is not None else ()
+
+
+def _place(vote: FeedbackApplied) -> str:
+    """Return what a vote is entered by: the fire, or the decision of a model's words."""
+    return vote.fire_id or vote.decision_id or ""
 
 
 def _is_found(believed: Map[str, Belief], fact: Judged) -> bool:

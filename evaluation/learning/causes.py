@@ -266,6 +266,8 @@ def _judged(message: FeedbackApplied) -> str:
         target = f" on its {message.aspect}"
     if message.through is not None:
         target = " on the same answer by a model"
+    if message.share is not None:
+        target = f" on answers said as one, by a share of {message.share:.2f}"
     comment = f": {message.comment}" if message.comment else ""
     return f"vote {message.value:+g}{target}{comment}"
 

@@ -123,7 +123,7 @@ class _Looking:
         # All outputs of a group belong to one moment: first note what they show, then
         # judge, or a credit that precedes its fire within the group would be a fault.
         for output in outputs:
-            self._known.recall(str(getattr(output.message, "decision_id", "")))
+            self._known.recall_of(output.message)
             self._known.note(group, output)
         for output in outputs:
             self._look(group, output)
@@ -192,7 +192,9 @@ class _Looking:
             yield "never_shown", f"there was no fire {fire_id!r}"
             return
         place = shown.decision_id, shown.heuristic_id, shown.content_hash
-        if (credit.decision_id, credit.heuristic_id, credit.content_hash) != place:
+        # A vote that is passed on names no decision but the one that it was on.
+        decision_id = credit.decision_id or shown.decision_id
+        if (decision_id, credit.heuristic_id, credit.content_hash) != place:
             yield "never_shown", f"fire {fire_id!r} was another heuristic's"
         elif not self._known.answered(*place):
             yield "not_its_words", f"decision {place[0]!r} was answered by others"
@@ -219,12 +221,14 @@ class _Looking:
             return
         if given.about is not None:
             self._known.trust(given)
-        target = applied.decision_id or applied.heuristic_id
+        lead = applied.through if applied.is_passed_on else None
+        target = lead or applied.decision_id or applied.heuristic_id
         if target != (given.decision_id or given.heuristic_id):
             yield "vote_of_another", f"{group.input.id!r} is not on {target!r}"
         if (applied.actor, applied.value) != (given.actor, given.signed):
             yield "vote_of_another", f"{group.input.id!r} says something else"
-        if applied.decision_id is not None and applied.through is None:
+        is_direct = applied.decision_id is not None and applied.through is None
+        if is_direct or applied.is_passed_on:
             yield from self._of_fire(applied)
 
     def _of_endorsement(

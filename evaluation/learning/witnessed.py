@@ -8,8 +8,9 @@ from dataclasses import dataclass
 
 from replay.recording.recorded_groups import RecordedGroup
 from replay.recording.source import Recording
+from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Output
-from schemas.messages.arms import heuristic_arm, heuristic_of
+from schemas.messages.arms import HEURISTIC, heuristic_arm, heuristic_of
 from schemas.messages.decisions import Completed, Decided, HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
@@ -57,7 +58,10 @@ class Witnessed:
 
     def answered(self, decision_id: str, heuristic_id: str, content_hash: str) -> bool:
         """Tell whether this content of a heuristic answered the decision."""
-        return self._arms.get(decision_id) == heuristic_arm(heuristic_id, content_hash)
+        arm = self._arms.get(decision_id, "")
+        # In whatever voice: other words of the same answer are its own.
+        is_of_one = arm.startswith(HEURISTIC)
+        return is_of_one and heuristic_of(arm) == (heuristic_id, content_hash)
 
     def is_models(self, decision_id: str) -> bool:
         """Tell whether a model answered."""
@@ -66,6 +70,14 @@ class Witnessed:
     def was_suggested(self, decision_id: str, heuristic_id: str) -> bool:
         """Tell whether a model was shown the heuristic when it answered."""
         return (decision_id, heuristic_id) in self._suggested
+
+    def recall_of(self, message: OutputMessage) -> None:
+        """Restore the decisions that a message is about, if the checkpoint has them."""
+        self.recall(str(getattr(message, "decision_id", "")))
+        # A vote on answers said as one names the lead alone.
+        lead = self._start.decisions.get(getattr(message, "through", None) or "")
+        for each in lead.batch.members if lead is not None and lead.batch else ():
+            self.recall(each)
 
     def recall(self, id_: str) -> None:
         """Restore a decision from before the recording, if the checkpoint remembers it."""

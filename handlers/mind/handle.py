@@ -325,11 +325,18 @@ def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
 
 
 def _learn(turn: TurnContext, given: FeedbackGiven) -> None:
+    executive = turn.settings.executive
     learnt = feedback.credit_of_vote(
-        turn.state, turn.packs, given, turn.settings.edition
+        turn.state,
+        turn.packs,
+        given,
+        turn.settings.edition,
+        shares=executive is not None and executive.shares_votes,
     )
     if isinstance(learnt, FeedbackApplied):
-        turn.credit(learnt)
+        shares = feedback.passed_on(turn.state, learnt)
+        for each in (learnt, *shares):
+            turn.credit(each)
         silence.judged(turn, given, learnt)
         soured.by_vote(turn, learnt)
         form.ask(turn, learnt)

@@ -316,7 +316,8 @@ def _completed(
     if context.settings.executive is not None:
         state = remembering.completed(state, context, message)
     state = waiting.without(state, message.decision_id)
-    return fires.completed(state, message)
+    state = fires.completed(state, message)
+    return fires.batched(state, message) if context.shares_votes else state
 
 
 def _fired(

@@ -105,6 +105,9 @@ def voted(
                 state, key, given, held, earlier, learning, context.now
             )
         state = formation.reinforced(state, message)
+    if message.is_passed_on:
+        # The same vote once more: neither its rater nor rapport has a second one.
+        return vote_targets.noted(was, state, message, earlier, is_kept=False)
     state = vote_targets.rated(state, message, before)
     if message.decision_id is None:
         return state

@@ -17,6 +17,7 @@ from schemas.state import limits
 from schemas.state.agent import (
     AgentState,
     AskStatus,
+    Batch,
     Expectation,
     OpenFire,
     Remembered,
@@ -54,6 +55,32 @@ def completed(state: AgentState, message: Completed) -> AgentState:
         return state
     spoke = replace(remembered, path=message.path)
     return replace(state, decisions=state.decisions.set(message.decision_id, spoke))
+
+
+def batched(state: AgentState, message: Completed) -> AgentState:
+    """Return the state in which votes on answers that were said as one are shared.
+
+    To be folded before the others are dropped: which of them are a model's is known by
+    their paths.
+    """
+    lead = state.decisions.get(message.decision_id)
+    if lead is None or not message.also_answers:
+        return state
+    others = [(each, state.decisions.get(each)) for each in message.also_answers]
+    fired = tuple(id_ for id_, known in others if known and known.fire_id is not None)
+    # A heuristic without a fire was not heard; of a model's words nothing tells that.
+    unknown = [
+        k for _, k in others if k and k.fire_id is None and k.path != "heuristic"
+    ]
+    answers = 1 + len(fired) + len(unknown)
+    # Words that a model leads earn nothing.
+    shares = Batch(answers=answers, members=() if message.path == "llm" else fired)
+    decisions = state.decisions.set(message.decision_id, replace(lead, batch=shares))
+    for id_, known in others:
+        if known is not None:
+            own = replace(known, batch=Batch(answers=answers))
+            decisions = decisions.set(id_, own)
+    return replace(state, decisions=decisions)
 
 
 def dropped(state: AgentState, message: Dropped) -> AgentState:

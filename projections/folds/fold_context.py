@@ -47,6 +47,12 @@ class FoldContext:
         return executive is not None and executive.prompt_tokens > 0
 
     @property
+    def shares_votes(self) -> bool:
+        """Whether a vote on answers that were said as one counts by shares."""
+        executive = self.settings.executive
+        return executive is not None and executive.shares_votes
+
+    @property
     def tells_silences(self) -> bool:
         """Whether it is remembered what was not said: only if there are words to ask why."""
         executive = self.settings.executive

@@ -110,7 +110,7 @@ def over(state: AgentState, decision_id: str) -> AgentState:
 def reinforced(state: AgentState, vote: FeedbackApplied) -> AgentState:
     """Return the state in which votes on a model's answer count for a heuristic, too."""
     decision_id, id_, content_hash = vote.through, vote.heuristic_id, vote.content_hash
-    if decision_id is None or id_ is None or content_hash is None:
+    if decision_id is None or id_ is None or content_hash is None or vote.is_passed_on:
         return state
     state = over(state, decision_id)
     remembered = state.decisions.get(decision_id)

@@ -7,8 +7,8 @@ with its time and the sequence of the last input that changed it. `outcome` and
 
 from collections.abc import Iterator
 
+from projections.folds.learning import vote_targets
 from projections.folds.learning.signal_weights import DIRECT_VOTE
-from projections.folds.learning.vote_targets import STRANDS
 from projections.rows.changes import Change, Patch, Put, Row
 from projections.rows.folded_group import Folded, Step
 from schemas.codec.envelope import Output
@@ -112,8 +112,9 @@ def _feedback(folded: Folded, step: Step, message: FeedbackApplied) -> Put:
 
 def _weight(folded: Folded, message: FeedbackApplied) -> float:
     """Return the weight of a vote as evidence; one on the timing is evidence of nothing."""
-    is_evidence = STRANDS[message.aspect] is not None
-    return folded.learning.weights.explicit if is_evidence else 0.0
+    is_evidence = vote_targets.STRANDS[message.aspect] is not None
+    share = 1.0 if message.share is None else message.share
+    return folded.learning.weights.explicit * share if is_evidence else 0.0
 
 
 def _feedback_type(value: float) -> str:
@@ -124,7 +125,7 @@ def _feedback_type(value: float) -> str:
 
 def _judged(folded: Folded, message: FeedbackApplied, fire_id: str) -> Iterator[Patch]:
     """Yield the votes on a fire on average, and its outcome where they decide it."""
-    known = folded.agent.decisions.get(message.decision_id or "")
+    known = folded.agent.decisions.get(vote_targets.judged(folded.agent, message))
     said, told = _said(folded.agent, message), (folded.now, folded.input.sequence)
     if said is None and known is not None and "pair" in known.entries:
         return  # What was said is settled, and stays.

@@ -250,7 +250,8 @@ class Outcomes:
                 self._decided(input_, output, output.message, packs)
         for output in outputs:
             match output.message:
-                case FeedbackApplied(decision_id=str(id_)) as vote:
+                # A vote on several answers that were said as one values none of them.
+                case FeedbackApplied(decision_id=str(id_), share=None) as vote:
                     self.ledger.voted(id_, vote.actor, vote.value)
                 case OutcomeObserved(by="undo") as observed:
                     self.ledger.undone(observed.decision_id)

@@ -36,6 +36,9 @@ class ForgottenDecision(Part):
     """The same person's earlier vote on it, -1 to 1."""
     outcome: Outcome | None = None
     """How its fire ended, if an outcome was observed."""
+    answers: int | None = Field(default=None, ge=2)
+    """How many decisions its words answered, if they were several; it has its share of a
+    vote, and the others, whose decisions are forgotten as well, keep what they had."""
 
 
 class FeedbackGiven(Message):

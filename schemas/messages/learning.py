@@ -89,6 +89,13 @@ class FeedbackApplied(Learning):
     age_s: float | None = None
     """How long after the decision it came; None for a decision long forgotten, and in a log
     of the first edition."""
+    share: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    """By which share it counts, as several answers were said as one; None: in full."""
+
+    @property
+    def is_passed_on(self) -> bool:
+        """Whether it is a vote on answers said as one, once more for a further heuristic."""
+        return self.through is not None and self.fire_id is not None
 
 
 class FeedbackRefused(Learning):

@@ -104,6 +104,15 @@ class Habit(Struct, frozen=True, kw_only=True, omit_defaults=True):
     """How many came; 0 where nobody counts."""
 
 
+class Batch(Struct, frozen=True, kw_only=True, gc=False):
+    """What a decision needs to know of the answers that were said as one with its own."""
+
+    answers: int
+    """How many were heard, by which a vote on them is shared."""
+    members: tuple[str, ...] = ()
+    """Of the lead: the further decisions whose heuristics share the votes on it."""
+
+
 class Remembered(Struct, frozen=True, kw_only=True, gc=False):
     """What later feedback and outcomes need to know of a decision.
 
@@ -135,6 +144,8 @@ class Remembered(Struct, frozen=True, kw_only=True, gc=False):
     """The heuristics that the model was shown."""
     reinforced: Reinforced | None = None
     """The heuristic that a vote on the model's words counts for."""
+    batch: Batch | None = None
+    """The answers that were said as one with its own, if votes on them are shared."""
 
 
 class OpenFire(Struct, frozen=True, kw_only=True):

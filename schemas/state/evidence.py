@@ -82,6 +82,8 @@ class Signal(Struct, frozen=True, kw_only=True):
     """Explicit: whether the words that were judged were a model's."""
     similarity: float = 1.0
     """Endorsement: the cosine of the texts, to which its weight is proportional."""
+    share: float = 1.0
+    """Explicit: by which share it counts, as several answers were said as one."""
     is_second: bool = False
     """Whether another signal on its fire is settled: that fire is already counted."""
 

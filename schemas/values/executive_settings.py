@@ -58,6 +58,9 @@ class ExecutiveSettings(Part):
     timing: Annotated[bool, Setting("timing", start="on")] = False
     """Whether answers that are not urgent wait while the person is busy, and small talk
     for a lull; else all are said at once."""
+    shares_votes: Annotated[bool, Setting("feedback.shares", start="on")] = added(False)
+    """Whether a vote on several answers that were said as one counts for each heuristic
+    whose words were heard, by its share; else for the lead's alone, in full."""
     relevance: Annotated[bool, Setting("relevance.weighs", start="on")] = False
     """Whether goals, what the person is about, novelty and what was said already move how
     much an event matters."""

@@ -45,6 +45,9 @@ def ask(turn: TurnContext, vote: FeedbackApplied) -> None:
     if not turn.settings.formation or model is None or decision_id is None:
         return
     lesson = lessons.known(turn.state, decision_id, turn.settings)
+    # Several answers said as one teach no rule: nobody knows which of them was liked.
+    if vote.share is not None:
+        return
     is_liked = vote.value > 0 and vote_targets.STRANDS[vote.aspect] == "pair"
     if lesson is None or not is_liked:
         return

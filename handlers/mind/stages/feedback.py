@@ -12,6 +12,7 @@ from schemas.messages.feedback import Aspect, FeedbackGiven, ForgottenDecision
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState, Remembered
+from schemas.values.exact_math import round6
 from schemas.values.settings import FIRST_EDITION
 from schemas.values.unicode_text import quoted
 
@@ -21,10 +22,15 @@ def credit_of_vote(
     packs: Sequence[CompiledPack],
     given: FeedbackGiven,
     edition: int = FIRST_EDITION,
+    *,
+    shares: bool = False,
 ) -> FeedbackApplied | FeedbackRefused:
-    """Return what a vote counts for, or why it cannot count."""
+    """Return what a vote counts for, or why it cannot count.
+
+    With `shares` a vote on several answers that were said as one counts by its share.
+    """
     if given.decision_id is not None:
-        applied = _on_decision(state, given, given.decision_id)
+        applied = _on_decision(state, given, given.decision_id, shares=shares)
         if edition < 2 or isinstance(applied, FeedbackRefused):
             return applied
         age_s = _age_s(state, given.decision_id)
@@ -42,7 +48,7 @@ def _age_s(state: AgentState, decision_id: str) -> float | None:
 
 
 def _on_decision(
-    state: AgentState, given: FeedbackGiven, decision_id: str
+    state: AgentState, given: FeedbackGiven, decision_id: str, *, shares: bool
 ) -> FeedbackApplied | FeedbackRefused:
     # The state knows later outcomes and votes; what the shell looked up in the log may not.
     known = state.decisions.get(decision_id) or given.about
@@ -65,7 +71,41 @@ def _on_decision(
         value=given.signed,
         aspect=_aspect(known, given),
         comment=given.comment,
+        share=_share(known) if shares else None,
     )
+
+
+def _share(known: Remembered | ForgottenDecision) -> float | None:
+    """Return by which share a vote counts, if several answers were said as one."""
+    if isinstance(known, Remembered):
+        answers = known.batch.answers if known.batch is not None else None
+    else:
+        answers = known.answers
+    return None if answers is None else round6(1.0 / answers)
+
+
+def passed_on(state: AgentState, vote: FeedbackApplied) -> list[FeedbackApplied]:
+    """Return a vote on answers said as one, once more for each further heuristic."""
+    if vote.share is None:
+        return []
+    lead = state.decisions.get(vote.decision_id or "")
+    members = lead.batch.members if lead is not None and lead.batch else ()
+    known = (state.decisions.get(each) for each in members)
+    return [
+        FeedbackApplied(
+            fire_id=each.fire_id,
+            heuristic_id=each.heuristic_id,
+            content_hash=each.content_hash,
+            through=vote.decision_id,
+            actor=vote.actor,
+            value=vote.value,
+            aspect=vote.aspect,
+            age_s=vote.age_s,
+            share=vote.share,
+        )
+        for each in known
+        if each is not None
+    ]
 
 
 def _aspect(known: Remembered | ForgottenDecision, given: FeedbackGiven) -> Aspect:

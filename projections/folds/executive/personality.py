@@ -77,7 +77,7 @@ def felt(state: AgentState, context: FoldContext, message: OutputMessage) -> Age
             return _decided(state, context, message)
         case OutcomeObserved(outcome="success" | "fail"):
             return _turned_out(state, context, message)
-        case FeedbackApplied():
+        case FeedbackApplied() if not message.is_passed_on:
             return _moved(state, context, message.value)
         case ControlApplied():
             return _told(state, context)

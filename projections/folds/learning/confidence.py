@@ -39,6 +39,8 @@ class Given:
     """Seconds from the decision to the vote; None if the decision is forgotten."""
     is_models: bool = False
     """Whether the words that were judged were a model's."""
+    share: float = 1.0
+    """By which share it counts, as several answers were said as one."""
 
 
 _AT_ONCE = Given()
@@ -171,6 +173,7 @@ def voted(
         bases=bases,
         ages=ages,
         is_models=given.is_models,
+        share=given.share if index is None else held.share,
         is_second=is_second if index is None else held.is_second,
     )
     if index is None:

@@ -132,6 +132,7 @@ def _counted(signal: Signal, learning: LearningSettings) -> tuple[float, float]:
     # no answer, so neither factor applies.
     by_path = learning.path_llm if signal.is_models else learning.path_heuristic
     weight = weights.explicit * (by_path if signal.fire_id != DIRECT_VOTE else 1.0)
+    weight *= signal.share
     is_calibrated = learning.calibrate_raters and signal.bases
     if is_calibrated or (learning.feedback_half_life_s and signal.ages):
         return _shared(signal, weight, learning)

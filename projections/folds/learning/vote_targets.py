@@ -60,6 +60,8 @@ class Vote:
     """Seconds from the decision to the vote; None if the decision is forgotten."""
     is_models: bool = False
     """Whether the words that were judged were a model's."""
+    share: float = 1.0
+    """By which share it counts, as several answers were said as one."""
 
     def counted(
         self,
@@ -87,7 +89,7 @@ class Vote:
             self.value,
             self.place,
             learning,
-            Given(self.base, self.age_s, self.is_models),
+            Given(self.base, self.age_s, self.is_models, self.share),
             self.is_told and confidence.find(held, self.fire_id, "implicit") is None,
         )
 
@@ -103,6 +105,19 @@ def vote_place(vote: FeedbackApplied) -> str:
 def target(vote: FeedbackApplied) -> str:
     """Return what the vote is on: a person has one vote on each target."""
     return vote.decision_id or vote.through or vote.heuristic_id or ""
+
+
+def judged(state: AgentState, vote: FeedbackApplied) -> str:
+    """Return the decision whose answer a vote judges; empty if it judges no answer.
+
+    Of a vote on answers said as one that is the further decision, where it is passed on.
+    """
+    lead = state.decisions.get(vote.through or "") if vote.is_passed_on else None
+    for each in lead.batch.members if lead is not None and lead.batch else ():
+        known = state.decisions.get(each)
+        if known is not None and known.fire_id == vote.fire_id:
+            return each
+    return vote.decision_id or ""
 
 
 def base(state: AgentState, vote: FeedbackApplied, before: float | None) -> float:
@@ -184,7 +199,8 @@ def given(
         place=place,
         is_told=is_told,
         age_s=vote.age_s,
-        is_models=vote.through is not None,
+        is_models=vote.through is not None and not vote.is_passed_on,
+        share=1.0 if vote.share is None else vote.share,
     )
 
 
@@ -242,8 +258,9 @@ def noted(
 
     `before` is the state before the vote; `is_kept` is whether the vote itself is kept.
     """
-    remembered = state.decisions.get(vote.decision_id or "")
-    if remembered is None or vote.decision_id is None:
+    decision_id = judged(state, vote)
+    remembered = state.decisions.get(decision_id)
+    if remembered is None:
         return state
     entries = tuple(
         strand
@@ -252,18 +269,18 @@ def noted(
         # What is settled is not found any more, and stays.
         or (strand in earlier and not _is_found(before, vote, strand))
     )
-    judged = replace(remembered, is_judged=True, entries=entries)
-    votes = judged.votes
+    known = replace(remembered, is_judged=True, entries=entries)
+    votes = known.votes
     if is_kept and (vote.actor in votes or len(votes) < confidence.VOTER_LIMIT):
-        judged = replace(judged, votes=votes.set(vote.actor, vote.value))
-    return replace(state, decisions=state.decisions.set(vote.decision_id, judged))
+        known = replace(known, votes=votes.set(vote.actor, vote.value))
+    return replace(state, decisions=state.decisions.set(decision_id, known))
 
 
 def earlier(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> tuple[Strand, ...]:
     """Return the strands that hold earlier votes on the same decision."""
-    remembered = state.decisions.get(vote.decision_id or "")
+    remembered = state.decisions.get(judged(state, vote))
     if remembered is not None:
         return remembered.entries
     return heard.about.entries if heard is not None and heard.about is not None else ()
@@ -273,7 +290,7 @@ def counts_already(
     state: AgentState, heard: FeedbackGiven | None, vote: FeedbackApplied
 ) -> bool:
     """Tell whether an outcome of the judged fire was observed."""
-    known = state.decisions.get(vote.decision_id or "")
+    known = state.decisions.get(judged(state, vote))
     about = known or (heard.about if heard is not None else None)
     return about is not None and about.outcome in ("success", "fail")
 

@@ -48,7 +48,7 @@ EXECUTIVES = (
     None,
     ExecutiveSettings(),
     ExecutiveSettings(timing=True),
-    ExecutiveSettings(timing=True, relevance=True),
+    ExecutiveSettings(timing=True, relevance=True, shares_votes=True),
     ExecutiveSettings(
         timing=True,
         cooldown_s=4.0,
@@ -95,6 +95,7 @@ EXECUTIVES = (
 
 EVERYTHING = ExecutiveSettings(
     timing=True,
+    shares_votes=True,
     relevance=True,
     modulates=True,
     cooldown_s=1.0,
