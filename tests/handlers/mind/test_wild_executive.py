@@ -17,6 +17,7 @@ from schemas.messages.executive import BreakSignalled
 from schemas.messages.notes import ControlApplied, ControlInferred, OpportunityDrawn
 from schemas.messages.results import Delivered, DeliveryBegun, ModelAnswered, Recalled
 from schemas.messages.sensing import PERSON, SOMEBODY
+from schemas.packs.characters import Layer
 from schemas.state import limits
 from schemas.state.agent import AgentState, PartitionState
 from schemas.state.executive import EVERYBODY, Executive, Restraint
@@ -168,8 +169,8 @@ def test_such_scenarios_hold_everything() -> None:
 
     assert applied >= EXECUTIVE_TOKENS
     assert inferred >= {"muted", "reminder_set"}
-    # A model's failure is told by the end of its decision; reflexes need a body.
-    assert paths == {*get_args(Path)} - {"fallback", "reflex"}
+    # A model's failure is told by the end of its decision; layers need a character.
+    assert paths == {*get_args(Path)} - {"fallback", *get_args(Layer)}
     parts = {Held, StopAsked, OpportunityDrawn, RecallAsked, ModelAsked, DeliveryAsked}
     assert outputs >= parts
     assert silences >= {"muted", "quiet", "cooldown"}
