@@ -7,6 +7,7 @@ from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
 from handlers.effects import results
+from handlers.effects.agents import is_told, tell
 from handlers.effects.delivery import Outlet, deliver
 from handlers.effects.ledger import Ledger
 from handlers.effects.model_call import ask_model
@@ -100,6 +101,9 @@ class Performer:
                 )
             case RecallAsked() as asked:
                 return await recall(self.memory, output, asked, within_s=left_s)
+            case DeliveryAsked() if is_told(held.ask):
+                epoch = self.log.epoch
+                return await tell(self.writer, epoch, held, within_s=left_s)
             case DeliveryAsked(output="speech"):
                 return await utter(self, held, within_s=left_s)
             case DeliveryAsked(channel=channel) as asked if (

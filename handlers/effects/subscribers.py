@@ -13,6 +13,7 @@ from faststream import AckPolicy
 from faststream.nats import JStream, NatsBroker, NatsMessage, PullSub
 from nats.aio.msg import Msg
 
+from handlers.effects.agents import AgentQueue, is_told
 from handlers.effects.perform import Performer
 from handlers.effects.priority_queue import AskQueue, QueuedAsk
 from handlers.effects.utterance import SpeechQueue, is_speech
@@ -74,6 +75,7 @@ class Effects:
         self._deliveries = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
         # Speech lasts, and a receiver may not answer: neither holds up what is written.
         self._speech = SpeechQueue(performer.perform, performer.speaker)
+        self._told = AgentQueue(performer.perform, slots=DELIVERY_SLOTS)
         self._posts = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
         # A decision waits for each, for a fraction of what a model takes.
         self._recalls = AskQueue(performer.perform, slots=RECALL_SLOTS)
@@ -90,6 +92,7 @@ class Effects:
             ("of afterthoughts", self._afterthoughts),
             ("of deliveries", self._deliveries),
             ("of speech", self._speech),
+            ("between agents", self._told),
             ("of webhooks", self._posts),
             ("of the memory", self._recalls),
         )
@@ -170,6 +173,8 @@ class Effects:
         """Return the queue for a delivery."""
         if is_speech(ask):
             return self._speech
+        if is_told(ask):
+            return self._told
         is_post = isinstance(ask, DeliveryAsked) and ask.channel == WEBHOOK
         return self._posts if is_post else self._deliveries
 

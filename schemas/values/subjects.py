@@ -32,6 +32,10 @@ PUBLISHED_FEEDBACK = "feedback"
 PUBLISHED_CONTROL = "control"
 """Reserved sensor types: how a client that can only publish gives feedback or control."""
 
+AGENT_SOURCE = "agent"
+"""The source of what one agent tells another, and the channel it is told on; no sensor may
+be called so."""
+
 PART = "part"
 """The last token of the subject of parts, so that who knows of none hears none."""
 

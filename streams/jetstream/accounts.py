@@ -10,6 +10,7 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 
 from schemas.values.subjects import (
+    AGENT_SOURCE,
     PUBLISHED_CONTROL,
     PUBLISHED_FEEDBACK,
     SubjectError,
@@ -76,6 +77,8 @@ class SensorAccess:
             ValueError: an unknown grant.
         """
         check_token(self.source, "source")
+        if self.source == AGENT_SOURCE:
+            raise SubjectError(f"no sensor may be called {AGENT_SOURCE!r}: agents are")
         if not is_agent(self.agent):
             raise SubjectError(
                 f"agent {self.agent!r} cannot have sensors: use 1 to 64 of"

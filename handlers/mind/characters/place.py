@@ -19,12 +19,10 @@ from schemas.messages.sensing import Fields, Sensed
 from schemas.packs.place import Place
 from schemas.state import limits
 from schemas.values.exact_math import clamp
+from schemas.values.subjects import AGENT_SOURCE
 
 LAYER = "place"
 ARM = "place"
-
-AGENT_CHANNEL = "agent"
-"""The channel on which agents tell each other something."""
 
 WHAT = 64
 """How many things that happened to a conversation at once are told."""
@@ -126,7 +124,7 @@ def _decided(
     for talk in at.over:
         for member in talk.members:
             told = Action(type="over", target=member, params={"conversation": talk.id})
-            turn.emit(_delivery(turn, AGENT_CHANNEL, "It is over.", told, about))
+            turn.emit(_delivery(turn, AGENT_SOURCE, "It is over.", told, about))
     due = at.due()
     if due != turn.state.character.due:
         turn.emit(WakeupSet(due_at=due))
@@ -162,7 +160,7 @@ def _heard(
         params["goodbye"] = True
     told = Action(type="heard", target=heard.hearer, params=params)
     until = heard.speech.until + timedelta(seconds=rules.silence_s)
-    return _delivery(turn, AGENT_CHANNEL, words.text, told, about, until)
+    return _delivery(turn, AGENT_SOURCE, words.text, told, about, until)
 
 
 def _delivery(
