@@ -67,7 +67,8 @@ def new(name: str, folder: Path | None = None) -> None:
     """
     if not re.fullmatch(TOKEN, name):
         raise EchoicError(
-            f"{name!r} is no name of a pack: give letters, digits, - or _"
+            f"{name!r} is no name of a pack: give letters, digits, - or _",
+            next_step="echoic pack new greenhouse",
         )
     made = folder or Path("packs") / name
     for file in new_pack.write(made, name):
@@ -88,9 +89,9 @@ def run_tests(folders: list[Path], as_json: Json = False) -> None:
 
     rows = [
         {"pack": pack.name, "file": each.file, "name": each.name, "faults": each.faults}
-        for folder in map(bundled.found, folders)
-        for pack in (packs.load(folder),)
-        for each in pack_tests.run(pack, folder)
+        for folder in folders
+        for pack in (packs_in_force.read_pack(folder),)
+        for each in pack_tests.run(pack, bundled.found(folder))
     ]
     failed = [row for row in rows if row["faults"]]
     Call(as_json=as_json).show(
@@ -98,6 +99,8 @@ def run_tests(folders: list[Path], as_json: Json = False) -> None:
     )
     if not as_json:
         note(f"{counted(len(rows), 'test')}, {len(failed)} failed")
+        if not rows:
+            note(f"next: write cases into {folders[0] / pack_tests.FOLDER}/*.yaml")
     if failed or not rows:
         raise typer.Exit(errors.FINDING)
 

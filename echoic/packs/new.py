@@ -59,7 +59,7 @@ def write(folder: Path, name: str) -> tuple[Path, ...]:
     """
     if folder.exists():
         raise EchoicError(
-            f"{folder} is there already", next_step="echoic pack validate"
+            f"{folder} is there already", next_step=f"echoic pack validate {folder}"
         )
     written = {folder / MANIFEST: _MANIFEST, folder / "tests" / "first.yaml": _TESTS}
     for file, text in written.items():

@@ -127,3 +127,15 @@ def test_a_pack_without_cases_finds_nothing(
     (tmp_path / "door" / "tests" / "first.yaml").unlink()
     assert called("pack", "test", str(tmp_path / "door")) == 1
     assert "passed" not in capsys.readouterr().out
+
+
+@pytest.mark.parametrize("manifest", ["heuristics: 7\n", None])
+def test_a_broken_pack_is_no_bug(tmp_path: Path, manifest: str | None) -> None:
+    """Neither errors nor a missing folder; each is told with the next command."""
+    folder = tmp_path / "door"
+    if manifest is not None:
+        new.write(folder, "door")
+        (folder / "manifest.yaml").write_text(manifest)
+    with pytest.raises(EchoicError, match="E-PACK") as raised:
+        called("pack", "test", str(folder))
+    assert raised.value.next_step == f"echoic pack validate {folder}"
