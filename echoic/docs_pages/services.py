@@ -27,11 +27,15 @@ A reply has `accepted`. If that is false, `error` has a `reason` for programs, a
 where fields are wrong, each of them in `fields`; the headers `Nats-Service-Error` and
 `-Code` say so, too. What changes something is an input like any other: the reply has its
 `sequence` in the log and the mind's `answer`, and is not accepted if the mind refused it. A
-header `ce-id` of the caller's makes a repeated call count once. A decision not to answer has
-`accepted` false, no `error`, and its reason in `silence`.
+header `ce-id` of the caller's makes a repeated call count once; of an event it is the
+`event_id`, unless the body has one. A decision not to answer has `accepted` false, no `error`,
+and its reason in `silence`. A field that a service does not know is refused, and so is `true`
+where a number is wanted.
 
 Any account of the broker may call them but a sensor's, which may publish its events and
-nothing else. This page is generated: `make docs` writes it.
+nothing else. Of an embedded broker there is one: `instance.json` in the data folder has its
+`nats_url`, `nats_user` and `nats_password` while the instance runs. This page is
+generated: `make docs` writes it.
 
 | service | what it does | the command | in the source design |
 |---|---|---|---|

@@ -1,22 +1,14 @@
 """What callers ask: one model for each request that is no message of the log."""
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
+from itertools import islice
 from typing import Any, TypeVar
 
 from pydantic import Field, ValidationError
 
 from echoic.errors import plainly
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
-from schemas.values.base import (
-    Name,
-    Part,
-    Personal,
-    Seconds,
-    Signed,
-    Token,
-    Unit,
-    first_fault,
-)
+from schemas.values.base import Name, Part, Personal, Seconds, Signed, Token, Unit
 
 MOST_HEURISTICS = 1_000
 """Heuristics in one reply at most."""
@@ -98,13 +90,14 @@ class EventToSense(Sensed):
 class InvalidRequestError(Exception):
     """A request has wrong fields; `fields` names each, with what is wrong about it."""
 
-    def __init__(self, error: ValidationError) -> None:
-        found = error.errors(include_url=False, include_input=False)
-        more = f" (and {len(found) - 1} more)" if len(found) > 1 else ""
-        super().__init__(plainly(first_fault(error, "the body") + more))
+    def __init__(self, faults: Mapping[str, str]) -> None:
+        """Tell of the first of the faults, by their fields; "" is the whole body."""
+        (place, problem), more = next(iter(faults.items())), len(faults) - 1
+        others = f" (and {more} more)" if more else ""
+        super().__init__(plainly(f"{place or 'the body'}: {problem}{others}"))
         self.fields = [
-            {"field": ".".join(map(str, each["loc"])), "problem": each["msg"]}
-            for each in found[:MOST_FAULTS]
+            {"field": field, "problem": fault}
+            for field, fault in islice(faults.items(), MOST_FAULTS)
         ]
 
 
@@ -115,6 +108,45 @@ def read(model: type[P], body: Mapping[str, Any]) -> P:
         InvalidRequestError: some are wrong.
     """
     try:
-        return model.model_validate(body)
+        made = model.model_validate(body)
     except ValidationError as error:
-        raise InvalidRequestError(error) from error
+        raise InvalidRequestError(faults_of(error)) from error
+    if unmeant := dict(_taken_for_numbers(body, made)):
+        raise InvalidRequestError(unmeant)
+    return made
+
+
+def check_meant(body: Mapping[str, Any], made: Part) -> None:
+    """Refuse a body of which its message keeps less than was said, or something else.
+
+    The log ignores fields that it does not know, as newer versions may write them. A caller
+    who misspells one must hear of it: `{"trait": "humor", "amount": 0.3}` would take back
+    what was set.
+
+    Raises:
+        InvalidRequestError: a field is not known, or is a truth where a number is wanted.
+    """
+    known = type(made).model_fields
+    unmeant = {name: "There is no such field" for name in body if name not in known}
+    unmeant |= _taken_for_numbers(body, made)
+    if unmeant:
+        raise InvalidRequestError(unmeant)
+
+
+def faults_of(error: ValidationError) -> dict[str, str]:
+    """Return what is wrong, by field."""
+    # Without the input, which may be long or private.
+    found = error.errors(include_url=False, include_input=False)
+    return {".".join(map(str, each["loc"])): each["msg"] for each in found}
+
+
+def _taken_for_numbers(
+    given: Mapping[str, Any], made: object, place: str = ""
+) -> Iterator[tuple[str, str]]:
+    """Yield the places where true or false was read as a number, which nobody means."""
+    for name, value in given.items():
+        found = made.get(name) if isinstance(made, Mapping) else getattr(made, name, 0)
+        if isinstance(value, bool) and not isinstance(found, bool):
+            yield f"{place}{name}", "a number is wanted, not true or false"
+        elif isinstance(value, Mapping):
+            yield from _taken_for_numbers(value, found, f"{place}{name}.")

@@ -18,12 +18,18 @@ from pydantic import ValidationError
 
 from echoic.client.publish import TalkingLog, submit
 from echoic.doors.calls import Service
-from echoic.doors.requests import InvalidRequestError, Nothing, read
+from echoic.doors.requests import (
+    InvalidRequestError,
+    Nothing,
+    check_meant,
+    faults_of,
+    read,
+)
 from handlers.mind.flows.initiate import REQUEST
 from schemas.codec.catalogue import message_type
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input, NotBuilt, Output, Unreadable
-from schemas.messages.controls import MindStarted
+from schemas.messages.controls import Control, MindStarted
 from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
@@ -71,7 +77,7 @@ class Services:
                 return await self._state(agent, _fields(request.data))
             call = self.calls.get(service.name)
             if call is not None:
-                return await call(agent, _fields(request.data))
+                return await call(agent, _identified(service, request))
             inputs = _inputs(service, agent, request)
             replies = [await self._submit(each) for each in inputs]
         except _RefusedError as refused:
@@ -141,15 +147,19 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
             raise _RefusedError(reason, detail, _wrong_fields(subject, body))
         case NotBuilt(control=control):
             raise _RefusedError("not_built", f"{control!r} is not built yet")
-        case FeedbackGiven() as vote:
-            # `about` is filled from the log alone; a caller must not make it up.
-            return structs.replace(
-                given, message=vote.model_copy(update={"about": None})
-            )
         case MindStarted():
             raise _RefusedError("reserved", "only a worker says that a mind started")
+        case Control() | FeedbackGiven() as meant:
+            said = orjson.loads(body)
+            # It named the control to the service of that name.
+            said.pop("control", None)
+            check_meant(said, meant)
         case _:
-            return given
+            raise AssertionError("the subject is that of a control or of a vote")
+    if not isinstance(meant, FeedbackGiven):
+        return given
+    # `about` is filled from the log alone; a caller must not make it up.
+    return structs.replace(given, message=meant.model_copy(update={"about": None}))
 
 
 def _wrong_fields(subject: str, body: bytes) -> Reply | None:
@@ -163,7 +173,7 @@ def _wrong_fields(subject: str, body: bytes) -> Reply | None:
     except orjson.JSONDecodeError:
         return None
     except ValidationError as error:
-        return invalid(InvalidRequestError(error))
+        return invalid(InvalidRequestError(faults_of(error)))
     return None
 
 
@@ -181,6 +191,13 @@ def _fields(body: bytes) -> Mapping[str, Any]:
     if not isinstance(fields, dict | None):
         raise _RefusedError("not_an_object", "the body must be a JSON object")
     return fields or {}
+
+
+def _identified(service: Service, request: Request) -> Mapping[str, Any]:
+    """Return a call's fields, with the caller's id of an event if only a header has it."""
+    fields, id_ = _fields(request.data), (request.headers or {}).get("ce-id")
+    is_event = service.request and "event_id" in service.request.model_fields
+    return {"event_id": id_, **fields} if is_event and id_ else fields
 
 
 def _control(body: bytes) -> str:

@@ -34,7 +34,9 @@ TAUGHT = {
 }
 
 
-def called(live: Program, subject: str, body: object = None) -> dict[str, Any]:
+def called(
+    live: Program, subject: str, body: object = None, id_: str | None = None
+) -> dict[str, Any]:
     """What an instance replies to a call."""
     note = read_note(live.data)
     assert note is not None
@@ -43,7 +45,8 @@ def called(live: Program, subject: str, body: object = None) -> dict[str, Any]:
     async def call() -> dict[str, Any]:
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
         async with connected(credentials, "a caller") as client:
-            reply = await client.request(subject, raw, timeout=30)
+            headers = {"ce-id": id_} if id_ is not None else None
+            reply = await client.request(subject, raw, timeout=30, headers=headers)
         answered: dict[str, Any] = orjson.loads(reply.data)
         return answered
 
@@ -110,6 +113,9 @@ def test_heuristics_are_queried_and_got(live: Program) -> None:
         ("svc._.process", {"text": "a"}, "bad_subject"),
         ("svc.a$a.process", {"text": "a"}, "bad_subject"),
         ("svc.bad.heuristics", {"limit": 0}, "invalid"),
+        ("svc.bad.heuristics", {"min_confidence": True}, "invalid"),
+        ("svc.bad.message", {"text": "a", "urgency": True}, "invalid"),
+        ("svc.bad.process", {"text": "a", "salience": {"threat": True}}, "invalid"),
         ("svc.nobody-yet.heuristics", None, "unknown_agent"),
         ("svc.queried.heuristics", {"heuristic_id": "x"}, "unknown_heuristic"),
     ],
@@ -123,6 +129,24 @@ def test_a_call_without_meaning_says_why(
 
     assert reply["accepted"] is False
     assert reply["error"]["reason"] == reason
+
+
+@pytest.mark.parametrize("service", ["message", "process", "sense"])
+def test_a_repeated_call_of_an_id_counts_once(live: Program, service: str) -> None:
+    """The header's id is the event's; a field of its own goes before."""
+    body: dict[str, Any] = {"text": "hello"}
+    body |= {"source": "door", "type": "opened"} if service == "sense" else {}
+    subject, id_ = f"svc.twice.{service}", f"once-{service}"
+
+    replies = [called(live, subject, body, id_) for _ in range(2)]
+    own = called(live, subject, body | {"event_id": f"own-{service}"}, id_)
+
+    assert [each["event_id"] for each in replies] == [id_, id_]
+    # The intake keeps both; the mind decides on the first alone.
+    if service != "sense":
+        assert replies[1]["error"]["reason"] == "undecided"
+        assert "not decided again" in replies[1]["error"]["detail"]
+    assert own["event_id"] == f"own-{service}"
 
 
 def test_every_service_replies_in_its_own_type(live: Program) -> None:

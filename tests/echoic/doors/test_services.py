@@ -133,6 +133,20 @@ async def test_a_call_without_meaning_is_not_appended(
             ["actor", "rating"],
         ),
         ("skill.load", {}, ["skill"]),
+        # A misspelt field would be as good as none, and take back what was set.
+        ("trait.adjust", {"trait": "humor", "amount": 0.3}, ["amount"]),
+        (
+            "heuristic.store",
+            {
+                "heuristic_id": "h",
+                "name": "h",
+                "domain": "d",
+                "condition": "c",
+                "text": "t",
+                "confidence": True,
+            },
+            ["confidence"],
+        ),
         ("state", {"about": "all"}, ["about"]),
         (
             "control",
