@@ -27,6 +27,7 @@ from handlers.mind.flows import (
     reflect,
     silence,
     soured,
+    told,
     unasked,
     waiting,
 )
@@ -298,7 +299,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     conclude.make_room(turn)
     if turn.state.executive.waiting:
         waiting.make_room(turn)
-        waiting.release(turn, at_break_of=at_break_of)
+        waiting.release(turn, at_break_of=at_break_of or told.break_of(turn))
     unasked.consider(turn)
 
 

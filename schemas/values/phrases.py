@@ -34,6 +34,7 @@ Meaning = Literal[
     "known",
     "said",
     "happened",
+    "catch_up",
 ]
 Reason = Literal[
     "heuristic",

@@ -8,22 +8,24 @@ from datetime import UTC, timedelta
 from operator import itemgetter
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import converse, decision_messages, output, recounting
+from handlers.mind.flows import converse, decision_messages, output, recounting, waiting
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
 from handlers.mind.flows.output import Addressee
-from projections.folds.executive import modulations, restraints
+from projections.folds.executive import modulations, people, restraints
 from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ExecutiveControl, OutputMessage
+from schemas.messages.decisions import Gate
 from schemas.messages.executive import (
+    BreakSignalled,
     Muted,
     OutputInterrupted,
     ReminderSet,
     SalienceModulated,
     TraitAdjusted,
 )
-from schemas.messages.notes import ControlRefused
+from schemas.messages.notes import ControlInferred, ControlRefused
 from schemas.messages.sensing import Sensed
 from schemas.state.executive import EVERYBODY, Modulation, Restraint
 from schemas.values import phrase_matching, timezones
@@ -34,6 +36,8 @@ A_WHILE_S = 3_600.0
 LIGHTER_S = 600.0
 LIGHTER = 0.3
 """For how long, and by how much, there is more humor when somebody wants cheering up."""
+_INFORMS = (Gate(name="intent", passed=False, note="informational"),)
+"""Closed where what waits is the answer: the words only tell that it may be said."""
 _USUALLY_S = {"quiet": restraints.QUIET_S, "focus": A_WHILE_S}
 """What an answer says of how long, where nobody said it."""
 
@@ -45,6 +49,8 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     """
     heard = _heard(turn, here)
     if heard is None:
+        return None
+    if heard.means == "catch_up" and not _is_break(turn, here.event):
         return None
     recounted = recounting.told(turn, here.event, heard)
     if recounted is None and recounting.is_left_to_memory(turn, heard):
@@ -61,6 +67,10 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     # Whoever takes a mute back must hear that it worked.
     if silence is not None and heard.means != "unmute":
         return [decision_messages.gated(turn, here, strategy, gates, silence)]
+    if heard.means == "catch_up" and _is_answered_by_what_waits(turn, here.event):
+        return [
+            decision_messages.gated(turn, here, strategy, _INFORMS, "informational")
+        ]
     is_refused = any(isinstance(each, ControlRefused) for each in answers)
     is_undone = heard.means != "undo" or bool(wanted)
     is_done = is_undone and not is_refused
@@ -84,6 +94,24 @@ def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
     if heard is None or here.assessment.silence == "informational":
         return None
     return heard
+
+
+def _is_break(turn: TurnContext, event: Sensed) -> bool:
+    """Tell whether a person who asks what is new ends a wait by that."""
+    is_busy = people.is_busy(turn.state.executive, event.person)
+    return is_busy or _is_answered_by_what_waits(turn, event)
+
+
+def _is_answered_by_what_waits(turn: TurnContext, event: Sensed) -> bool:
+    return waiting.would_say(turn, at_break_of=event.person or EVERYBODY)
+
+
+def break_of(turn: TurnContext) -> str | None:
+    """Return whose break it is by what was inferred at this input; None if nobody's."""
+    for each in turn.outputs:
+        if isinstance(each, ControlInferred) and each.control == BreakSignalled.token:
+            return str(each.fields.get("person") or EVERYBODY)
+    return None
 
 
 def _timed(turn: TurnContext, heard: Heard) -> Heard:
@@ -118,19 +146,11 @@ def _controls(
             return (_peace(heard, speaker),)
         case "unmute":
             return _unmuted(turn, speaker)
-        case "suppress" | "heighten":
+        case "suppress" | "heighten" | "focus":
+            for_s = timed_s or A_WHILE_S if heard.means == "focus" else timed_s
             return (
                 SalienceModulated(
-                    change=heard.means, about=heard.topic, for_s=timed_s, by=speaker
-                ),
-            )
-        case "focus":
-            return (
-                SalienceModulated(
-                    change="focus",
-                    about=heard.topic,
-                    for_s=timed_s or A_WHILE_S,
-                    by=speaker,
+                    change=heard.means, about=heard.topic, for_s=for_s, by=speaker
                 ),
             )
         case "talk_more" | "talk_less":
@@ -157,6 +177,8 @@ def _controls(
             return () if heard.is_unclear else (_reminder(turn, heard, event),)
         case "undo":
             return _undone(turn, speaker)
+        case "catch_up":
+            return (BreakSignalled(person=event.person, by=speaker),)
         case "help" | "why" | "why_silent" | "known" | "said" | "happened":
             return ()
 

@@ -170,6 +170,16 @@ def release(turn: TurnContext, *, at_break_of: str | None = None) -> None:
     _say(turn, [each for each in waiting if _is_free(turn, each, at_break_of)])
 
 
+def would_say(turn: TurnContext, *, at_break_of: str) -> bool:
+    """Tell whether something that waits is said at a break of this person."""
+    return any(
+        _is_free(turn, each, at_break_of)
+        and turn.now <= each.answer.expires_at
+        and restrain.stopped(turn, each.answer) is None
+        for each in turn.state.executive.waiting
+    )
+
+
 def run(turn: TurnContext, decision_id: str) -> None:
     """End the wait of an answer whose timer is due."""
     held = waiting.find(turn.state, decision_id)

@@ -79,6 +79,7 @@ EXPLORATIONS = (
 )
 SPOKEN = (
     "be quiet for ten minutes", "unmute", "mute", "undo that", "talk less", "help",
+    "what's up",
     "why did you say that", "warum sagst du das", "is health low?",
 )  # fmt: skip
 CHANGES: tuple[Any, ...] = ("suppress", "heighten", "habituate", "threshold", "focus")
