@@ -130,7 +130,7 @@ async def _shown(
     if as_json:
         return lambda record: print_json(decision_json.as_response(record))
     names = await heuristic_names(connection.log, connection.settings.agent)
-    return lambda record: show(decisions.line(record, names, terminal()))
+    return lambda record: show(*decisions.answered(record, names, terminal()))
 
 
 async def _answered(

@@ -19,6 +19,7 @@ from echoic.terminal.screen import (
     counted,
     figure,
     pairs,
+    rendered,
     short,
     table,
     text,
@@ -62,6 +63,17 @@ def line(
         f"{record.latency_ms:.0f} ms",
         text((short(record.id), "dim")),
     )
+
+
+def answered(
+    record: DecisionRecord, names: Names, terminal: Terminal = PLAIN
+) -> Iterator[RenderableType]:
+    """Yield one decision on one line, and its words below where the line cuts them off."""
+    yield line(record, names, terminal)
+    if record.said is not None:
+        plain, words = Terminal(terminal.width), text(f"“{record.said}”")
+        if words.plain not in rendered((line(record, names, plain),), plain):
+            yield words
 
 
 def heading(terminal: Terminal = PLAIN) -> RenderableType:

@@ -9,7 +9,7 @@ from rich.cells import cell_len
 
 from echoic.client.decision_json import as_fields
 from echoic.explain.explain import explain
-from echoic.terminal.decisions import heading, line, unsaid
+from echoic.terminal.decisions import answered, heading, line, unsaid
 from echoic.terminal.explanation import explained
 from echoic.terminal.output import show_list
 from echoic.terminal.screen import (
@@ -97,6 +97,20 @@ def test_a_line_of_a_race_names_its_winner() -> None:
 def test_a_line_of_silence() -> None:
     """Silence stands where the words would, with its reason."""
     assert " -  silent: llm_unavailable " in told(rejected())
+
+
+@pytest.mark.parametrize("colour", [True, False])
+def test_words_that_are_cut_off_follow_in_whole(colour: bool) -> None:
+    """An answer to a question is there to be read; one that fits is not repeated."""
+    long, terminal = "Behind you! " * 20, Terminal(140, colour)
+
+    def shown(message: Decided) -> str:
+        taken = sensed()
+        (record,) = DecisionRecords().take(taken, group(taken, [message]))
+        return rendered(list(answered(record, NAMES, terminal)), terminal)
+
+    assert long.strip() in " ".join(shown(decided(text=long)).split())
+    assert shown(decided()).count("Behind you!") == 1
 
 
 @pytest.mark.parametrize("width", [64, 80, 109, 110, 140])
