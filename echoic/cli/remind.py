@@ -52,6 +52,8 @@ def remind(
         _list(call)
     elif text == "cancel" and in_ is None and at is None:
         _cancel(call, id_)
+    elif id_ is not None:
+        raise EchoicError("what is to be said goes into quotes", next_step=EXAMPLE)
     else:
         _set(call, text, _due(call, in_, at), person, urgent)
 

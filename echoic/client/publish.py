@@ -21,6 +21,15 @@ from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
+from schemas.messages.executive import (
+    ContextSwitched,
+    FactStated,
+    PersonalitySelected,
+    ReminderSet,
+    SalienceModulated,
+    SkillLoaded,
+    SkillUnloaded,
+)
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused, OutcomeObserved
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
@@ -193,11 +202,26 @@ def _is_unknown(output: Output) -> bool:
     return isinstance(refused, FeedbackRefused) and refused.reason == "unknown_decision"
 
 
+_SHOWN_BY = {
+    ContextSwitched.token: "echoic context list",
+    FactStated.token: "echoic fact list",
+    PersonalitySelected.token: "echoic personality list",
+    ReminderSet.token: "echoic remind list",
+    SalienceModulated.token: "echoic salience list",
+    SkillLoaded.token: "echoic skill list",
+    SkillUnloaded.token: "echoic skill list",
+}
+"""The command that shows what there is, by the control that named what is not."""
+
+
 def _refusal(outputs: Sequence[Output]) -> EchoicError:
     for output in outputs:
         match output.message:
             case ControlRefused() | FeedbackRefused() as refused:
-                return RefusedError(f"refused ({refused.reason}): {refused.detail}")
+                return RefusedError(
+                    f"refused ({refused.reason}): {refused.detail}",
+                    next_step=_SHOWN_BY.get(getattr(refused, "control", "")),
+                )
             case Quarantined() as kept:
                 return RefusedError(
                     f"quarantined ({kept.reason}): {kept.detail}",

@@ -37,7 +37,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "emit": ("emit", "Have a text said, in these words."),
     "output": ("emit", "What is being spoken, what is to be, what was cut off."),
     "interrupt": ("interrupt", "Stop what is being said."),
-    "remind": ("remind", "Have something said at a time: set, list, cancel."),
+    "remind": ("remind", "Have something said at a time; or: list, cancel."),
     "salience": ("salience", "What matters more or less: list, set, clear."),
     "sleep": ("sleep", "Look back on what was done, and propose what to change."),
     "tune": ("tune", "Search for better settings; propose, apply, revert them."),
