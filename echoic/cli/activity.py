@@ -77,7 +77,7 @@ def set_(
             next_step="echoic activity set --busy",
         )
     send(call, control)
-    words = ", ".join(f"{name} {value}" for name, value in told.items())
+    words = ", ".join(map(_in_words, told, told.values()))
     call.show(control.model_dump(exclude_none=True), [f"{person or 'all'}: {words}"])
 
 
@@ -107,5 +107,11 @@ def _row(person: str, known: UserState) -> dict[str, str]:
         "state": ", ".join(flags) or "free",
         "activity": known.activity,
         "focus": known.focus,
-        "since": f"{known.at:%Y-%m-%d %H:%M:%S}",
+        "since": f"{known.at.astimezone():%Y-%m-%d %H:%M:%S}",
     }
+
+
+def _in_words(name: str, value: object) -> str:
+    if isinstance(value, bool):
+        return name if value else f"not {name}"
+    return f"{name} {value}" if value else f"no {name}"

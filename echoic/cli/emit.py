@@ -16,6 +16,12 @@ from schemas.state.executive import Speech, Unsaid
 
 app = new_app("emit", "Have a text said, in these words.")
 
+_WAITS = {
+    "queued": "it waits until nobody is busy, or for a break; echoic activity list",
+    "deferred": "it waits until nobody has spoken for a while",
+    "batched": "it waits, to be said with others about the same",
+}
+
 
 @app.command()
 def emit(
@@ -99,4 +105,6 @@ def _row(state: str, id_: str, at: datetime, detail: str) -> dict[str, object]:
 def _became(made: Decided) -> str:
     if made.silence is not None:
         return f"not said: {made.silence}; echoic explain --last"
-    return "said" if made.final else f"waits: {made.timing}"
+    if made.final:
+        return "said"
+    return f"not said yet: {_WAITS.get(str(made.timing), made.timing)}"

@@ -10,7 +10,13 @@ from echoic.explain.amounts import span
 from echoic.terminal.screen import bar, counted, indented, number, short, table, words
 from evaluation.learning.one_voice import VoiceCheck
 from schemas.messages.decisions import ContextInForce, Decided, Voice
-from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate, Trait
+from schemas.values.personality import (
+    NO_TEMPLATE,
+    TRAITS,
+    USUAL_TRAITS,
+    PersonalityTemplate,
+    Trait,
+)
 
 _CAUSES: Mapping[str, str] = {
     "threat": "threat {value:.2f}, by {cause}",
@@ -108,12 +114,14 @@ def checked(found: Sequence[VoiceCheck]) -> Iterator[RenderableType]:
     for each in found:
         kept = each.responses - len({broken.decision_id for broken in each.breaks})
         said = counted(each.responses, "response")
-        yield f"{each.template}: {kept} of {said} in character"
+        whose = "no personality" if each.template == NO_TEMPLATE else each.template
+        yield f"{whose}: {kept} of {said} in character"
         rows = (
             (short(broken.decision_id), broken.rule, broken.detail, broken.text)
             for broken in each.breaks
         )
-        yield table(("", "", "", words()), rows, 2)
+        if each.breaks:
+            yield table(("", "", "", words()), rows, 2)
 
 
 def _rows(
