@@ -154,7 +154,13 @@ class Talker(Part):
     tools: tuple[Tool, ...] = Field(default=(), max_length=32)
     """What it may do besides speaking and setting aims; nothing that is work."""
     channel: Token = "talk"
-    """Where what it says goes."""
+    """Where what it says goes, unless there is a place."""
+    place: Token | None = None
+    """The agent that owns the conversations there: it is told what the character says."""
+    likelihood: bool = True
+    """Whether a draw decides if what is heard is answered; False: the model alone does."""
+    lapses_s: Seconds = 30.0
+    """How long after the place's last word the character is in no conversation any more."""
 
 
 class CharacterMind(Part):

@@ -10,6 +10,7 @@ from immutables import Map
 from msgspec import Struct
 
 from schemas.messages.characters import Aim, PlannedBuild, PlanTask
+from schemas.messages.conversations import Line
 from schemas.state.place import NOWHERE, PlaceState
 from schemas.values.bounded_map import EMPTY
 
@@ -93,6 +94,25 @@ class Plan(Struct, frozen=True, kw_only=True):
 NO_PLAN = Plan()
 
 
+class Heard(Struct, frozen=True, kw_only=True):
+    """What a character heard last in a conversation."""
+
+    conversation: str
+    turn: int
+    """The number of the speech in it."""
+    speaker: str
+    text: str
+    distance: float
+    lines: tuple[Line, ...] = ()
+    """What was said before, if it came to it."""
+    is_asked: bool = False
+    """Whether it was asked what it says to it, and its model was not yet."""
+    is_last: bool = False
+    at: datetime
+    until: datetime
+    """When it is in the conversation no more, if it hears nothing further."""
+
+
 class LayerAsk(Struct, frozen=True, kw_only=True):
     """An answer of a model that a layer waits for."""
 
@@ -100,6 +120,8 @@ class LayerAsk(Struct, frozen=True, kw_only=True):
     decision_id: str
     event_id: str
     expires_at: datetime
+    answers: tuple[str, int] | None = None
+    """The conversation, and the speech in it, that is answered."""
 
 
 class Character(Struct, frozen=True, kw_only=True):
@@ -125,6 +147,8 @@ class Character(Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     """When its body was first reported."""
     place: PlaceState = NOWHERE
+    heard: Heard | None = None
+    """In a conversation; None: it is in none."""
 
 
 NOBODY = Character()

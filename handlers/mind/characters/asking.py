@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any, Literal
 
-from handlers.mind.characters import cadence, reflexes, replies, talker
+from handlers.mind.characters import cadence, conversing, reflexes, replies, talker
 from handlers.mind.characters.replies import Reply, Unreadable
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import recorded_digest
@@ -19,13 +19,14 @@ from projections.folds.characters import body
 from schemas.messages.arms import Action, llm_arm
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.characters import AIMS, AimsSet
-from schemas.messages.decisions import Completed, Dropped, LayerVerdict
+from schemas.messages.decisions import Completed, Draw, Dropped, LayerVerdict
 from schemas.messages.notes import ControlRefused, Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs.characters import CharacterMind, Talker
 from schemas.state.character import Character, LayerAsk
 from schemas.values import ids
 from schemas.values.reasons import Drop
+from schemas.values.subjects import AGENT_SOURCE
 
 TALKER: Literal["talker"] = "talker"
 
@@ -48,6 +49,11 @@ def verdict(
         return _verdict("not_asked", "no model is configured")
     if TALKER in character.asked:
         return _verdict("goes_on", "its model has not answered yet")
+    heard_ = conversing.hears(character, layer, at or turn.now)
+    if heard_ is not None:
+        answers, why = conversing.verdict(turn, layer, heard_, fields)
+        acts = "acts" if answers else "nothing_due"
+        return _verdict(acts, why, conversing.RULE)
     interval_s, rule = cadence.talker_interval(layer, fields)
     why = f"{rule}: every {interval_s:g} s"
     is_due = cadence.is_due(character.called.get(TALKER), interval_s, at or turn.now)
@@ -62,8 +68,11 @@ def times(
     if layer is None or turn.settings.model is None or TALKER in character.asked:
         return []
     called = character.called.get(TALKER)
+    heard_ = conversing.hears(character, layer, turn.now)
+    # What was heard may be to be answered still; when that is over its own cadence counts.
+    further = [] if heard_ is None else [turn.now, heard_.until]
     if called is None:
-        return [turn.now]
+        return [turn.now, *further]
     each = (
         layer.conversation_s,
         layer.lonely_s,
@@ -72,7 +81,8 @@ def times(
         layer.introvert_s,
     )
     # One that has passed already is due at the next tick.
-    return [max(called + timedelta(seconds=wait_s), turn.now) for wait_s in each]
+    due = [max(called + timedelta(seconds=wait_s), turn.now) for wait_s in each]
+    return [*due, *further]
 
 
 def ask(
@@ -92,6 +102,9 @@ def ask(
         mind, layer, fields, doing.behaviour if doing else None, character.aims
     )
     _, rule = cadence.talker_interval(layer, fields)
+    heard_ = conversing.hears(character, layer, turn.now)
+    if heard_ is not None:
+        asked, rule = f"{asked}\n\n{conversing.prompt(heard_)}", conversing.RULE
     ttl_s = turn.settings.ttl_s
     return ModelAsked(
         purpose=TALKER,
@@ -110,6 +123,16 @@ def ask(
         request_hash=request_hash(model, told, asked),
         template_digest=recorded_digest(turn, ids.digest(told.encode())),
     )
+
+
+def odds(
+    turn: TurnContext, layer: Talker, character: Character, fields: Mapping[str, object]
+) -> tuple[float, Draw | None]:
+    """Return with which probability the talker is asked here, and the draw if any."""
+    heard_ = conversing.hears(character, layer, turn.now)
+    if heard_ is None:
+        return 1.0, None
+    return conversing.odds(turn, layer, heard_, fields)
 
 
 def arm(turn: TurnContext, layer: Talker) -> str:
@@ -187,7 +210,9 @@ def _answered(
         )
     )
     if reply.speaking:
-        turn.emit(_delivery(turn, asked, layer.channel, reply.speaking, None))
+        said = conversing.spoken(layer, asked, reply.action)
+        channel = layer.channel if said is None else AGENT_SOURCE
+        turn.emit(_delivery(turn, asked, channel, reply.speaking, said))
     if reply.action is not None:
         words = reply.action.type
         turn.emit(_delivery(turn, asked, mind.channel, words, reply.action))

@@ -17,13 +17,18 @@ def talker_interval(talker: Talker, fields: Mapping[str, object]) -> tuple[float
     social = _number(fields, talker.social)
     if social is not None and social < talker.lonely_below:
         return talker.lonely_s, "lonely"
-    extraversion = _number(fields, talker.extraversion)
-    sociable = EXTRAVERSION if extraversion is None else extraversion
+    sociable = extraversion(talker, fields)
     if sociable > talker.high_extraversion:
         return talker.extrovert_s, "extrovert"
     if sociable < talker.low_extraversion:
         return talker.introvert_s, "introvert"
     return talker.moderate_s, "moderate"
+
+
+def extraversion(talker: Talker, fields: Mapping[str, object]) -> float:
+    """Return how sociable the character is."""
+    told = _number(fields, talker.extraversion)
+    return EXTRAVERSION if told is None else told
 
 
 def talker_priority(talker: Talker, rule: str) -> float:

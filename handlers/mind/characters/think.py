@@ -200,16 +200,19 @@ def _talk(
     assert layer is not None, "it came to a verdict"
     arm = asking.arm(turn, layer)
     asked = asking.ask(turn, mind, character, fields, turn.next_id)
+    likely, draw = asking.odds(turn, layer, character, fields)
+    silent = (Candidate(arm=SILENT, probability=1 - likely),) if likely < 1 else ()
     turn.emit(
         Decided(
-            **common,
+            **common | {"probability": likely},
+            draw=draw,
             path="llm",
             arm=arm,
             greedy_arm=arm,
             final=False,
             timing="queued",
             expires_at=asked.expires_at,
-            candidates=(Candidate(arm=arm, probability=1.0),),
+            candidates=(Candidate(arm=arm, probability=likely), *silent),
             layer=asking.TALKER,
             prompt_digest=asked.request_hash,
         )

@@ -27,8 +27,17 @@ def asked(
         expires_at=message.expires_at,
     )
     layer, before = message.purpose, state.character
+    heard = before.heard
+    if heard is not None and layer == "talker" and heard.is_asked:
+        # Asked once, whatever comes of it; what is asked later answers nothing of this.
+        if now < heard.until:
+            ask = replace(ask, answers=(heard.conversation, heard.turn))
+        heard = replace(heard, is_asked=False)
     character = replace(
-        before, asked=before.asked.set(layer, ask), called=before.called.set(layer, now)
+        before,
+        heard=heard,
+        asked=before.asked.set(layer, ask),
+        called=before.called.set(layer, now),
     )
     due = Timer(due=message.expires_at + GRACE, id=ask_id, purpose="layer")
     return replace(

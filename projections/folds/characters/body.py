@@ -12,7 +12,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import timers
-from projections.folds.characters import places, plans
+from projections.folds.characters import hearing, places, plans
 from projections.folds.fold_context import FoldContext
 from schemas.messages.arms import reflex_of
 from schemas.messages.asks import WakeupSet
@@ -55,6 +55,9 @@ def sensed(
         body = _reported(body, mind, event.fields, now)
         since = since or now
     before = replace(before, body=body, since=since)
+    if mind.talker is not None and mind.talker.place is not None:
+        heard = hearing.sensed(before.heard, mind.talker, event, now)
+        before = replace(before, heard=heard)
     doing = before.doing
     if doing is not None and event.outcome is not None:
         # Only the report on what is being done ends it; one on something earlier is late.
