@@ -132,6 +132,8 @@ class Phrases(Part):
     their replies are what is answered where nothing is known."""
     selves: tuple[str, ...] = added(())
     """Words for oneself as a topic: `me`."""
+    articles: tuple[str, ...] = added(())
+    """Words before a name that are no part of it, such as `the`, when one is looked up."""
     longest: int = added(WORDS_MOST, ge=WORDS_MOST, le=40)
     """How many words a request for a reminder has at most."""
     fractions: dict[str, float] = _absent_before()

@@ -65,7 +65,9 @@ def _about(turn: TurnContext, event: Sensed, heard: Heard) -> Iterator[Fact]:
 def _names(turn: TurnContext, event: Sensed, heard: Heard) -> frozenset[str]:
     topic = facts.folded(heard.topic)
     if topic not in heard.phrases.selves:
-        return frozenset((topic,))
+        article, _, bare = topic.partition(" ")
+        is_bare = article not in heard.phrases.articles
+        return frozenset((topic,) if is_bare or not bare else (topic, bare))
     known = turn.state.executive.memory.profiles.get(event.speaker or "")
     own = (event.speaker, known.name, known.address) if known else (event.speaker,)
     return frozenset(facts.folded(each) for each in own if each)

@@ -52,6 +52,19 @@ def test_facts_are_told_by_all_names_of_a_thing() -> None:
     assert told(scenario, "what do you know about oil") == "I know nothing about oil."
 
 
+def test_an_article_is_no_part_of_a_name() -> None:
+    """What was stated of a thing is found with one before its name and without."""
+    scenario = alive()
+    states(scenario, "boiler", "is", "broken")
+    states(scenario, "the oven", "is", "new")
+
+    for asked in ("the boiler", "a boiler", "boiler"):
+        question = f"what do you know about {asked}?"
+        assert told(scenario, question) == "boiler is broken."
+    assert told(scenario, "what do you know about an oven") == "the oven is new."
+    assert told(scenario, "was weißt du über den boiler") == "boiler is broken."
+
+
 def test_one_may_ask_about_oneself() -> None:
     """By any of one's names."""
     scenario = alive()
