@@ -53,6 +53,12 @@ class FoldContext:
         return executive is not None and executive.shares_votes
 
     @property
+    def tells_events(self) -> bool:
+        """Whether the latest events are remembered in words, for prompts."""
+        executive = self.settings.executive
+        return executive is not None and executive.recent_events
+
+    @property
     def tells_silences(self) -> bool:
         """Whether it is remembered what was not said: only if there are words to ask why."""
         executive = self.settings.executive

@@ -109,6 +109,15 @@ UTTERANCES = 12
 UTTERANCE = 300
 """How many characters of each are."""
 
+EVENT_SOURCES = 16
+"""Of how many sources the texts of their latest events are remembered, at least."""
+
+EVENT_TEXTS = 10
+"""How many of each."""
+
+EVENT_TEXT = 120
+"""How many characters of each text are."""
+
 SOURCES_GRANTED = 1_000
 """For how many sensors it is known whom they may name; more are refused, as one that was
 forgotten would be believed."""

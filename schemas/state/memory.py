@@ -77,10 +77,21 @@ class Utterance(Struct, frozen=True, kw_only=True, gc=False):
     """Whether the companion asked it, and so awaits an answer."""
 
 
+class Happened(Struct, frozen=True, kw_only=True, gc=False):
+    """An event that was considered, its text cut to `limits.EVENT_TEXT` characters."""
+
+    at: datetime
+    text: str
+    person: str | None
+    """Whom it concerned; None: everybody may be told."""
+
+
 _FACTS: tuple[Fact, ...] = ()
 _PROFILES: Bounded[str, Profile] = Bounded(limits.PROFILES)
 _SAID: Bounded[str, tuple[Utterance, ...]] = Bounded(limits.TALKERS)
 _SILENT: Bounded[str, Silent] = Bounded(limits.TALKERS)
+
+_EVENTS: Bounded[str, tuple[Happened, ...]] = Bounded(limits.EVENT_SOURCES)
 
 
 class Memory(Struct, frozen=True, kw_only=True):
@@ -96,6 +107,8 @@ class Memory(Struct, frozen=True, kw_only=True):
     silent: Bounded[str, Silent] = _SILENT
     """By person, the last thing that was not said; under no name what concerned nobody in
     particular."""
+    events: Bounded[str, tuple[Happened, ...]] = _EVENTS
+    """By source, its latest events, the last at the end; people's own words are in `said`."""
 
 
 NOTHING = Memory()

@@ -169,6 +169,11 @@ class ExecutiveSettings(Part):
     recall: Annotated[bool, Setting("memory.recall")] = added(False)
     """Whether a model is told of what happened long ago, too, as far as it is like what is
     at hand: from the read models, in the room that `memory.prompt_tokens` leaves."""
+    recent_events: Annotated[bool, Setting("memory.recent_events", start="on")] = added(
+        False
+    )
+    """Whether a model is told the last ten events of a source, in the same room; at a
+    person's words those of all sources."""
     aliases: Annotated[bool, Setting("memory.aliases", start="on")] = added(False)
     """Whether a model is told facts about a thing by all its names, as facts with `also
     known as` state them."""

@@ -204,7 +204,8 @@ def _background(executive: ExecutiveSettings) -> tuple[str, ...]:
     if not executive.prompt_tokens:
         return by_skills
     memory = recall.MEMORY_TEMPLATES if executive.recall else ()
-    return (*recall.TEMPLATES, *memory, *by_skills)
+    events = recall.EVENT_TEMPLATES if executive.recent_events else ()
+    return (*recall.TEMPLATES, *events, *memory, *by_skills)
 
 
 def threshold_of(

@@ -2,8 +2,8 @@
 
 In order of precedence: how the person wants to be addressed, the conversation so far if
 these are that person's words, facts about the person and about what the event names, and
-how often such an event came before. All of it was written by others, so all of it is
-fenced; nothing that concerns another person is told.
+how often such an event came before, and what happened lately. All of it was written by
+others, so all of it is fenced; nothing that concerns another person is told.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
@@ -47,6 +47,13 @@ TEMPLATES = (
 )  # fmt: skip
 """Our own words in it, which are part of the arm; what is remembered never is."""
 
+
+_LATELY = "What happened lately:"
+EVENT_TEMPLATES = (_LATELY, _FACT)
+"""The same of the latest events."""
+
+EVENTS_SHARE = 0.5
+"""Which part of what is left they may take, so that there is room for long ago."""
 
 _MEMORY_CAP = 450
 """The same of a memory, which holds an event and what was said."""
@@ -145,6 +152,10 @@ def _topics(here: Remembering) -> Iterator[tuple[Sequence[str], float]]:
              relevant_facts(memory, event, has_aliases=here.has_aliases)]  # fmt: skip
     yield ((_FACTS, *facts) if facts else ()), 1.0
     yield _like(here), 1.0
+    # The latest first: what is too much is the oldest.
+    latest = reversed(conversation.latest_events(memory, event))
+    lines = [_FACT.format(fenced(each.text, _CAP)) for each in latest]
+    yield ((_LATELY, *lines) if lines else ()), EVENTS_SHARE
 
 
 def _addressed(profile: Profile) -> Iterator[str]:
@@ -210,8 +221,8 @@ def _within(lines: Iterable[str], characters: int) -> list[str]:
         if characters < 0:
             break
         taken.append(line)
-    headings = (_TALK, _FACTS, _LONG_AGO)
-    if taken and taken[0] == _TALK:
+    headings = (_TALK, _FACTS, _LONG_AGO, _LATELY)
+    if taken and taken[0] in (_TALK, _LATELY):
         # Read as it was said, oldest first.
         taken[1:] = reversed(taken[1:])
     return [] if len(taken) == 1 and taken[0] in headings else taken

@@ -13,7 +13,7 @@ from schemas.messages.sensing import Sensed
 from schemas.state import limits
 from schemas.state.agent import Pending
 from schemas.state.executive import EVERYBODY, Waiting
-from schemas.state.memory import Grounds, Memory, Utterance
+from schemas.state.memory import Grounds, Happened, Memory, Utterance
 
 
 def decided(
@@ -73,6 +73,28 @@ def completed(
     )
     whom = (pending.speaker or pending.person) if pending is not None else None
     return _with(memory, whom or (held.answer.person if held else None), said)
+
+
+def happened(memory: Memory, event: Sensed, at: datetime) -> Memory:
+    """Return the memory with a sensor's event among the latest of its source."""
+    text = event.text.strip()[: limits.EVENT_TEXT]
+    if event.is_persons or not text:
+        return memory
+    new = Happened(at=at, text=text, person=event.person)
+    known = (*memory.events.get(event.source, ()), new)[-limits.EVENT_TEXTS :]
+    return replace(memory, events=memory.events.set(event.source, known))
+
+
+def latest_events(memory: Memory, event: Sensed) -> tuple[Happened, ...]:
+    """Return the latest events before one, of its source; of all before a person's words.
+
+    What concerned somebody else is left out.
+    """
+    sources = memory.events.sorted_keys() if event.is_persons else (event.source,)
+    known = (each for source in sources for each in memory.events.get(source, ()))
+    told = (each for each in known if each.person in (None, event.person))
+    # Stable: what came at one time stays in its order.
+    return tuple(sorted(told, key=lambda each: each.at))[-limits.EVENT_TEXTS :]
 
 
 def with_person(memory: Memory, person: str | None) -> tuple[Utterance, ...]:

@@ -40,6 +40,8 @@ def decided(
     if not context.remembers:
         return state
     memory = conversation.decided(state.executive.memory, id_, message, event, now)
+    if event is not None and context.tells_events and not _is_hidden(context, event):
+        memory = conversation.happened(memory, event, now)
     if event is not None and message.silence is not None and context.tells_silences:
         memory = silences.decided(memory, context, id_, message, event)
     return _with(state, memory)
@@ -74,6 +76,12 @@ def completed(
     return _with(
         state, conversation.completed(memory, message, pending, held, context.now)
     )
+
+
+def _is_hidden(context: FoldContext, event: Sensed) -> bool:
+    """Tell whether somebody must not hear of an event, so that it is told to nobody."""
+    declared = context.appearance.domain.event_type
+    return declared is not None and bool(declared.hides(event))
 
 
 def _with(state: AgentState, memory: Memory) -> AgentState:

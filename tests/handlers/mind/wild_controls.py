@@ -107,6 +107,7 @@ EVERYTHING = ExecutiveSettings(
     speech=True,
     stream=True,
     recall=True,
+    recent_events=True,
     prompt_tokens=500,
     phrases=shipped(("en", "de")),
     templates=personalities.shipped(),
