@@ -9,7 +9,7 @@ from pathlib import Path
 
 from echoic.cli import commands_page
 from echoic.config import settings_page
-from echoic.docs_pages import events, services
+from echoic.docs_pages import engines, events, services
 from echoic.metrics import page as metrics_page
 
 FOLDER = Path(__file__).parent
@@ -19,6 +19,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "commands.md": commands_page.render,
     "metrics.md": metrics_page.render,
     "services.md": services.render,
+    "engines.schema.json": engines.render,
 }
 
 

@@ -10,17 +10,18 @@ import msgspec
 from pydantic.json_schema import models_json_schema
 
 from echoic.doors.calls import CALLS, Service
+from echoic.doors.engines.messages import Said
 from echoic.doors.replies import Refused
 from schemas.codec import catalogue
 from schemas.codec.struct_models import message_model
 from schemas.messages import sensing
-from schemas.values.base import MessageType
+from schemas.values.base import MessageType, Part
 from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PART, PARTITIONS
 
 Document = dict[str, Any]
 
 _MESSAGES = (*catalogue.INPUTS, *catalogue.OUTPUTS)
-_REQUESTS = [
+_OTHERS: list[type[Part]] = [Said] + [
     each.request
     for each in CALLS
     if each.request is not None and each.request not in _MESSAGES
@@ -48,24 +49,6 @@ _MARKS: Document = {
     "ce-count": {"type": "string", "description": "how many outputs the group has"},
 }
 _TOKEN = {"description": "1 to 64 of A-Z a-z 0-9 _ -"}
-_DELIVERED: Document = {
-    "name": "said",
-    "title": "What the companion says",
-    "payload": {
-        "type": "object",
-        "required": ["decision_id", "event_id", "text", "type", "path"],
-        "properties": {
-            "decision_id": {"type": "string"},
-            "event_id": {"type": "string"},
-            "text": {"type": "string"},
-            "type": {"type": "string", "description": "alert, suggestion, question …"},
-            "urgency": {"type": "number"},
-            "path": {"type": "string"},
-            "action": {"type": ["object", "null"]},
-            "expires_at": {"type": "string", "format": "date-time"},
-        },
-    },
-}
 _PART: Document = {
     "name": "said_in_part",
     "title": "All words so far of what the companion is about to say",
@@ -102,7 +85,7 @@ def asyncapi(version: str) -> Document:
     )
     channels = _channels()
     _, asked = models_json_schema(
-        [(model, "validation") for model in _REQUESTS],
+        [(model, "validation") for model in _OTHERS],
         ref_template="#/components/schemas/{model}",
     )
     _, replied = msgspec.json.schema_components(
@@ -119,8 +102,8 @@ def asyncapi(version: str) -> Document:
         "operations": _operations(channels),
         "components": {
             "messages": {model.__name__: _message(model) for model in _MESSAGES}
-            | {"Said": _DELIVERED, "SaidInPart": _PART}
-            | {each.__name__: _plain(each) for each in (*_REQUESTS, *_REPLIES)},
+            | {"SaidInPart": _PART}
+            | {each.__name__: _plain(each) for each in (*_OTHERS, *_REPLIES)},
             "schemas": {**asked["$defs"], **schema["$defs"], **replied},
         },
     }

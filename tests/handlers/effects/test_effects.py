@@ -227,6 +227,7 @@ async def test_a_delivery_goes_out_and_is_recorded(broker: Broker) -> None:
         "path": "heuristic",
         "action": None,
         "expires_at": "2020-01-01T12:00:00.000000Z",
+        "ttl_s": 30.0,
     }
 
 

@@ -1,0 +1,133 @@
+"""`echoic bridge`: let game engines be the bodies of characters, by JSON over a WebSocket."""
+
+import asyncio
+import secrets
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic.cli.options import TextCall, new_app
+from echoic.client.connection import connect
+from echoic.client.sensor_access import grant_persons, sensor_credentials
+from echoic.config.load import Settings
+from echoic.errors import EchoicError, NotRunningError
+from echoic.packs import bundled
+from echoic.terminal.output import note
+from streams.embedded import write_private
+from streams.jetstream.accounts import Credentials
+
+app = new_app("bridge", "Let game engines be the bodies of characters.")
+
+_LOOPBACK = ("127.0.0.1", "::1", "localhost")
+_TOKEN_BYTES = 32
+_LOOK_S = 1.0
+"""Seconds between two looks whether the broker still lets it in."""
+
+
+@app.command()
+def bridge(
+    call: TextCall,
+    characters: Annotated[
+        list[str] | None, typer.Argument(metavar="[CHARACTER]...")
+    ] = None,
+    listen: str = "127.0.0.1:7350",
+    source: str = "engine",
+    token_file: Path | None = None,
+    origin: list[str] | None = None,
+    person: list[str] | None = None,
+) -> None:
+    """Serve game engines: what characters do goes out, what happens to them comes in.
+
+    Engines connect to ws://HOST:PORT/v1/CHARACTER with the header `Authorization: Bearer
+    TOKEN`. docs/engines.md has the messages, packs/golem/clients a client for Unity and one
+    for Godot.
+
+    Examples: `echoic bridge`, `echoic bridge aria ben --listen 127.0.0.1:7351`.
+
+    Args:
+        characters: Whose bodies they are; else that of --agent.
+        listen: The address; of another machine only with a proxy before it that encrypts.
+        source: As which source they speak.
+        token_file: A file with the token; else one in the data folder, made when needed.
+        origin: A web page that may connect, such as https://example.org; may be given
+            again. Programs that are no browsers always may.
+        person: Whom events may name; may be given again.
+    """
+    if find_spec("websockets") is None:
+        raise EchoicError(
+            "websockets is not installed", next_step=bundled.extra("engine")
+        )
+    settings, address = call.settings, _address(listen)
+    names = tuple(dict.fromkeys(characters or [settings.agent]))
+    given = _read(token_file) if token_file is not None else None
+
+    async def run() -> None:
+        access = await _access(settings, names, source, tuple(person or ()))
+        token = given or _own_token(settings.data / "bridge.token")
+        await _serve(access, source, token, address, tuple(origin or ()))
+
+    if address[0] not in _LOOPBACK:
+        note("what goes over this address is not encrypted, the token included")
+    asyncio.run(run())
+
+
+async def _access(
+    settings: Settings, names: tuple[str, ...], source: str, persons: tuple[str, ...]
+) -> dict[str, Credentials]:
+    """Return a sensor's credentials for each character; no more rights are used."""
+    found = {}
+    async with connect(settings) as connection:
+        for name in names:
+            # Before the account, which could name anybody until then.
+            await grant_persons(connection.log, name, source, persons)
+            found[name] = await sensor_credentials(
+                settings, name, source, persons=persons
+            )
+    return found
+
+
+async def _serve(
+    access: dict[str, Credentials],
+    source: str,
+    token: str,
+    address: tuple[str, int],
+    origins: tuple[str, ...],
+) -> None:
+    # An extra, which no other command needs.
+    from echoic.doors.engines.server import bridge as served
+
+    host = f"[{address[0]}]" if ":" in address[0] else address[0]
+    async with served(access, source, token, listen=address, origins=origins) as bridge:
+        for name in access:
+            note(f"ws://{host}:{bridge.port}/v1/{name}")
+        # The client library tells nobody.
+        while not bridge.is_refused:  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_S)
+    raise NotRunningError(
+        f"the broker does not let the source {source!r} in any more",
+        next_step="echoic doctor",
+    )
+
+
+def _address(listen: str) -> tuple[str, int]:
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65_535:
+        raise EchoicError(f"--listen {listen!r} is no HOST:PORT such as 127.0.0.1:7350")
+    return host.strip("[]"), int(port)
+
+
+def _own_token(file: Path) -> str:
+    """Return the token in the data folder, and make it when needed."""
+    if not file.exists():
+        write_private(file, secrets.token_urlsafe(_TOKEN_BYTES).encode())
+    note(f"the token is in {file}")
+    return _read(file)
+
+
+def _read(file: Path) -> str:
+    token = file.read_text(encoding="utf-8").strip()
+    if not token:
+        raise EchoicError(f"{str(file)!r} holds no token")
+    return token
