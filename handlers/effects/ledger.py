@@ -105,5 +105,5 @@ class Ledger:
         self._ends = dict(kept)
 
 
-_FOR_WORDS = ("answer", "prediction", "talker")
+_FOR_WORDS = ("answer", "prediction", "talker", "executor")
 """Why models are asked what a decision waits for."""

@@ -67,12 +67,12 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
 
     token: ClassVar[str] = "model_asked"
 
-    purpose: Literal["answer", "prediction", "formation", "reflection", "talker"] = (
-        written("answer")
-    )
+    purpose: Literal[
+        "answer", "prediction", "formation", "reflection", "talker", "executor"
+    ] = written("answer")
     """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
     again on an event of the past, or to make a heuristic of what was said each time;
-    `talker`: for that layer of a character."""
+    `talker`, `executor`: for that layer of a character."""
     model: Name
     system: str
     prompt: str
@@ -106,6 +106,9 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     """Whether the words go out as they come, before the answer is whole."""
     recall_id: str | None = None
     """The ask of the memory that came before it: what was remembered is in the prompt."""
+    reason: str | None = None
+    """Why a character's executor is asked: `goals_changed`, `task_complete`, `idle` or
+    `periodic`."""
 
 
 class DeliveryAsked(Ask, frozen=True, kw_only=True):

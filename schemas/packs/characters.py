@@ -10,15 +10,16 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.packs import conditions
+from schemas.packs.layers import Executor, Talker
 from schemas.packs.place import Place
 from schemas.packs.tactics import Tactics
-from schemas.values.base import Name, Part, Seconds, Token, Unit
+from schemas.values.base import Name, Part, Seconds, Token
 from schemas.values.reasons import Absence
 
 IDLE_S = "idle_s"
 """The name under which conditions find for how many seconds nothing was done."""
 
-Layer = Literal["reflex", "queue", "talker", "place"]
+Layer = Literal["reflex", "queue", "talker", "executor", "place"]
 """Those that decide, in the order in which they are asked."""
 
 Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
@@ -100,69 +101,6 @@ class Think(Part):
     """By how much the grid is moved, so that characters do not all think at once."""
 
 
-class Line(Part):
-    """A line of a prompt: what a field of the body tells, under a label."""
-
-    label: str = Field(min_length=1, max_length=80)
-    field: Name
-
-
-class Tool(Part):
-    """Something that a layer's model may choose to do."""
-
-    name: Token
-    when: str = ""
-    """What must hold of the body for it to be offered; empty: it always is."""
-
-    @field_validator("when")
-    @classmethod
-    def _can_be_read(cls, when: str) -> str:
-        if when:
-            conditions.parse(when)
-        return when
-
-
-Extraversion = Annotated[float, Field(ge=0.0, le=1.0)]
-
-
-class Talker(Part):
-    """The layer that talks, and says what the character is after.
-
-    It is asked as often as the character is sociable; the first rule that fits counts.
-    """
-
-    extraversion: Name = "extraversion"
-    """The field of the body that tells how sociable the character is, 0 to 1."""
-    social: Token = "social_depth"
-    """The need for company."""
-    conversation: Name = "in_conversation"
-    """The field that tells whether it is in a conversation."""
-    high_extraversion: Extraversion = 0.6
-    low_extraversion: Extraversion = 0.4
-    conversation_s: Seconds = 10.0
-    lonely_s: Seconds = 15.0
-    lonely_below: Unit = 0.3
-    extrovert_s: Seconds = 30.0
-    moderate_s: Seconds = 60.0
-    introvert_s: Seconds = 120.0
-    conversation_priority: float = 8.0
-    """How urgent a question to the model is in a conversation; 5 if lonely, else 3."""
-    who: str = Field(default="", max_length=2_000)
-    """Who the character is, for the model; `{name}` is the agent's."""
-    lines: tuple[Line, ...] = Field(default=(), max_length=32)
-    """What it is told of the moment: what it sees, the weather, the place, who is near."""
-    tools: tuple[Tool, ...] = Field(default=(), max_length=32)
-    """What it may do besides speaking and setting aims; nothing that is work."""
-    channel: Token = "talk"
-    """Where what it says goes, unless there is a place."""
-    place: Token | None = None
-    """The agent that owns the conversations there: it is told what the character says."""
-    likelihood: bool = True
-    """Whether a draw decides if what is heard is answered; False: the model alone does."""
-    lapses_s: Seconds = 30.0
-    """How long after the place's last word the character is in no conversation any more."""
-
-
 class CharacterMind(Part):
     """What makes an agent a character."""
 
@@ -179,8 +117,11 @@ class CharacterMind(Part):
     tactics: Tactics | None = None
     """How it works off what it plans."""
     talker: Talker | None = None
+    executor: Executor | None = None
     place: Place | None = None
     """It is no somebody but somewhere: it owns the conversations of others."""
+    synonyms: dict[str, Token] = Field(default_factory=dict, max_length=256)
+    """What models call tools, by the tools' names: `stockpile: gather`."""
 
     @field_validator("absent")
     @classmethod
@@ -202,6 +143,9 @@ class CharacterMind(Part):
             for each in self.reflexes
             if each.behaviour not in self.behaviours
         ]
+        if self.executor is not None and self.tactics is None:
+            message = "nobody works off what the executor plans without the layer queue"
+            raise PydanticCustomError("layer", message)
         for layer, part in self._parts():
             if (layer in self.layers) != (part is not None):
                 message = "the layer {layer} needs its part, and the part the layer"
@@ -215,7 +159,12 @@ class CharacterMind(Part):
 
     def _parts(self) -> tuple[tuple[Layer, Part | None], ...]:
         """Return the parts of layers that need one."""
-        return (("queue", self.tactics), ("talker", self.talker), ("place", self.place))
+        return (
+            ("queue", self.tactics),
+            ("talker", self.talker),
+            ("executor", self.executor),
+            ("place", self.place),
+        )
 
     def priority(self, reflex: Reflex) -> float:
         """Return how much a reflex matters: its own priority, else its behaviour's."""

@@ -1,180 +1,198 @@
-"""Asking a layer's model, and hearing its answer.
+"""Asking a layer's model, and hearing its answer, whichever layer it is.
 
 A character with a model never falls back to scripts silently: what the model did not answer,
 or answered badly, ends its decision with the reason, and the character goes on.
 """
 
-from collections.abc import Mapping
-from datetime import datetime, timedelta
-from typing import Any, Literal
+from datetime import timedelta
+from typing import Literal
 
-from handlers.mind.characters import cadence, conversing, reflexes, replies, talker
-from handlers.mind.characters.replies import Reply, Unreadable
+from msgspec import Struct
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import recorded_digest
 from handlers.mind.flows.infer import infer
 from handlers.mind.stages import completion
 from handlers.mind.stages.prompts import request_hash
-from projections.folds.characters import body
+from schemas.codec.catalogue import ControlMessage
 from schemas.messages.arms import Action, llm_arm
 from schemas.messages.asks import DeliveryAsked, ModelAsked
-from schemas.messages.characters import AIMS, AimsSet
+from schemas.messages.characters import AimsSet
 from schemas.messages.decisions import Completed, Draw, Dropped, LayerVerdict
 from schemas.messages.notes import ControlRefused, Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
-from schemas.packs.characters import CharacterMind, Talker
 from schemas.state.character import Character, LayerAsk
 from schemas.values import ids
 from schemas.values.reasons import Drop
-from schemas.values.subjects import AGENT_SOURCE
 
-TALKER: Literal["talker"] = "talker"
+LayerName = Literal["talker", "executor"]
+"""The layers that ask a model."""
 
 _UNKNOWN = 0.0
-"""Nobody predicts how a character's words turn out."""
+"""Nobody predicts how what a character says or does turns out."""
 
 
-def verdict(
-    turn: TurnContext,
-    mind: CharacterMind,
-    character: Character,
-    fields: Mapping[str, object],
-    at: datetime | None = None,
+class Question(Struct, frozen=True, kw_only=True):
+    """What a layer asks its model."""
+
+    layer: LayerName
+    system: str
+    prompt: str
+    priority: float
+    channel: str
+    reason: str | None = None
+    likely: float = 1.0
+    """With which probability it is asked here."""
+    draw: Draw | None = None
+    """The draw that decided, if any."""
+
+
+def held_back(
+    turn: TurnContext, layer: LayerName, character: Character
 ) -> LayerVerdict | None:
-    """Return what the talker comes to, now or later; None if the character has none."""
-    layer = mind.talker
-    if layer is None:
-        return None
+    """Return why a layer's model cannot be asked, whatever is due; None if it can."""
     if turn.settings.model is None:
-        return _verdict("not_asked", "no model is configured")
-    if TALKER in character.asked:
-        return _verdict("goes_on", "its model has not answered yet")
-    heard_ = conversing.hears(character, layer, at or turn.now)
-    if heard_ is not None:
-        answers, why = conversing.verdict(turn, layer, heard_, fields)
-        acts = "acts" if answers else "nothing_due"
-        return _verdict(acts, why, conversing.RULE)
-    interval_s, rule = cadence.talker_interval(layer, fields)
-    why = f"{rule}: every {interval_s:g} s"
-    is_due = cadence.is_due(character.called.get(TALKER), interval_s, at or turn.now)
-    return _verdict("acts" if is_due else "nothing_due", why, rule)
+        why = "no model is configured"
+        return LayerVerdict(layer=layer, verdict="not_asked", why=why)
+    if layer in character.asked:
+        why = "its model has not answered yet"
+        return LayerVerdict(layer=layer, verdict="goes_on", why=why)
+    return None
 
 
-def times(
-    turn: TurnContext, mind: CharacterMind, character: Character
-) -> list[datetime]:
-    """Return the times at which the talker may become due."""
-    layer = mind.talker
-    if layer is None or turn.settings.model is None or TALKER in character.asked:
-        return []
-    called = character.called.get(TALKER)
-    heard_ = conversing.hears(character, layer, turn.now)
-    # What was heard may be to be answered still; when that is over its own cadence counts.
-    further = [] if heard_ is None else [turn.now, heard_.until]
-    if called is None:
-        return [turn.now, *further]
-    each = (
-        layer.conversation_s,
-        layer.lonely_s,
-        layer.extrovert_s,
-        layer.moderate_s,
-        layer.introvert_s,
-    )
-    # One that has passed already is due at the next tick.
-    due = [max(called + timedelta(seconds=wait_s), turn.now) for wait_s in each]
-    return [*due, *further]
-
-
-def ask(
-    turn: TurnContext,
-    mind: CharacterMind,
-    character: Character,
-    fields: Mapping[str, object],
-    decision_id: str,
-) -> ModelAsked:
-    """Return the question to the talker's model."""
-    layer, model = mind.talker, turn.settings.model
-    assert layer is not None, "the verdict was to act"
+def ask(turn: TurnContext, question: Question, decision_id: str) -> ModelAsked:
+    """Return a layer's question to its model."""
+    model = turn.settings.model
     assert model is not None, "the verdict was to act"
-    told = talker.system(turn.input.agent, layer)
-    doing = reflexes.doing_at(character, turn.now)
-    asked = talker.prompt(
-        mind, layer, fields, doing.behaviour if doing else None, character.aims
-    )
-    _, rule = cadence.talker_interval(layer, fields)
-    heard_ = conversing.hears(character, layer, turn.now)
-    if heard_ is not None:
-        asked, rule = f"{asked}\n\n{conversing.prompt(heard_)}", conversing.RULE
     ttl_s = turn.settings.ttl_s
     return ModelAsked(
-        purpose=TALKER,
+        purpose=question.layer,
         decision_id=decision_id,
-        priority=cadence.talker_priority(layer, rule),
+        priority=question.priority,
         expires_at=turn.now + timedelta(seconds=ttl_s),
         ttl_s=ttl_s,
         model=model.name,
-        system=told,
-        prompt=asked,
+        system=question.system,
+        prompt=question.prompt,
         temperature=model.temperature,
         max_tokens=model.max_tokens,
         deadline_s=model.deadline_s,
-        channel=layer.channel,
+        channel=question.channel,
         response_type="observation",
-        request_hash=request_hash(model, told, asked),
-        template_digest=recorded_digest(turn, ids.digest(told.encode())),
+        request_hash=request_hash(model, question.system, question.prompt),
+        template_digest=recorded_digest(turn, ids.digest(question.system.encode())),
+        reason=question.reason,
     )
 
 
-def odds(
-    turn: TurnContext, layer: Talker, character: Character, fields: Mapping[str, object]
-) -> tuple[float, Draw | None]:
-    """Return with which probability the talker is asked here, and the draw if any."""
-    heard_ = conversing.hears(character, layer, turn.now)
-    if heard_ is None:
-        return 1.0, None
-    return conversing.odds(turn, layer, heard_, fields)
-
-
-def arm(turn: TurnContext, layer: Talker) -> str:
-    """Return the arm of asking the talker's model as it is asked."""
+def arm(turn: TurnContext, question: Question) -> str:
+    """Return the arm of asking a layer's model as it is asked."""
     model = turn.settings.model
     assert model is not None, "the verdict was to act"
-    words = talker.system(turn.input.agent, layer).encode()
-    sampling = f"{model.temperature}/{model.max_tokens}".encode()
-    return f"{TALKER}:" + llm_arm(model.name, ids.digest(words), ids.digest(sampling))
+    words = ids.digest(question.system.encode())
+    sampling = ids.digest(f"{model.temperature}/{model.max_tokens}".encode())
+    return f"{question.layer}:{llm_arm(model.name, words, sampling)}"
 
 
 def waiting(turn: TurnContext, ask_id: str) -> LayerAsk | None:
     """Return the layer's ask that has this id; None if no layer waits for it."""
+    layer = layer_of(turn, ask_id)
+    return turn.state.character.asked[layer] if layer is not None else None
+
+
+def layer_of(turn: TurnContext, ask_id: str) -> str | None:
+    """Return the layer that waits for an ask; None if none does."""
     asked = turn.state.character.asked
-    return next(
-        (asked[layer] for layer in sorted(asked) if asked[layer].ask_id == ask_id), None
-    )
+    return next((each for each in sorted(asked) if asked[each].ask_id == ask_id), None)
 
 
-def heard(
+def words_of(
     turn: TurnContext, asked: LayerAsk, result: ModelAnswered | ModelFailed
-) -> None:
-    """End the decision that waits for a layer's model, with what it said or without."""
+) -> ModelAnswered | None:
+    """Take a result, and return it if it is an answer in time; else end the decision."""
     refused = completion.refusal(turn.state, result)
     if refused is not None:
         turn.emit(refused)
-        return
+        return None
     turn.emit(Handled(reason="recorded"))
-    mind = body.mind_of(turn.packs)
     if isinstance(result, ModelFailed):
-        _drop(turn, asked, completion.DROPS[result.reason], result.detail)
-    elif turn.now > asked.expires_at:
-        _drop(turn, asked, "stale", f"stale since {asked.expires_at}")
-    elif mind is None or mind.talker is None:
-        _drop(turn, asked, "cancelled", "it is no such character any more")
-    else:
-        _answered(turn, mind, mind.talker, asked, result)
+        drop(turn, asked, completion.DROPS[result.reason], result.detail)
+        return None
+    if turn.now > asked.expires_at:
+        drop(turn, asked, "stale", f"stale since {asked.expires_at}")
+        return None
+    return result
+
+
+def complete(
+    turn: TurnContext,
+    asked: LayerAsk,
+    model: str,
+    text: str,
+    action: Action | None,
+    left_out: tuple[str, ...],
+) -> None:
+    """End a decision with what its model answered."""
+    turn.emit(
+        Completed(
+            decision_id=asked.decision_id,
+            ask_id=asked.ask_id,
+            path="llm",
+            text=text,
+            response_type="observation",
+            action=action,
+            model=model,
+            predicted_success=_UNKNOWN,
+            prediction_confidence=_UNKNOWN,
+            left_out=left_out or None,
+        )
+    )
+
+
+def infer_or_refuse(
+    turn: TurnContext, control: ControlMessage, layer: LayerName
+) -> None:
+    """Change what a character is after, or plans; say why if that cannot be."""
+    refused = infer(turn, control, layer)
+    if isinstance(refused, ControlRefused):
+        turn.emit(refused)
+
+
+def prioritise(
+    turn: TurnContext, priorities: dict[str, float] | None, layer: LayerName
+) -> None:
+    """Change how much each kind of work matters, if a layer's model wants that."""
+    before = dict(turn.state.character.priorities)
+    if priorities is not None and priorities != before:
+        infer_or_refuse(turn, AimsSet(priorities=priorities), layer)
+
+
+def deliver(
+    turn: TurnContext, asked: LayerAsk, channel: str, text: str, action: Action | None
+) -> None:
+    """Send out what a layer's model said, or wants done."""
+    left_s = (asked.expires_at - turn.now).total_seconds()
+    turn.emit(
+        DeliveryAsked(
+            decision_id=asked.decision_id,
+            event_id=asked.event_id,
+            channel=channel,
+            text=text,
+            response_type="observation",
+            urgency=0.0,
+            path="llm",
+            action=action,
+            output="action" if action is not None else None,
+            priority=0.5,
+            expires_at=asked.expires_at,
+            ttl_s=max(left_s, 0.001),
+        )
+    )
 
 
 def give_up(turn: TurnContext, asked: LayerAsk) -> None:
     """End the wait for a model that never answered."""
-    _drop(turn, asked, "llm_timeout", "no answer came")
+    drop(turn, asked, "llm_timeout", "no answer came")
 
 
 def broken(asked: LayerAsk, detail: str) -> Dropped:
@@ -182,87 +200,8 @@ def broken(asked: LayerAsk, detail: str) -> Dropped:
     return _dropped(asked, "error", detail)
 
 
-def _answered(
-    turn: TurnContext,
-    mind: CharacterMind,
-    layer: Talker,
-    asked: LayerAsk,
-    result: ModelAnswered,
-) -> None:
-    fields = reflexes.fields_at(turn.state.character, mind, turn.now)
-    try:
-        reply = replies.read(result.text, talker.offered(layer, fields))
-    except Unreadable as error:
-        _drop(turn, asked, "llm_declined", str(error))
-        return
-    turn.emit(
-        Completed(
-            decision_id=asked.decision_id,
-            ask_id=asked.ask_id,
-            path="llm",
-            text=reply.speaking,
-            response_type="observation",
-            action=reply.action,
-            model=result.model,
-            predicted_success=_UNKNOWN,
-            prediction_confidence=_UNKNOWN,
-            left_out=reply.refused or None,
-        )
-    )
-    if reply.speaking:
-        said = conversing.spoken(layer, asked, reply.action)
-        channel = layer.channel if said is None else AGENT_SOURCE
-        turn.emit(_delivery(turn, asked, channel, reply.speaking, said))
-    if reply.action is not None:
-        words = reply.action.type
-        turn.emit(_delivery(turn, asked, mind.channel, words, reply.action))
-    _aim(turn, reply)
-
-
-def _aim(turn: TurnContext, reply: Reply) -> None:
-    """Infer what the character is after from here, if its talker said so."""
-    before = turn.state.character
-    if not reply.aims and reply.priorities is None:
-        return
-    wanted = (*before.aims, *(each for each in reply.aims if each not in before.aims))
-    if len(wanted) > AIMS:
-        detail = f"{AIMS} aims are held at once; {len(wanted)} would be"
-        turn.emit(
-            ControlRefused(control=AimsSet.token, reason="invalid", detail=detail)
-        )
-        wanted = before.aims
-    control = AimsSet(
-        aims=wanted if wanted != before.aims else None,
-        priorities=dict(reply.priorities) if reply.priorities is not None else None,
-    )
-    if control.aims is None and control.priorities is None:
-        return
-    refused = infer(turn, control, TALKER)
-    if isinstance(refused, ControlRefused):
-        turn.emit(refused)
-
-
-def _delivery(
-    turn: TurnContext, asked: LayerAsk, channel: str, text: str, action: Action | None
-) -> DeliveryAsked:
-    left_s = (asked.expires_at - turn.now).total_seconds()
-    return DeliveryAsked(
-        decision_id=asked.decision_id,
-        event_id=asked.event_id,
-        channel=channel,
-        text=text,
-        response_type="observation",
-        urgency=0.0,
-        path="llm",
-        action=action,
-        output="action" if action is not None else None,
-        priority=0.5,
-        expires_at=asked.expires_at,
-        ttl_s=max(left_s, 0.001),
-    )
-
-
-def _drop(turn: TurnContext, asked: LayerAsk, reason: Drop, detail: str) -> None:
+def drop(turn: TurnContext, asked: LayerAsk, reason: Drop, detail: str) -> None:
+    """End a decision with nothing said or planned."""
     turn.emit(_dropped(asked, reason, detail))
 
 
@@ -273,7 +212,3 @@ def _dropped(asked: LayerAsk, reason: Drop, detail: str) -> Dropped:
         reason=reason,
         detail=detail[:2_000],
     )
-
-
-def _verdict(verdict: Any, why: str, rule: str | None = None) -> LayerVerdict:
-    return LayerVerdict(layer=TALKER, verdict=verdict, rule=rule, why=why)

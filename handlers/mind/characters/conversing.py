@@ -13,7 +13,7 @@ from handlers.mind.context import TurnContext
 from schemas.messages.arms import Action
 from schemas.messages.decisions import Draw
 from schemas.messages.sensing import Fields
-from schemas.packs.characters import Talker
+from schemas.packs.layers import Talker
 from schemas.state.character import Character, Heard, LayerAsk
 from schemas.values import ids
 from schemas.values.prompt_fencing import fenced

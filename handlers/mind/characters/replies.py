@@ -5,6 +5,7 @@ reason, and so is each action that was not offered and each aim that is none; th
 """
 
 import json
+import re
 from collections.abc import Collection, Mapping
 from typing import Any, cast, get_args
 
@@ -14,7 +15,7 @@ from pydantic import ValidationError
 from schemas.messages.arms import Action
 from schemas.messages.characters import Aim, Horizon
 from schemas.values.base import first_fault
-from schemas.values.exact_math import clamp
+from schemas.values.exact_math import clamp, round6
 from schemas.values.unicode_text import quoted
 
 SPEECH = 1_000
@@ -22,6 +23,13 @@ SPEECH = 1_000
 
 _HORIZONS = cast(tuple[Horizon, ...], get_args(Horizon))
 _PERCENT = 100.0
+
+_NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
+_MOST = 32
+_HUGE = 1e9
+
+NONE: Mapping[str, str] = {}
+"""No synonyms."""
 
 
 class Unreadable(Exception):
@@ -41,20 +49,22 @@ class Reply(Struct, frozen=True):
     """What of it was left out, and why."""
 
 
-def read(text: str, tools: Collection[str]) -> Reply:
+def read(
+    text: str, tools: Collection[str], synonyms: Mapping[str, str] = NONE
+) -> Reply:
     """Read a talker's reply; `tools` are the names of what it may do.
 
     Raises:
         Unreadable: there is no JSON object in it, or nothing of use.
     """
-    told = _object(text)
+    told = read_object(text)
     refused: list[str] = []
     reply = Reply(
-        thinking=_words(told, "thinking"),
-        speaking=_words(told, "speaking")[:SPEECH],
-        action=_action(told.get("action"), tools, refused),
+        thinking=words(told, "thinking"),
+        speaking=words(told, "speaking")[:SPEECH],
+        action=_action(told.get("action"), tools, synonyms, refused),
         aims=_aims(told.get("goal"), refused),
-        priorities=_priorities(told.get("priorities"), refused),
+        priorities=shares(told.get("priorities"), refused),
         refused=(),
     )
     if not (reply.thinking or reply.speaking or reply.action or reply.aims):
@@ -69,8 +79,12 @@ def read(text: str, tools: Collection[str]) -> Reply:
     )
 
 
-def _object(text: str) -> dict[str, Any]:
-    """Return the first JSON object of a text."""
+def read_object(text: str) -> dict[str, Any]:
+    """Return the first JSON object of a text.
+
+    Raises:
+        Unreadable: there is none.
+    """
     start = text.find("{")
     if start < 0:
         raise Unreadable("there is no JSON in the reply")
@@ -80,21 +94,49 @@ def _object(text: str) -> dict[str, Any]:
         raise Unreadable(f"the reply's JSON is broken: {error}") from error
     if not isinstance(told, dict):
         raise Unreadable("the reply's JSON is no object")
+    try:
+        # Escapes may stand for half a character, which nobody can write.
+        json.dumps(told, ensure_ascii=False).encode()
+    except UnicodeEncodeError as error:
+        raise Unreadable("the reply's JSON holds half a character") from error
     return told
 
 
-def _words(told: Mapping[str, Any], name: str) -> str:
+def words(told: Mapping[str, Any], name: str) -> str:
+    """Return a text of a reply in one line; empty if there is none."""
     said = told.get(name)
     return " ".join(said.split()) if isinstance(said, str) else ""
 
 
-def _action(told: object, tools: Collection[str], refused: list[str]) -> Action | None:
+def tool(
+    name: object,
+    tools: Collection[str],
+    synonyms: Mapping[str, str],
+    refused: list[str],
+) -> str | None:
+    """Return the tool that a model means; None, and why in `refused`, if it is not offered."""
+    meant = "_".join(name.casefold().split()) if isinstance(name, str) else ""
+    for each in (name, meant, synonyms.get(meant)):
+        if isinstance(each, str) and each in tools:
+            return each
+    refused.append(f"the action {quoted(str(name)[:80])} was not offered")
+    return None
+
+
+def _action(
+    told: object,
+    tools: Collection[str],
+    synonyms: Mapping[str, str],
+    refused: list[str],
+) -> Action | None:
     if told is None:
         return None
     fields = told if isinstance(told, dict) else {"type": told}
-    name, target = fields.get("type"), fields.get("target")
-    if not isinstance(name, str) or name not in tools:
-        refused.append(f"the action {quoted(str(name)[:80])} was not offered")
+    name, target = (
+        tool(fields.get("type"), tools, synonyms, refused),
+        fields.get("target"),
+    )
+    if name is None:
         return None
     return Action(type=name, target=target if isinstance(target, str) else None)
 
@@ -120,7 +162,8 @@ def _aims(told: object, refused: list[str]) -> tuple[Aim, ...]:
     return tuple(found)
 
 
-def _priorities(told: object, refused: list[str]) -> Mapping[str, float] | None:
+def shares(told: object, refused: list[str]) -> Mapping[str, float] | None:
+    """Return priorities as shares of 1, by name; None if there are none."""
     if told is None:
         return None
     if not isinstance(told, dict) or not all(map(_is_number, told.values())):
@@ -128,8 +171,15 @@ def _priorities(told: object, refused: list[str]) -> Mapping[str, float] | None:
         return None
     # Models write percents as the source design's examples do, or shares.
     scale = _PERCENT if any(each > 1 for each in told.values()) else 1.0
-    return {name: clamp(told[name] / scale, 0.0, 1.0) for name in sorted(told)}
+    named = [name for name in sorted(told) if _NAME.fullmatch(name)][:_MOST]
+    if len(named) < len(told):
+        left = ", ".join(quoted(each[:80]) for each in told if each not in named)
+        refused.append(f"priorities were left out: {left}"[:400])
+    return {name: round6(clamp(told[name] / scale, 0.0, 1.0)) for name in named}
 
 
 def _is_number(value: object) -> bool:
-    return isinstance(value, int | float) and not isinstance(value, bool)
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        return False
+    # Neither infinite nor none at all, as JSON in Python may be.
+    return abs(value) <= _HUGE

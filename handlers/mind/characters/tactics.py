@@ -70,15 +70,18 @@ def for_build(tactics: Tactics, build: PlannedBuild, fields: Fields) -> Step:
     return _unless_full(tactics, replace(step, build=name), fields)
 
 
-def problem(tactics: Tactics, building: str, fields: Fields) -> str | None:
-    """Return why something is not built; None if it may be."""
+def problem(
+    tactics: Tactics, building: str, fields: Fields, planned: int = 0
+) -> str | None:
+    """Return why something is not built, with so many planned already; None if it may be."""
     known = tactics.buildings.get(building)
     if known is None:
         return "nobody knows how to build it"
     most = known.most(_count(fields, tactics.heads))
     stand = _count(_objects(fields, tactics.built), building) or 0
-    if most is not None and stand >= most:
-        return f"{stand} stand, and {most} may"
+    if most is not None and stand + planned >= most:
+        further = f" and {planned} are planned" if planned else ""
+        return f"{stand} stand{further}, and {most} may"
     return None
 
 

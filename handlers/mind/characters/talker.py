@@ -8,7 +8,8 @@ from collections.abc import Mapping, Sequence
 
 from schemas.messages.characters import Aim
 from schemas.packs import conditions
-from schemas.packs.characters import CharacterMind, Talker, Tool
+from schemas.packs.characters import CharacterMind
+from schemas.packs.layers import Line, Talker, Tool
 from schemas.values.prompt_fencing import RULE, fenced, shown
 
 _CAP = 400
@@ -33,7 +34,12 @@ def system(agent: str, talker: Talker) -> str:
 
 def offered(talker: Talker, fields: Mapping[str, object]) -> tuple[str, ...]:
     """Return the names of the tools that may be chosen now."""
-    return tuple(each.name for each in talker.tools if _is_offered(each, fields))
+    return offered_of(talker.tools, fields)
+
+
+def offered_of(tools: Sequence[Tool], fields: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the names of those tools whose condition holds."""
+    return tuple(each.name for each in tools if _is_offered(each, fields))
 
 
 def _is_offered(tool: Tool, fields: Mapping[str, object]) -> bool:
@@ -55,22 +61,28 @@ def prompt(
         for name in mind.needs
         if isinstance(level := fields.get(name), float)
     ]
-    known = [
-        f"- {line.label}: {_told(value)}"
-        for line in talker.lines
-        if (value := conditions.field_value(line.field, fields))[0]
-    ]
+    known = told_of(talker.lines, fields)
     parts = [
-        _part("Needs", needs),
-        _part("Around you", known),
-        _part("You want", [f"- {fenced(each.text, _CAP)}" for each in aims]),
+        part("Needs", needs),
+        part("Around you", known),
+        part("You want", [f"- {fenced(each.text, _CAP)}" for each in aims]),
         f"You are doing: {doing or 'nothing'}",
         f"Tools: {', '.join(offered(talker, fields)) or 'none'}",
     ]
     return "\n\n".join(filter(None, parts))
 
 
-def _part(title: str, lines: Sequence[str]) -> str:
+def told_of(lines: Sequence[Line], fields: Mapping[str, object]) -> list[str]:
+    """Return lines of a prompt: what fields of the body tell, under their labels."""
+    return [
+        f"- {line.label}: {_told(value)}"
+        for line in lines
+        if (value := conditions.field_value(line.field, fields))[0]
+    ]
+
+
+def part(title: str, lines: Sequence[str]) -> str:
+    """Return lines of a prompt under a title; empty if there are none."""
     return "\n".join((f"{title}:", *lines)) if lines else ""
 
 

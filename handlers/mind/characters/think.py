@@ -4,26 +4,32 @@ An occasion is an event, or a time at which its table of reflexes would act by i
 at which nothing is due is none: the mind tells by `WakeupSet` when it thinks next.
 """
 
-from collections.abc import Mapping
-from datetime import datetime
 from typing import Any
 
-from msgspec import Struct
-
-from handlers.mind.characters import acting, asking, place, queue, reflexes
+from handlers.mind.characters import (
+    acting,
+    asking,
+    executing,
+    layers,
+    place,
+    queue,
+    reflexes,
+    talking,
+)
 from handlers.mind.characters.acting import Deed
+from handlers.mind.characters.asking import Question
 from handlers.mind.characters.queue import Work
 from handlers.mind.characters.reflexes import Finding
 from handlers.mind.context import TurnContext
 from projections.folds.characters import body
 from schemas.messages.arms import REFLEX, SILENT, Action
 from schemas.messages.asks import WakeupSet
-from schemas.messages.decisions import Candidate, Decided, LayerVerdict, Salience
+from schemas.messages.decisions import Candidate, Decided, Salience
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
 from schemas.packs.characters import NO_TABLE, CharacterMind
 from schemas.state.agent import Timer
-from schemas.state.character import Character
+from schemas.state.character import Character, LayerAsk
 from schemas.values.by_identity import by_identity
 from schemas.values.ids import digest
 from schemas.values.reasons import Silence
@@ -86,12 +92,32 @@ def _at_timer(turn: TurnContext, timer: Timer) -> None:
 
 def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> bool:
     """Hear a layer's model, and say whether the result was for one."""
-    asked = asking.waiting(turn, result.ask_id)
+    layer, asked = asking.layer_of(turn, result.ask_id), None
+    if layer is not None:
+        asked = turn.state.character.asked[layer]
     if asked is None:
         return False
-    asking.heard(turn, asked, result)
+    _hear(turn, layer, asked, result)
     _wake_up(turn)
     return True
+
+
+def _hear(
+    turn: TurnContext,
+    layer: str | None,
+    asked: LayerAsk,
+    result: ModelAnswered | ModelFailed,
+) -> None:
+    answer = asking.words_of(turn, asked, result)
+    mind = body.mind_of(turn.packs)
+    if answer is None:
+        return
+    if mind is None:
+        asking.drop(turn, asked, "cancelled", "it is no such character any more")
+    elif layer == "talker":
+        talking.answered(turn, mind, asked, answer)
+    else:
+        executing.answered(turn, mind, asked, answer)
 
 
 def _give_up(turn: TurnContext, ask_id: str) -> None:
@@ -128,84 +154,34 @@ def _decide(
         _unless_idle(turn, common, absent, is_event=is_event)
         _wake(turn, mind)
         return
-    looked = _looked(turn, mind, character, fields, turn.now)
-    common["layers"] = _records(looked)
-    if looked.found.acts:
-        acting.act(turn, mind, _reflex(mind, looked.found), common)
-    elif looked.works is not None and looked.works.acts:
-        acting.act(turn, mind, _step(mind, looked.works), common)
-    elif looked.talks is not None and looked.talks.verdict == "acts":
-        _talk(turn, mind, character, fields, common)
-    else:
-        _unless_idle(turn, common, "nothing_due", is_event=is_event)
+    looked = layers.look(turn, mind, character, fields, turn.now)
+    common["layers"] = looked.records
+    match looked.actor:
+        case "reflex":
+            acting.act(turn, mind, _reflex(mind, looked.found), common)
+        case "queue":
+            assert looked.works is not None, "it acts"
+            acting.act(turn, mind, _step(mind, looked.works), common)
+        case "talker":
+            _ask(turn, talking.question(turn, mind, character, fields), common)
+        case "executor":
+            _ask(turn, executing.question(turn, mind, character, fields), common)
+        case _:
+            _unless_idle(turn, common, "nothing_due", is_event=is_event)
     queue.tidy(turn, mind, fields)
     _wake(turn, mind)
 
 
-class _Looked(Struct, frozen=True):
-    """What each layer came to, in the order in which they are asked; None: it has none."""
-
-    found: Finding
-    works: Work | None
-    talks: LayerVerdict | None
-
-    @property
-    def acts(self) -> bool:
-        return any(each.verdict == "acts" for each in self.verdicts)
-
-    @property
-    def verdicts(self) -> list[LayerVerdict]:
-        works = self.works.record() if self.works is not None else None
-        all_ = (self.found.record(), works, self.talks)
-        return [each for each in all_ if each is not None]
-
-
-def _looked(
-    turn: TurnContext,
-    mind: CharacterMind,
-    character: Character,
-    fields: Mapping[str, object],
-    at: datetime,
-) -> _Looked:
-    doing = reflexes.doing_at(character, at)
-    return _Looked(
-        reflexes.find(mind, fields, doing),
-        queue.find(mind, character, fields, at),
-        asking.verdict(turn, mind, character, fields, at),
-    )
-
-
-def _records(looked: _Looked) -> tuple[LayerVerdict, ...]:
-    """Return the verdicts as recorded: one thing at a time, whoever is behind is not asked."""
-    told, actor = [], None
-    for each in looked.verdicts:
-        if actor is None:
-            told.append(each)
-            actor = each.layer if each.verdict == "acts" else None
-        else:
-            why = f"the {actor} acts"
-            told.append(LayerVerdict(layer=each.layer, verdict="not_asked", why=why))
-    return tuple(told)
-
-
-def _talk(
-    turn: TurnContext,
-    mind: CharacterMind,
-    character: Character,
-    fields: Mapping[str, object],
-    common: dict[str, Any],
-) -> None:
-    """Ask the talker's model what to say."""
-    layer = mind.talker
-    assert layer is not None, "it came to a verdict"
-    arm = asking.arm(turn, layer)
-    asked = asking.ask(turn, mind, character, fields, turn.next_id)
-    likely, draw = asking.odds(turn, layer, character, fields)
+def _ask(turn: TurnContext, question: Question, common: dict[str, Any]) -> None:
+    """Ask a layer's model what to say, or what to plan."""
+    arm = asking.arm(turn, question)
+    asked = asking.ask(turn, question, turn.next_id)
+    likely = question.likely
     silent = (Candidate(arm=SILENT, probability=1 - likely),) if likely < 1 else ()
     turn.emit(
         Decided(
             **common | {"probability": likely},
-            draw=draw,
+            draw=question.draw,
             path="llm",
             arm=arm,
             greedy_arm=arm,
@@ -213,7 +189,7 @@ def _talk(
             timing="queued",
             expires_at=asked.expires_at,
             candidates=(Candidate(arm=arm, probability=likely), *silent),
-            layer=asking.TALKER,
+            layer=question.layer,
             prompt_digest=asked.request_hash,
         )
     )
@@ -287,23 +263,9 @@ def _common(turn: TurnContext, mind: CharacterMind) -> dict[str, Any]:
 def _wake(turn: TurnContext, mind: CharacterMind) -> None:
     """Tell when the character thinks next of its own accord, if that has changed."""
     character = turn.state.character
-    due = _next(turn, mind, character)
+    due = layers.next_time(turn, mind, character)
     if due != character.due:
         turn.emit(WakeupSet(due_at=due))
-
-
-def _next(
-    turn: TurnContext, mind: CharacterMind, character: Character
-) -> datetime | None:
-    """Return when a layer is due next, if no event comes before."""
-
-    def is_due(tick: datetime, fields: Mapping[str, object]) -> bool:
-        return _looked(turn, mind, character, fields, tick).acts
-
-    further = asking.times(turn, mind, character)
-    if character.plan.tasks or character.plan.builds:
-        further = [turn.now, *further]
-    return reflexes.due(character, mind, turn.now, is_due, further)
 
 
 @by_identity(256)

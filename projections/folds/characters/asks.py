@@ -9,7 +9,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import LayerAsk
 
-LAYERS = ("talker",)
+LAYERS = ("talker", "executor")
 """The purposes of asks that are layers'."""
 
 GRACE = timedelta(seconds=60)

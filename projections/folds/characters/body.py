@@ -54,6 +54,8 @@ def sensed(
     if means == "body":
         body = _reported(body, mind, event.fields, now)
         since = since or now
+    if _has_talked(mind, before.body, body):
+        before = plans.talked(before, now)
     before = replace(before, body=body, since=since)
     if mind.talker is not None and mind.talker.place is not None:
         heard = hearing.sensed(before.heard, mind.talker, event, now)
@@ -101,6 +103,14 @@ def woken(state: AgentState, message: WakeupSet) -> AgentState:
         left = timers.added(left, Timer(due=message.due_at, id=THINK, purpose="think"))
     character = replace(state.character, due=message.due_at)
     return replace(state, timers=left, character=character)
+
+
+def _has_talked(mind: CharacterMind, before: Body, after: Body) -> bool:
+    """Tell whether a conversation is over, after which the executor may be asked."""
+    if mind.executor is None or mind.talker is None:
+        return False
+    name = mind.talker.conversation
+    return before.fields.get(name) is True and after.fields.get(name) is not True
 
 
 def _reported(body: Body, mind: CharacterMind, fields: Fields, now: datetime) -> Body:

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from schemas.messages.conversations import Line
 from schemas.messages.sensing import Fields, Sensed
-from schemas.packs.characters import Talker
+from schemas.packs.layers import Talker
 from schemas.state import limits
 from schemas.state.character import Heard
 from schemas.values.subjects import AGENT_SOURCE

@@ -68,6 +68,11 @@ def ended(
     return replace(character, doing=None, idle_since=at, plan=plan)
 
 
+def talked(character: Character, at: datetime) -> Character:
+    """Return the character after a conversation."""
+    return replace(character, plan=_noted(character.plan, "talk", SUCCEEDED, at))
+
+
 def _still_planned(doing: Doing, task: PlanTask | None, plan: Plan) -> bool:
     if doing.layer != QUEUE:
         return True

@@ -37,6 +37,7 @@ TACTICS: Mapping[str, Any] = {
 def pack(**mind: Any) -> CompiledPack:
     """A villager who works off a plan, and eats when it is hungry."""
     tactics = mind.pop("tactics", {})
+    works = {"tactics": {**TACTICS, **tactics}} if tactics is not None else {}
     return villager(
         **{
             "layers": ["reflex", "queue"],
@@ -49,7 +50,7 @@ def pack(**mind: Any) -> CompiledPack:
                 "gather": {"priority": 15},
                 "deposit_items": {"priority": 60},
             },
-            "tactics": {**TACTICS, **tactics},
+            **works,
             **mind,
         }
     )

@@ -1,0 +1,116 @@
+"""The executor's prompt: what the character wants, has in store and plans.
+
+It holds no costs of buildings, no single steps and nothing of conversations: those are other
+layers' (source design, "Executor prompt"). All that the world or a model told is fenced.
+"""
+
+from collections.abc import Mapping, Sequence
+
+from handlers.mind.characters import talker
+from handlers.mind.characters.talker import part, told_of
+from schemas.packs import conditions
+from schemas.packs.layers import Executor
+from schemas.packs.tactics import Tactics
+from schemas.state.character import Character
+from schemas.values.exact_math import clamp
+from schemas.values.prompt_fencing import RULE, fenced, shown
+
+PLAN_BUILD = "plan_build"
+SET_PRIORITIES = "set_priorities"
+CANCEL_TASK = "cancel_current_task"
+CANCEL_BUILD = "cancel_planned_build"
+SLEEP = "sleep_until_queue_complete"
+"""Tools that change a plan; every other one becomes an entry of the queue."""
+
+_ITEMS = 64
+"""So many things of a store are told."""
+
+_WHY: Mapping[str, str] = {
+    "goals_changed": "what you are after has changed",
+    "task_complete": "something is done",
+    "idle": "you have nothing to do and plan nothing",
+    "periodic": "some time has passed",
+}
+
+_FORM = (
+    'Answer with one JSON object: {"thinking": why, in a sentence, "action": one action or a'
+    ' list of them, "priorities": {kind of work: 0 to 1} or null}. An action is {"type": one'
+    ' of the tools} with what it needs: "building", "priority" ("high", "normal" or "low")'
+    ' and "reason" of plan_build; "priorities" of set_priorities; "recipe" and "amount" of'
+    ' craft; "target", "amount" and "times" of gather; "building" of cancel_planned_build;'
+    ' "text" of create_memory; else "target". You plan; what that takes is brought and built'
+    " by itself."
+)
+
+
+def system(agent: str, layer: Executor) -> str:
+    """Return the system prompt, the same at each call of a character."""
+    who = layer.who.replace("{name}", shown(agent, 80)) or f"You are {agent}."
+    return "\n\n".join((who, RULE, _FORM))
+
+
+def offered(layer: Executor, fields: Mapping[str, object]) -> tuple[str, ...]:
+    """Return the names of the tools that may be chosen now."""
+    return talker.offered_of(layer.tools, fields)
+
+
+def prompt(
+    tactics: Tactics,
+    layer: Executor,
+    character: Character,
+    fields: Mapping[str, object],
+    doing: str | None,
+    reason: str,
+) -> str:
+    """Return what the executor is told of the moment."""
+    plan = character.plan
+    builds = [
+        f"- {each.building}, {each.priority} {fenced(each.reason, 300)}".rstrip()
+        if each.reason
+        else f"- {each.building}, {each.priority}"
+        for each in plan.builds
+    ]
+    finished = [f"- {fenced(each.what, 300)}: {each.outcome}" for each in plan.finished]
+    parts = [
+        f"You are asked as {_WHY.get(reason, reason)}.",
+        part(
+            "Current goals", [f"- {fenced(each.text, 400)}" for each in character.aims]
+        ),
+        _priorities(character),
+        part("What moves you", told_of(layer.lines, fields)),
+        f"Available buildings: {', '.join(sorted(tactics.buildings)) or 'none'}",
+        f"Available recipes: {', '.join(_recipes(tactics)) or 'none'}",
+        part("Village stockpile", _stored(layer, fields)),
+        part("Planned builds", builds or ["(none)"]),
+        part("Done lately", finished),
+        f"You are doing: {doing or 'nothing'}; {len(plan.left)} entries are in your queue",
+        f"Tools: {', '.join(offered(layer, fields)) or 'none'}",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def _priorities(character: Character) -> str:
+    priorities = character.priorities
+    told = [f"{name}: {round(priorities[name] * 100)}" for name in sorted(priorities)]
+    return f"Priorities: {', '.join(told)}" if told else ""
+
+
+def _recipes(tactics: Tactics) -> list[str]:
+    """Return what can be made, and of what; not of how much."""
+    recipes = tactics.recipes
+    return [
+        f"{name} (from {', '.join(sorted(recipes[name].takes))})"
+        for name in sorted(recipes)
+    ]
+
+
+def _stored(layer: Executor, fields: Mapping[str, object]) -> Sequence[str]:
+    known, told = conditions.field_value(layer.stockpile, fields)
+    if not known or not isinstance(told, Mapping):
+        return ()
+    return [
+        f"- {shown(str(item), 80)}: {int(clamp(amount, 0, 1e9))}"
+        for item in sorted(told)[:_ITEMS]
+        if isinstance(amount := told[item], int | float)
+        and not isinstance(amount, bool)
+    ]

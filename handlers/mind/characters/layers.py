@@ -1,0 +1,87 @@
+"""Layers: what each layer of a character comes to, in the order in which they are asked."""
+
+from collections.abc import Mapping
+from datetime import datetime
+
+from msgspec import Struct
+
+from handlers.mind.characters import executing, queue, reflexes, talking
+from handlers.mind.characters.queue import Work
+from handlers.mind.characters.reflexes import Finding
+from handlers.mind.context import TurnContext
+from schemas.messages.decisions import LayerVerdict
+from schemas.packs.characters import CharacterMind
+from schemas.state.character import Character
+
+
+class Looked(Struct, frozen=True):
+    """What each layer came to; None: the character has no such layer."""
+
+    found: Finding
+    works: Work | None
+    talks: LayerVerdict | None
+    plans: LayerVerdict | None
+
+    @property
+    def verdicts(self) -> list[LayerVerdict]:
+        """What the layers came to, in order."""
+        works = self.works.record() if self.works is not None else None
+        all_ = (self.found.record(), works, self.talks, self.plans)
+        return [each for each in all_ if each is not None]
+
+    @property
+    def actor(self) -> str | None:
+        """The first layer that acts; None if none does."""
+        return next(
+            (each.layer for each in self.verdicts if each.verdict == "acts"), None
+        )
+
+    @property
+    def records(self) -> tuple[LayerVerdict, ...]:
+        """The verdicts as recorded: one thing at a time, whoever is behind is not asked."""
+        told: list[LayerVerdict] = []
+        actor = None
+        for each in self.verdicts:
+            if actor is None:
+                told.append(each)
+                actor = each.layer if each.verdict == "acts" else None
+            else:
+                why = f"the {actor} acts"
+                told.append(
+                    LayerVerdict(layer=each.layer, verdict="not_asked", why=why)
+                )
+        return tuple(told)
+
+
+def look(
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Mapping[str, object],
+    at: datetime,
+) -> Looked:
+    """Return what each layer comes to at a time, with the body as it is then."""
+    doing = reflexes.doing_at(character, at)
+    return Looked(
+        reflexes.find(mind, fields, doing),
+        queue.find(mind, character, fields, at),
+        talking.verdict(turn, mind, character, fields, at),
+        executing.verdict(turn, mind, character, fields, at),
+    )
+
+
+def next_time(
+    turn: TurnContext, mind: CharacterMind, character: Character
+) -> datetime | None:
+    """Return when a layer is due next, if no event comes before."""
+
+    def is_due(tick: datetime, fields: Mapping[str, object]) -> bool:
+        return look(turn, mind, character, fields, tick).actor is not None
+
+    further = talking.times(turn, mind, character)
+    if mind.executor is not None:
+        fields = reflexes.fields_at(character, mind, turn.now)
+        further += executing.times(turn, mind, character, fields)
+    if character.plan.tasks or character.plan.builds:
+        further = [turn.now, *further]
+    return reflexes.due(character, mind, turn.now, is_due, further)

@@ -1,0 +1,156 @@
+"""Talking: when the talker's model is asked, and what becomes of what it says."""
+
+from collections.abc import Mapping
+from datetime import datetime, timedelta
+
+from handlers.mind.characters import (
+    asking,
+    cadence,
+    conversing,
+    reflexes,
+    replies,
+    talker,
+)
+from handlers.mind.characters.asking import Question
+from handlers.mind.characters.replies import Reply, Unreadable
+from handlers.mind.context import TurnContext
+from schemas.messages.characters import AIMS, AimsSet
+from schemas.messages.decisions import LayerVerdict
+from schemas.messages.notes import ControlRefused
+from schemas.messages.results import ModelAnswered
+from schemas.packs.characters import CharacterMind
+from schemas.state.character import Character, LayerAsk
+from schemas.values.subjects import AGENT_SOURCE
+
+Fields = Mapping[str, object]
+
+
+def verdict(
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Fields,
+    at: datetime,
+) -> LayerVerdict | None:
+    """Return what the talker comes to at a time; None if the character has none."""
+    layer = mind.talker
+    if layer is None:
+        return None
+    if not layer.enabled:
+        return LayerVerdict(layer="talker", verdict="not_asked", why="it is disabled")
+    held_back = asking.held_back(turn, "talker", character)
+    if held_back is not None:
+        return held_back
+    heard = conversing.hears(character, layer, at)
+    if heard is not None:
+        answers, why = conversing.verdict(turn, layer, heard, fields)
+        return LayerVerdict(
+            layer="talker",
+            verdict="acts" if answers else "nothing_due",
+            rule=conversing.RULE,
+            why=why,
+        )
+    interval_s, rule = cadence.talker_interval(layer, fields)
+    is_due = cadence.is_due(character.called.get("talker"), interval_s, at)
+    return LayerVerdict(
+        layer="talker",
+        verdict="acts" if is_due else "nothing_due",
+        rule=rule,
+        why=f"{rule}: every {interval_s:g} s",
+    )
+
+
+def times(
+    turn: TurnContext, mind: CharacterMind, character: Character
+) -> list[datetime]:
+    """Return the times at which the talker may become due."""
+    layer = mind.talker
+    if layer is None or asking.held_back(turn, "talker", character) is not None:
+        return []
+    called = character.called.get("talker")
+    heard = conversing.hears(character, layer, turn.now)
+    # What was heard may be to be answered still; when that is over its own cadence counts.
+    further = [] if heard is None else [turn.now, heard.until]
+    if called is None:
+        return [turn.now, *further]
+    each = (
+        layer.conversation_s,
+        layer.lonely_s,
+        layer.extrovert_s,
+        layer.moderate_s,
+        layer.introvert_s,
+    )
+    # One that has passed already is due at the next tick.
+    due = [max(called + timedelta(seconds=wait_s), turn.now) for wait_s in each]
+    return [*due, *further]
+
+
+def question(
+    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+) -> Question:
+    """Return what the talker's model is asked."""
+    layer = mind.talker
+    assert layer is not None, "the verdict was to act"
+    doing = reflexes.doing_at(character, turn.now)
+    behaviour = doing.behaviour if doing is not None else None
+    asked = talker.prompt(mind, layer, fields, behaviour, character.aims)
+    _, rule = cadence.talker_interval(layer, fields)
+    heard = conversing.hears(character, layer, turn.now)
+    likely, draw = 1.0, None
+    if heard is not None:
+        asked, rule = f"{asked}\n\n{conversing.prompt(heard)}", conversing.RULE
+        likely, draw = conversing.odds(turn, layer, heard, fields)
+    return Question(
+        layer="talker",
+        system=talker.system(turn.input.agent, layer),
+        prompt=asked,
+        likely=likely,
+        draw=draw,
+        priority=cadence.talker_priority(layer, rule),
+        channel=layer.channel,
+    )
+
+
+def answered(
+    turn: TurnContext, mind: CharacterMind, asked: LayerAsk, result: ModelAnswered
+) -> None:
+    """Say and do what the talker's model wants, as far as that was offered."""
+    layer = mind.talker
+    if layer is None:
+        asking.drop(turn, asked, "cancelled", "it has no talker any more")
+        return
+    fields = reflexes.fields_at(turn.state.character, mind, turn.now)
+    try:
+        reply = replies.read(result.text, talker.offered(layer, fields), mind.synonyms)
+    except Unreadable as error:
+        asking.drop(turn, asked, "llm_declined", str(error))
+        return
+    speaking, action = reply.speaking, reply.action
+    asking.complete(turn, asked, result.model, speaking, action, reply.refused)
+    if speaking:
+        said = conversing.spoken(layer, asked, action)
+        channel = layer.channel if said is None else AGENT_SOURCE
+        asking.deliver(turn, asked, channel, speaking, said)
+    if action is not None:
+        asking.deliver(turn, asked, mind.channel, action.type, action)
+    _aim(turn, reply)
+
+
+def _aim(turn: TurnContext, reply: Reply) -> None:
+    """Infer what the character is after from here, if its talker said so."""
+    before = turn.state.character
+    if not reply.aims and reply.priorities is None:
+        return
+    wanted = (*before.aims, *(each for each in reply.aims if each not in before.aims))
+    if len(wanted) > AIMS:
+        detail = f"{AIMS} aims are held at once; {len(wanted)} would be"
+        turn.emit(
+            ControlRefused(control=AimsSet.token, reason="invalid", detail=detail)
+        )
+        wanted = before.aims
+    control = AimsSet(
+        aims=wanted if wanted != before.aims else None,
+        priorities=dict(reply.priorities) if reply.priorities is not None else None,
+    )
+    if control.aims is not None or control.priorities is not None:
+        asking.infer_or_refuse(turn, control, "talker")
