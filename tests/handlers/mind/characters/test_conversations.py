@@ -1,107 +1,18 @@
 """Conversations: the source design's four examples with all times, and what they leave open."""
 
-from collections.abc import Mapping
 from datetime import timedelta
 from typing import Any
 
 import pytest
 
 from handlers.mind.characters.conversations import likelihood, seconds_of
+from schemas.codec import checkpoint
 from schemas.messages.asks import DeliveryAsked
-from schemas.messages.conversations import Conversation, ConversationMoved
-from schemas.messages.decisions import Decided
+from schemas.messages.controls import SessionStarted
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack
 from schemas.state import limits
-from tests import factories
-from tests.scenario import Scenario, one, said
-
-
-def place_pack(**rules: Any) -> CompiledPack:
-    """A place where one hears 15 tiles far."""
-    return factories.pack(
-        name="forest", types=("said",), mind={"layers": ["place"], "place": rules}
-    )
-
-
-class Clearing:
-    """A place in a test: who is where, and everything it tells, with its second."""
-
-    def __init__(self, where: Mapping[str, Any], **rules: Any) -> None:
-        """Put everybody somewhere: x, or (x, extraversion)."""
-        self.scenario = Scenario(place_pack(**rules), agent="clearing")
-        for agent, told in where.items():
-            x, extraversion = told if isinstance(told, tuple) else (told, 0.5)
-            self.move(agent, x, extraversion=extraversion)
-        self.start = self.scenario.at
-        self.heard: list[tuple[float, str, bool]] = []
-        """When, who, and whether they were asked."""
-        self.spoke: list[tuple[float, str, float]] = []
-        """When, who, and for how long."""
-        self.over: list[float] = []
-
-    def talks(self) -> tuple[Conversation, ...]:
-        """The conversations under way."""
-        return self.scenario.mind.character.place.conversations
-
-    def move(self, agent: str, x: float, **fields: Any) -> Any:
-        """Tell where somebody is."""
-        told = {"agent": agent, "x": x, "y": 0, **fields}
-        return self._sense("It is there.", "position", told)
-
-    def say(self, agent: str, text: str = "Hm.", **fields: Any) -> Any:
-        """Let somebody say something."""
-        return self._sense(text, "said", {"agent": agent, **fields})
-
-    def leave(self, agent: str, type_: str = "left") -> Any:
-        """Let somebody leave, or die."""
-        return self._sense("It goes.", type_, {"agent": agent})
-
-    def members(self) -> tuple[str, ...]:
-        """Who takes part in the first conversation."""
-        return self.talks()[0].members
-
-    def until(self, second: float) -> None:
-        """Let the place do what is due up to a second, each at its time."""
-        while True:
-            due = self.scenario.mind.character.due
-            end = self.start + timedelta(seconds=second)
-            if due is None or due > end:
-                self.scenario.at = max(end, self.scenario.at)
-                return
-            self.scenario.at = max(due, self.scenario.at)
-            self._note(self.scenario.tell(ClockTicked(due_at=due)))
-
-    def asked(self) -> list[tuple[float, str]]:
-        """Who was asked, and when."""
-        return [(second, who) for second, who, is_asked in self.heard if is_asked]
-
-    def why(self) -> str:
-        """What the last decision came to."""
-        (verdict,) = one(self.scenario.turns[-1], Decided).layers or ()
-        return verdict.why
-
-    def _sense(self, text: str, type_: str, fields: dict[str, Any]) -> Any:
-        turn = self.scenario.sense(text, source="world", type_=type_, fields=fields)
-        if hasattr(self, "over"):
-            self._note(turn)
-        return turn
-
-    def _note(self, turn: Any) -> None:
-        second = (self.scenario.at - self.start).total_seconds()
-        for each in said(turn, DeliveryAsked):
-            action = each.action
-            assert action is not None
-            assert action.target is not None
-            if action.type == "speak":
-                seconds = action.params["seconds"]
-                self.spoke.append((second, action.target, seconds))  # type: ignore[arg-type]
-            elif action.type == "heard":
-                is_asked = action.params["ask"] is True
-                self.heard.append((second, action.target, is_asked))
-        for moved in said(turn, ConversationMoved):
-            if moved.after is None:
-                self.over.append(second)
+from tests.handlers.mind.characters.clearing import Clearing
+from tests.scenario import occurred, said
 
 
 def test_example_1_nobody_listens() -> None:
@@ -391,3 +302,43 @@ def test_a_place_stays_bounded() -> None:
     clearing.scenario.wait(1)
     clearing.move("new", 0)
     assert "new" in clearing.scenario.mind.character.place.present
+
+
+def test_a_place_that_restarts_goes_on() -> None:
+    """From its checkpoint, and late: whoever was asked still has ten seconds."""
+    clearing = Clearing({"aria": 0, "luna": 3})
+    clearing.say("aria", "Luna!", tokens=10)
+    scenario = clearing.scenario
+    state = checkpoint.load(checkpoint.dump(scenario.state))
+    assert state == scenario.state
+    scenario.state = state
+    # It was away while the speech ended; its timer runs at the next occasion.
+    scenario.wait(100)
+    clearing.note(scenario.tell(ClockTicked(due_at=scenario.at)))
+    assert clearing.asked() == [(100.0, "luna")]
+    clearing.say("luna", "Aria!", tokens=4)
+    assert clearing.spoke[-1] == (100.0, "luna", 2.0)
+    clearing.until(300)
+    assert clearing.over == [112.0]
+
+
+def test_a_place_on_another_clock_goes_on() -> None:
+    """What was to come keeps its distance when a session has a clock of its own."""
+    clearing = Clearing({"aria": 0, "luna": 3})
+    scenario = clearing.scenario
+    clearing.say("aria", "Luna!", tokens=10)
+    scenario.control(SessionStarted(session_id="s", clock="event"))
+    long_ago = scenario.at - timedelta(days=1000)
+    told = {"agent": "luna", "x": 4, "y": 0}
+    scenario.sense(
+        "x",
+        source="world",
+        type_="position",
+        fields=told,
+        occurred_at=occurred(long_ago),
+    )
+    assert scenario.mind.now == long_ago
+    assert scenario.mind.character.due == long_ago + timedelta(seconds=4)
+    speech = clearing.talks()[0].speech
+    assert speech is not None
+    assert speech.until == long_ago + timedelta(seconds=5)

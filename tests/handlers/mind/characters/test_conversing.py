@@ -9,7 +9,7 @@ from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Decided
 from schemas.messages.results import ClockTicked
 from tests import factories
-from tests.handlers.mind.characters.test_conversations import place_pack
+from tests.handlers.mind.characters.clearing import place_pack
 from tests.handlers.mind.characters.village import villager
 from tests.scenario import Scenario, one, said
 
