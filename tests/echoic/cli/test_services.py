@@ -232,6 +232,8 @@ def test_the_personality_is_told_and_set(live: Program) -> None:
     found = called(live, "svc.served.personality")["personality"]
 
     assert (found["template"], found["traits"]["humor"]) == ("coach", 0.75)
-    assert called(live, "svc.nobody.personality")["error"]["reason"] == "unknown_agent"
+    assert (
+        called(live, "svc.nobody-yet.personality")["error"]["reason"] == "unknown_agent"
+    )
     wrong = called(live, "svc.served.personality", {"person": 3})
     assert wrong["error"]["reason"] == "invalid"
