@@ -1,0 +1,1 @@
+"""Days of the village, played and counted."""

@@ -1,0 +1,53 @@
+"""Play days of the village, and count which layer decided: `python -m bench.village`.
+
+With a fixed model (`model.py`), and without one by `--no-model`, where every decision is a
+reflex's. `--record FOLDER` keeps the session of each villager.
+"""
+
+import argparse
+from pathlib import Path
+
+from bench.village import shares
+from bench.village.playing import Village
+from packs.broker import counted
+from packs.village.sensor.villager import PEOPLE, TRAITS
+from streams.session_files.file import write_session
+
+
+def main() -> None:
+    """Play a village, print what came of it, keep it if that was asked for."""
+    args = _arguments()
+    village = Village(
+        args.seed,
+        characters=args.characters,
+        hours=args.hours,
+        has_model=not args.no_model,
+    )
+    played = village.played()
+    sessions = village.recorded()
+    found = {name: shares.of_session(session) for name, session in sessions.items()}
+    sociable = {name: PEOPLE[name][TRAITS.index("extraversion")] for name in found}
+    print(shares.table(found, sociable), end="")
+    print(f"\n{played.events} events, {counted(played.outcomes)}", end="")
+    print(f"; died: {', '.join(played.dead)}" if played.dead else "; nobody died")
+    for name, each in found.items():
+        acts = ", ".join(f"{arm} {n}" for arm, n in each.reflexes.most_common())
+        print(f"{name}: {acts}")
+    if args.record:
+        args.record.mkdir(parents=True, exist_ok=True)
+        for name, session in sessions.items():
+            write_session(args.record / f"{name}.echoic", session)
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m bench.village", description=__doc__)
+    parser.add_argument("--seed", type=int, default=7)
+    parser.add_argument("--characters", type=int, default=6, choices=range(1, 7))
+    parser.add_argument("--hours", type=float, default=24.0)
+    parser.add_argument("--no-model", action="store_true")
+    parser.add_argument("--record", type=Path, metavar="FOLDER")
+    return parser.parse_args()
+
+
+if __name__ == "__main__":
+    main()
