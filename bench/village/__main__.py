@@ -40,7 +40,9 @@ def main() -> None:
 
 
 def _arguments() -> argparse.Namespace:
-    parser = argparse.ArgumentParser(prog="python -m bench.village", description=__doc__)
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.village", description=__doc__
+    )
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--characters", type=int, default=6, choices=range(1, 7))
     parser.add_argument("--hours", type=float, default=24.0)

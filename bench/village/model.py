@@ -1,4 +1,4 @@
-"""The fixed model of a day: it says a line to whoever is near, and is silent half the time.
+"""The fixed model of a day: now and then it opens a talk, and seldom it answers.
 
 It knows nothing, so that whatever a villager does besides is its own.
 """
@@ -18,11 +18,19 @@ _LINES = (
 )
 
 
+_OPENS, _ANSWERS = 0.1, 0.03
+"""How likely it says something in a silence, and to what it heard."""
+
+
 def answer(ask_id: str, prompt: str) -> str:
     """Return what it says, in the form that the prompt asks for."""
     drawn = draw("fixed", "model", ask_id, "line")
-    is_alone = "Near you: none" in prompt
-    words = "" if is_alone or drawn < 0.5 else _LINES[int((drawn - 0.5) * 8)]
+    # Each line is heard by up to five: were answers as likely as openings, a talk would
+    # never end.
+    likely = _OPENS if "Said to you: \n" in f"{prompt}\n" else _ANSWERS
+    if "Near you: none" in prompt:
+        likely = 0.0
+    words = _LINES[int(drawn / likely * len(_LINES))] if drawn < likely else ""
     return orjson.dumps(
         {
             "thinking": "It is a day like others.",

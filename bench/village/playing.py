@@ -19,6 +19,7 @@ from handlers.effects.delivery import spoken
 from handlers.mind.turn import Turn
 from packs.village.sensor.playing import Plan, Played, play
 from packs.village.sensor.villager import PEOPLE
+from schemas.codec.envelope import Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked, WakeupSet
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import Delivered, ModelAnswered
@@ -31,7 +32,6 @@ PACK = Path(__file__).parents[2] / "packs" / "village"
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 """Fixed, so that the same seed records the same times."""
 NAMES = tuple(PEOPLE)
-BEGINS_S = 6 * 3_600.0
 
 
 class Village:
@@ -43,8 +43,10 @@ class Village:
         *,
         characters: int = 6,
         hours: float = 24.0,
+        begins_h: float = 6.0,
         has_model: bool = True,
     ) -> None:
+        """Prepare a village from an hour of its first day."""
         self._name = f"village-{seed}"
         self._said: list[tuple[str, str, bytes]] = []
         self.plan = Plan(
@@ -52,7 +54,7 @@ class Village:
             base=MIDNIGHT,
             run=self._name,
             seed=seed,
-            begins_s=BEGINS_S,
+            begins_s=begins_h * 3_600,
             lasts_s=hours * 3_600,
         )
         pack, settings = load(PACK), _settings(seed, has_model=has_model)
@@ -64,20 +66,20 @@ class Village:
                     pack,
                     settings,
                     each,
-                    MIDNIGHT + timedelta(seconds=BEGINS_S),
+                    MIDNIGHT + timedelta(hours=begins_h),
                 ),
                 self._deliver,
             )
             for each in self.plan.names
         }
 
-    def played(self) -> Played:
-        """Play it to its end."""
+    def played(self, plan: Plan | None = None) -> Played:
+        """Play it to its end, or another world with the same minds."""
         for name, mind in self.minds.items():
             title = f"{name.capitalize()}'s day in the village"
             started = SessionStarted(session_id=name, title=title, clock="event")
             mind.tell(started)
-        played = asyncio.run(play(self.plan, self._publish, self._hear))
+        played = asyncio.run(play(plan or self.plan, self._publish, self._hear))
         for mind in self.minds.values():
             mind.tell(SessionEnded())
         return played
@@ -95,26 +97,35 @@ class Village:
 
     def _deliver(self, turn: Turn) -> None:
         agent = turn.input.agent
+        # What goes out first: a result makes a turn of its own, which may wake it earlier.
         for output in turn.outputs:
-            match output.message:
-                case ModelAsked() as asked:
-                    self.minds[agent].tell(
-                        ModelAnswered(
-                            ask_id=output.id,
-                            request_hash=asked.request_hash,
-                            model=model.NAME,
-                            text=model.answer(output.id, asked.prompt),
-                        )
-                    )
-                case DeliveryAsked() as asked:
-                    self._said.append((agent, asked.channel, spoken(asked)))
-                    done = Delivered(ask_id=output.id, channel=asked.channel)
-                    self.minds[agent].tell(done)
-                case WakeupSet(due_at=at):
-                    due = {"due_at": rfc3339(at) if at is not None else None}
-                    self._said.append((agent, "wakeup", orjson.dumps(due)))
-                case _:
-                    pass
+            if isinstance(output.message, WakeupSet):
+                at = output.message.due_at
+                due = {"due_at": rfc3339(at) if at is not None else None}
+                self._said.append((agent, "wakeup", orjson.dumps(due)))
+            elif isinstance(output.message, DeliveryAsked):
+                asked = output.message
+                self._said.append((agent, asked.channel, spoken(asked)))
+        for output in turn.outputs:
+            result = _result(output)
+            if result is not None:
+                self.minds[agent].tell(result)
+
+
+def _result(output: Output) -> Delivered | ModelAnswered | None:
+    """Return what comes of an ask at once; None if it is none."""
+    match output.message:
+        case ModelAsked() as asked:
+            return ModelAnswered(
+                ask_id=output.id,
+                request_hash=asked.request_hash,
+                model=model.NAME,
+                text=model.answer(output.id, asked.prompt),
+            )
+        case DeliveryAsked() as asked:
+            return Delivered(ask_id=output.id, channel=asked.channel)
+        case _:
+            return None
 
 
 def _settings(seed: int, *, has_model: bool) -> MindSettings:

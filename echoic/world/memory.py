@@ -23,7 +23,7 @@ from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
 from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.messages.notes import Quarantined
-from schemas.packs.manifest import CompiledPack, Pack, to_blob
+from schemas.packs.manifest import CompiledPack, Pack, from_blob, to_blob
 from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record, Wire, nanoseconds
@@ -81,7 +81,9 @@ class InMemoryMind:
         self.last_note = ""
         """The reason of the last quarantine; "" if there was none."""
         self._embedder = _embedder()
-        self._pack: CompiledPack = load.compile_with(setting.pack, self._embedder)
+        # As it comes out of the log, to which a replay goes back: its keys are in order.
+        pack = from_blob(to_blob(setting.pack))
+        self._pack: CompiledPack = load.compile_with(pack, self._embedder)
         self._state = PartitionState()
         self._records: list[Record] = []
         self._sequence = 0

@@ -103,7 +103,9 @@ def _drink(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
 
 def _sleep(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
     forced = action.type == "forced_sleep"
-    goal = one.where(at) if forced else one.bed or closest(scene.land.fires, one.where(at))
+    goal = (
+        one.where(at) if forced else one.bed or closest(scene.land.fires, one.where(at))
+    )
 
     def begin(now: float) -> float:
         rested = now + (1 - one.level("energy", now)) * 27_000
@@ -161,7 +163,8 @@ def _flee_home(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
 def _wander(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
     here, far = one.where(at), 20 if action.type == "explore" else 8
     x, y = (
-        round((draw(scene.seed, one.name, f"{at:.3f}", side) * 2 - 1) * far) for side in "xy"
+        round((draw(scene.seed, one.name, f"{at:.3f}", side) * 2 - 1) * far)
+        for side in "xy"
     )
     return _stay(within((here[0] + x, here[1] + y)), 30)
 
@@ -174,8 +177,10 @@ def _gather(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
     kind = action.target or "wood"
     if kind not in KINDS:
         raise Refused(f"there is no {kind} to gather")
-    goal = scene.land.nearest(kind, one.where(at), at)
-    if goal is None:
+    told = str(action.params.get("object"))
+    named = (cell for cell in scene.land.sources if f"{cell[0]},{cell[1]}" == told)
+    goal = next(named, None) or scene.land.nearest(kind, one.where(at), at)
+    if goal is None or scene.land.sources[goal].kind != kind:
         raise Refused(f"there is no {kind} left")
     wanted = min(_number(action.params, "amount", 10), 10, LOAD - _load(one))
     if wanted <= 0:
@@ -183,6 +188,7 @@ def _gather(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
 
     def finish(now: float) -> tuple[ReportedOutcome, str]:
         taken = scene.land.sources[goal].take(wanted, now)
+        one.amount = taken
         _add(one.carries, {kind: taken})
         return _DONE if taken else ("failed", f"somebody has taken the {kind}")
 

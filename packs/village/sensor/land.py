@@ -2,6 +2,9 @@
 
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
+
+from ruamel.yaml import YAML
 
 from schemas.values.ids import draw
 
@@ -29,25 +32,18 @@ KINDS: Mapping[str, Kind] = {
     "wood": Kind(places=40, full=20, regrows_s=7_200),
     "stone": Kind(places=16, full=60, regrows_s=86_400),
     "leaves": Kind(places=20, full=10, regrows_s=3_600),
-    "fibre": Kind(places=20, full=10, regrows_s=3_600),
+    "plant_fiber": Kind(places=20, full=10, regrows_s=3_600),
 }
 
+_PACK = Path(__file__).parents[1] / "manifest.yaml"
+# What things take is the pack's to say: its minds plan by the same numbers.
+_TACTICS = YAML(typ="safe").load(_PACK)["mind"]["tactics"]
 COSTS: Mapping[str, Mapping[str, int]] = {
-    "tent": {"wood": 5, "cloth": 10},
-    "storage-chest": {"wood": 10},
-    "campfire": {"wood": 5, "stone": 10},
-    "lean-to": {"wood": 10, "leaves": 5},
-    "workbench": {"wood": 20},
-    "bed": {"wood": 10, "fibre": 15},
-    "well": {"stone": 20, "wood": 5},
-    "forge": {"stone": 25, "wood": 10},
-    "butchering-table": {"wood": 25, "stone": 10},
+    name: each["costs"] for name, each in _TACTICS["buildings"].items()
 }
-"""What buildings take, as the source design's code has it."""
+"""What buildings take."""
 RECIPES: Mapping[str, Mapping[str, int]] = {
-    "cloth": {"fibre": 2},
-    "rope": {"fibre": 1},
-    "wood_plank": {"wood": 1},
+    name: each["takes"] for name, each in _TACTICS["recipes"].items()
 }
 """What one of a recipe takes."""
 HOMES = ("tent", "lean-to", "bed")
@@ -104,7 +100,9 @@ class Land:
 
     def home_of(self, name: str) -> Cell | None:
         """Return where somebody's bed stands."""
-        return next((cell for cell, whose in self.houses.items() if whose == name), None)
+        return next(
+            (cell for cell, whose in self.houses.items() if whose == name), None
+        )
 
     def place_name(self, cell: Cell) -> str:
         """Return what the villagers call a place."""

@@ -85,7 +85,9 @@ def _plan(args: argparse.Namespace) -> Plan:
     base = datetime.combine(args.day or now.date(), time(), UTC)
     begins_s = args.hour * 3_600
     if args.hour < 0:
-        begins_s = round((now - base).total_seconds()) if args.day is None else 6 * 3_600
+        begins_s = (
+            round((now - base).total_seconds()) if args.day is None else 6 * 3_600
+        )
     return Plan(
         names=_names(args),
         base=base,
@@ -111,7 +113,11 @@ def _parser() -> argparse.ArgumentParser:
     add = parser.add_argument
     add("--characters", type=int, default=1, choices=range(1, len(PEOPLE) + 1),
         metavar="N", help=f"how many, of at most {len(PEOPLE)}")  # fmt: skip
-    add("--out", metavar="FILE", help="write events as JSON lines instead; nobody decides")
+    add(
+        "--out",
+        metavar="FILE",
+        help="write events as JSON lines instead; nobody decides",
+    )
     add("--lockstep", type=float, default=0.0, metavar="MS",
         help="wait so long for decisions after what is published")  # fmt: skip
     add("--run", help="event ids derive from it; default: new ones each time")
@@ -119,7 +125,12 @@ def _parser() -> argparse.ArgumentParser:
     add("--pace", type=float, default=1.0,
         help="seconds of the village a second; 0: no pause (raise `intake.rate`)")  # fmt: skip
     add("--day", type=_date, help="the date (YYYY-MM-DD); default today")
-    add("--hour", type=float, default=-1.0, help="when it begins; default: now, or 6 of --day")
+    add(
+        "--hour",
+        type=float,
+        default=-1.0,
+        help="when it begins; default: now, or 6 of --day",
+    )
     add("--hours", type=float, default=24.0, help="how long it is played")
     return parser
 

@@ -1,12 +1,13 @@
 """What a villager's mind is told of its body, and when it must be told again."""
 
+from collections import Counter
 from collections.abc import Mapping
 from typing import Any
 
 from packs.village.sensor import climate
 from packs.village.sensor.deeds import HEARING, Scene
-from packs.village.sensor.land import SIZE, distance
-from packs.village.sensor.villager import NEEDS, Villager
+from packs.village.sensor.land import KINDS, SIZE, distance
+from packs.village.sensor.villager import LOAD, NEEDS, Villager
 from schemas.messages.sensing import Sensed
 
 SOURCE = "village"
@@ -52,14 +53,17 @@ def body(scene: Scene, one: Villager, at: float) -> dict[str, Any]:
         "sheltered": is_sheltered(scene, one, at),
         "frightened": is_frightened(scene, one, at),
         "has_bed": one.bed is not None,
-        "near": [_seen(each, at) for each in near],
+        "people": [_seen(each, at) for each in near],
         "anybody_near": bool(near),
         "sees": _sights(scene, one, at),
+        "near": _resources(scene, one, at),
         "heard": one.heard if talks else "",
         "in_conversation": talks,
-        "carries": {thing: n for thing, n in sorted(one.carries.items()) if n},
-        "stores": {thing: n for thing, n in sorted(scene.land.stores.items()) if n},
-        "buildings": [name for name, _ in scene.land.buildings],
+        "inventory": {thing: n for thing, n in sorted(one.carries.items()) if n},
+        "inventory_full": sum(one.carries.values()) >= LOAD,
+        "stockpile": {thing: n for thing, n in sorted(scene.land.stores.items()) if n},
+        "buildings": dict(sorted(Counter(n for n, _ in scene.land.buildings).items())),
+        "villagers": len(scene.people),
         **one.traits,
     }  # fmt: skip
 
@@ -67,7 +71,7 @@ def body(scene: Scene, one: Villager, at: float) -> dict[str, Any]:
 def is_due(one: Villager, now: Mapping[str, Any], at: float) -> bool:
     """Tell whether a mind must be told: a change, a departure, or nothing for too long."""
     told = one.told
-    if not told or at - one.told_at >= (ASLEEP_S if one.is_asleep else AWAKE_S):
+    if not told or at >= latest(one):
         return True
     if any(now[name] != told[name] for name in _AT_ONCE):
         return True
@@ -78,7 +82,12 @@ def is_due(one: Villager, now: Mapping[str, Any], at: float) -> bool:
         if now[rate] != told[rate] or abs(now[name] - expected) > _DEPARTS:
             return True
     away = [abs(now[axis] - told[axis] - told[f"d{axis}"] * passed) for axis in "xy"]
-    return max(away) > 1
+    return bool(max(away) > 1)
+
+
+def latest(one: Villager) -> float:
+    """Return when somebody is reported, though nothing changes."""
+    return one.told_at + (ASLEEP_S if one.is_asleep else AWAKE_S)
 
 
 def report(one: Villager, now: Mapping[str, Any], text: str, **more: Any) -> Sensed:
@@ -157,3 +166,14 @@ def _sights(scene: Scene, one: Villager, at: float) -> list[str]:
     if wolf is not None and wolf.frightens(here):
         found.add("a wolf")
     return sorted(found)
+
+
+def _resources(scene: Scene, one: Villager, at: float) -> list[dict[str, Any]]:
+    """Return where the nearest of each kind grows, as a queue's tactics read it."""
+    here, found = one.where(at), []
+    for kind in sorted(KINDS):
+        cell = scene.land.nearest(kind, here, at)
+        if cell is not None:
+            id_ = f"{cell[0]},{cell[1]}"
+            found.append({"item": kind, "id": id_, "distance": distance(cell, here)})
+    return found

@@ -13,7 +13,13 @@ from schemas.values.reasons import ReportedOutcome
 
 NEEDS = ("hunger", "thirst", "energy", "company", "health")
 """All as satisfaction, 0 to 1."""
-TRAITS = ("openness", "conscientiousness", "extraversion", "agreeableness", "neuroticism")
+TRAITS = (
+    "openness",
+    "conscientiousness",
+    "extraversion",
+    "agreeableness",
+    "neuroticism",
+)
 PEOPLE: Mapping[str, tuple[float, ...]] = {
     "aria": (0.8, 0.5, 0.9, 0.6, 0.3),
     "bram": (0.4, 0.8, 0.2, 0.5, 0.4),
@@ -149,6 +155,8 @@ class Villager:
     """What its mind was told last."""
     told_at: float = -1e9
     died: str | None = None
+    amount: int | None = None
+    """How much its last deed brought, until that is reported."""
 
     def where(self, at: float) -> Cell:
         """Return where it is."""
@@ -171,12 +179,22 @@ class Villager:
 
 def born(seed: str, name: str, at: float, bed: Cell | None, cell: Cell) -> Villager:
     """Return a villager as the world begins."""
-    traits = PEOPLE.get(name) or tuple(round(draw(seed, name, t, "trait"), 2) for t in TRAITS)
-    levels = {"hunger": 0.7, "thirst": 0.75, "energy": 0.95, "company": 0.6, "health": 1.0}
+    traits = PEOPLE.get(name) or tuple(
+        round(draw(seed, name, t, "trait"), 2) for t in TRAITS
+    )
+    levels = {
+        "hunger": 0.7,
+        "thirst": 0.75,
+        "energy": 0.95,
+        "company": 0.6,
+        "health": 1.0,
+    }
     needs = {
         each: Quantity(round(levels[each] - 0.1 * draw(seed, name, each, "born"), 3)
                        if each != "health" else 1.0, at, AWAKE[each])
         for each in NEEDS
     }  # fmt: skip
     late = 21.5 + 1.5 * traits[2]
-    return Villager(name, dict(zip(TRAITS, traits, strict=True)), within(cell), bed, late, needs)
+    return Villager(
+        name, dict(zip(TRAITS, traits, strict=True)), within(cell), bed, late, needs
+    )

@@ -21,7 +21,7 @@ from packs.village.sensor.villager import (
     born,
 )
 from schemas.messages.arms import Action
-from schemas.messages.sensing import Sensed
+from schemas.messages.sensing import Fields, Sensed
 from schemas.values.ids import draw
 from schemas.values.reasons import ReportedOutcome
 
@@ -30,7 +30,7 @@ _LOOKS_S = 30.0
 _REFUSES_S = 5.0
 """How long somebody stands there with what cannot be done, before it is reported: a mind
 that tries again at once then does so a few times a minute."""
-_TALKED = 0.05
+_TALKED = 0.02
 """Company, for each time that somebody speaks or hears."""
 
 
@@ -73,6 +73,11 @@ class World:
         if self._scene.wolf is not None:
             times.append(self.at + 1)
         times += [
+            telling.latest(each)
+            for each in self._scene.people.values()
+            if each.died is None
+        ]
+        times += [
             each.task.next_at(self.at)
             for each in self._scene.people.values()
             if each.task is not None
@@ -102,7 +107,7 @@ class World:
     def wake(self, name: str, at: float | None) -> None:
         """Report a body at a time at which its mind wants to think."""
         self._wakes.pop(name, None)
-        if at is not None:
+        if at is not None and name in self._scene.people:
             self._wakes[name] = max(at, self.at)
 
     def obey(self, name: str, decision_id: str, action: Action) -> None:
@@ -127,7 +132,7 @@ class World:
         for other in self._scene.awake_near(one, self.at, HEARING):
             far = distance(other.where(self.at), one.where(self.at))
             self._hear(other, f"{name.capitalize()}: {words}")
-            said = {"from": name, "words": words[:500], "distance": far}
+            said: Fields = {"from": name, "words": words[:500], "distance": far}
             text = f"{name.capitalize()} says: {words}"
             event = Sensed(source=telling.SOURCE, type="heard", text=text, fields=said)
             self._told.append(Told(other.name, self.at, event))
@@ -189,7 +194,9 @@ class World:
             if each.died is None and not telling.is_sheltered(scene, each, self.at)
         ]
         here = scene.wolf.cell
-        near = min(prey, key=lambda one: distance(one.where(self.at), here), default=None)
+        near = min(
+            prey, key=lambda one: distance(one.where(self.at), here), default=None
+        )
         if near is None or self.at >= scene.wolf.leaves:
             scene.wolf = None
             return
@@ -235,14 +242,23 @@ class World:
             self._stop(one, ("failed", "died"))
 
     def _report(
-        self, one: Villager, decision_id: str | None, end: tuple[ReportedOutcome, str] | None
+        self,
+        one: Villager,
+        decision_id: str | None,
+        end: tuple[ReportedOutcome, str] | None,
     ) -> None:
         now = self._fields(one)
         text, more = telling.stands(one, now), {}
         if end is not None:
             outcome, why = end
-            more = {"in_reply_to": decision_id, "outcome": outcome, "reason": why or None}
+            more = {
+                "in_reply_to": decision_id,
+                "outcome": outcome,
+                "reason": why or None,
+            }
         event = telling.report(one, now, text, **more)
+        if one.amount is not None:
+            event.fields["amount"], one.amount = one.amount, None
         one.told, one.told_at = now, self.at
         self._told.append(Told(one.name, self.at, event))
 
