@@ -8,15 +8,19 @@ import asyncio
 import signal
 import subprocess
 import sys
+from collections.abc import Awaitable, Callable
+from dataclasses import replace
 from importlib.util import find_spec
 from pathlib import Path
 from types import FrameType
+from typing import Annotated
+from uuid import uuid4
 
 import typer
 
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, Data, TextCall, new_app, settings_of
-from echoic.client import packs, sensor_access
+from echoic.client import packs, publish, sensor_access
 from echoic.client.connection import Connection
 from echoic.client.sensor_access import (
     access_file,
@@ -28,6 +32,7 @@ from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
+from schemas.messages.controls import SessionStarted
 from schemas.values.subjects import SHARED_AGENT, partition_of
 from streams.errors import StreamsError
 from streams.jetstream.accounts import Credentials
@@ -38,10 +43,16 @@ _GIVE_ACCOUNTS = (
     "this holds once your broker has the new accounts: echoic sensor accounts"
 )
 
+Prepare = Callable[[Connection], Awaitable[tuple[str, list[str]]]]
+"""Sees to what a sensor needs, and returns its agent and its credentials as options."""
+
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
 
 _AT_HOME = ("ada", "ben", "cleo")
 """Who lives in the simulated home, and who visits."""
+
+_VILLAGERS = ("aria", "bram", "cora", "dara", "emil", "luna")
+"""Who lives in the simulated village."""
 
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -73,6 +84,40 @@ def home(call: TextCall, context: typer.Context) -> None:
     raise typer.Exit(
         _run(call, "home", "home", context.args, persons="user", named=_AT_HOME)
     )
+
+
+@app.command(context_settings=_PASSED_ON)
+def village(
+    call: TextCall,
+    context: typer.Context,
+    characters: Annotated[int, typer.Option(min=1, max=len(_VILLAGERS))] = 1,
+    pace: Annotated[float, typer.Option(min=0.0)] = 1.0,
+) -> None:
+    """Let characters live in a village, each an agent of its own; `--agent` counts for none.
+
+    Examples: `echoic sensor village`, `echoic sensor village --characters 6 --pace 60`.
+
+    Args:
+        characters: How many, by name: aria, bram, cora, dara, emil, luna.
+        pace: Seconds of the village in one second; 0: no pause. At any but 1 their sessions
+            have the village's clock.
+    """
+    names = _VILLAGERS[:characters]
+    own = ["--characters", str(characters), "--pace", str(pace), *context.args]
+
+    async def prepare(connection: Connection) -> tuple[str, list[str]]:
+        for name in names:
+            settings = replace(connection.settings, agent=name)
+            theirs = replace(connection, settings=settings)
+            await _have_pack(theirs, bundled.PACKS / "village")
+            await _credentials(theirs, "village")
+            if pace != 1:
+                began = SessionStarted(session_id=str(uuid4()), clock="event")
+                await publish.tell(connection.log, name, began)
+        file = access_file(connection.settings.data, names[0], "village")
+        return names[0], ["--credentials", str(file)]
+
+    raise typer.Exit(_prepared(call, "village", "village", own, prepare))
 
 
 @app.command()
@@ -156,9 +201,6 @@ def _run(
     folder = bundled.PACKS / pack
     if needs is not None and find_spec(needs) is None:
         raise EchoicError(f"{needs} is not installed", next_step=bundled.extra(source))
-    # Help needs no instance, no credentials and no pack.
-    if "--help" in arguments:
-        return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
 
     async def prepare(connection: Connection) -> tuple[str, list[str]]:
         await _have_pack(connection, folder)
@@ -171,6 +213,17 @@ def _run(
             files += ["--person-credentials", str(own)]
         return settings.agent, files
 
+    return _prepared(call, pack, source, arguments, prepare)
+
+
+def _prepared(
+    call: Call, pack: str, source: str, arguments: list[str], prepare: Prepare
+) -> int:
+    """Run a pack's sensor with the agent and the options that `prepare` returns."""
+    folder = bundled.PACKS / pack
+    # Help needs no instance, no credentials and no pack.
+    if "--help" in arguments:
+        return subprocess.call([sys.executable, str(folder / "sensor"), "--help"])
     name, credentials = on_instance(call, prepare)
     note(
         f"{source} runs for {name}; `echoic watch` shows what comes of it; Ctrl-C ends"

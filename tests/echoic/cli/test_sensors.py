@@ -17,6 +17,7 @@ SENSORS = {
     "crafter": ("--rate", "1", "--steps", "600"),
     "desk": ("--interval", "600"),
     "home": ("--pace", "1"),
+    "village": ("--characters", "2"),
 }
 
 
