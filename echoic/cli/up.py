@@ -59,7 +59,8 @@ def up(
 ) -> None:
     """Start an instance: a broker, a database and the mind.
 
-    Where no pack is named, here or in the settings, those in the folder `packs` are loaded.
+    Where no pack is named, here or in the settings, those in the folder `packs` are loaded,
+    but none that makes characters.
 
     Examples: `echoic up`, `echoic up --detach --pack packs/survival`.
 
@@ -68,14 +69,14 @@ def up(
         pack: A pack to load, for all agents.
         workers: In how many processes the mind runs; auto: one a processor.
     """
-    from echoic.packs.load import found_in
+    from echoic.packs.load import for_everybody
 
     packs = None if pack is None else [str(folder) for folder in pack]
     settings = settings_of(
         call.data, call.agent, packs=packs, worker__processes=workers
     )
     if not settings.packs:
-        packs = [str(folder) for folder in found_in(Path(settings.pack_folder))]
+        packs = [str(folder) for folder in for_everybody(Path(settings.pack_folder))]
         settings = replace(settings, packs=tuple(packs))
         if packs:
             note("packs: " + ", ".join(packs))

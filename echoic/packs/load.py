@@ -75,6 +75,22 @@ def found_in(folder: Path) -> tuple[Path, ...]:
     return tuple(sorted(each.parent for each in folder.glob(f"*/{MANIFEST}")))
 
 
+def for_everybody(folder: Path) -> tuple[Path, ...]:
+    """Return those of the packs in a folder that suit all agents at once.
+
+    One with a `mind` would make each of them a character: it is loaded for its own alone.
+    """
+    return tuple(each for each in found_in(folder) if not _makes_characters(each))
+
+
+def _makes_characters(folder: Path) -> bool:
+    try:
+        return load(folder).mind is not None
+    except BrokenPackError:
+        # Whoever loads it tells what is wrong with it.
+        return False
+
+
 def check(folder: Path) -> CheckedPack:
     """Read the pack in `folder` (or the manifest itself) and list all problems."""
     file = folder / MANIFEST if folder.is_dir() else folder

@@ -64,7 +64,7 @@ def deed_of(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
     Raises:
         Refused: it cannot be done.
     """
-    do = _DEEDS.get(action.type)
+    do = DEEDS.get(action.type)
     if do is None:
         raise Refused(f"nobody here knows how to {action.type}")
     return do(scene, one, action, at)
@@ -314,7 +314,7 @@ def _number(params: Mapping[str, object], name: str, otherwise: int) -> int:
     return int(min(max(value, -1e6), 1e6))
 
 
-_DEEDS: Mapping[str, Callable[[Scene, Villager, Action, float], Deed]] = {
+DEEDS: Mapping[str, Callable[[Scene, Villager, Action, float], Deed]] = {
     "seek_food": _eat,
     "seek_water": _drink,
     "seek_sleep": _sleep,

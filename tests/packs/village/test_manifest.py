@@ -1,0 +1,24 @@
+"""The village's pack: what its minds know."""
+
+from pathlib import Path
+
+from echoic.packs.load import for_everybody, found_in, load
+from packs.village.sensor.deeds import DEEDS
+
+PACKS = Path(__file__).parents[3] / "packs"
+
+
+def test_the_world_knows_all_that_a_villager_does() -> None:
+    """Each behaviour and tool of the mind is an action that the world obeys."""
+    mind = load(PACKS / "village").mind
+
+    assert mind is not None
+    assert mind.talker is not None
+    tools = {each.name for each in mind.talker.tools}
+    assert {*mind.behaviours, *tools} <= {*DEEDS, "talk"}
+
+
+def test_it_is_not_loaded_for_everybody() -> None:
+    """Else each companion of an instance would become a villager."""
+    assert PACKS / "village" in found_in(PACKS)
+    assert [each.name for each in for_everybody(PACKS)] == ["desk", "home", "survival"]
