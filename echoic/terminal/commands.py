@@ -45,6 +45,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "log": ("log", "The log itself: verify, tail, salvage."),
     "shadow": ("shadow", "Ask another strategy beside the one that decides."),
     "ab": ("ab", "Let two strategies or personalities take turns."),
+    "model": ("model", "How well a language model serves characters: check."),
     "replay": ("replay", "Decide a session again, and compare."),
     "pack": ("pack", "The data of a domain: new, test, list, load, validate."),
     "sensor": ("sensor", "Run a sensor that comes with a pack."),

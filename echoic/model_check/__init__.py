@@ -1,0 +1,1 @@
+"""Checking a model: how well it answers the prompts of characters, without an instance."""
