@@ -68,7 +68,7 @@ class Prompt:
     def judge(self, reply: str) -> Verdict:
         """Return what a reply is worth, read as the mind reads it."""
         try:
-            told = replies.first_object(reply)
+            told = replies.read_object(reply)
         except Unreadable as error:
             nothing = {"is_json": False, "is_bare": False, "names_action": False}
             return Verdict(**nothing, is_valid=False, problem=str(error))
