@@ -15,7 +15,8 @@ from echoic.packs.yaml_positions import read
 from handlers.mind.characters import replies, talker
 from handlers.mind.characters.replies import Unreadable
 from schemas.messages.characters import Aim
-from schemas.packs.characters import CharacterMind, Talker
+from schemas.packs.characters import CharacterMind
+from schemas.packs.layers import Talker
 from schemas.values.base import Name, Part
 
 FILE = Path(__file__).with_name("villagers.yaml")
@@ -74,7 +75,7 @@ class Prompt:
             return Verdict(**nothing, is_valid=False, problem=str(error))
         is_named = told.get("action") is not None
         try:
-            read_ = replies.read(reply, self.tools)
+            read_ = replies.read(reply, self.tools, village().mind.synonyms)
         except Unreadable as error:
             is_valid, problems = False, [str(error)]
         else:
