@@ -12,7 +12,7 @@ from projections.folds.executive import templates
 from projections.folds.executive.personality import lasting, session_began
 from projections.folds.executive.signs import Moment
 from projections.folds.learning.rapport import NEUTRAL
-from schemas.messages.decisions import ContextInForce
+from schemas.messages.voices import ContextInForce
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY

@@ -13,7 +13,7 @@ from echoic.explain.gates import PASSES, SILENCE_OF_GATE, VALUE_OF_GATE
 from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
-from schemas.messages.arms import RACE, SILENT, reflex_of
+from schemas.messages.arms import RACE, RANDOM, SILENT, reflex_of
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
 
 REASONS: Mapping[str, str] = {
@@ -263,6 +263,8 @@ def _how(record: DecisionRecord, names: Names) -> str:
         return f"Acted by a reflex, {reflex_of(decided.arm)}, without a model."
     if record.path == "queue":
         return f"Worked off its plan, {decided.text}, without a model."
+    if decided.layer == "autonomous":
+        return _chosen(record)
     if record.path == "acknowledged":
         return "Told the person what became of what they asked for."
     model = getattr(record.ending, "model", "the model")
@@ -273,6 +275,19 @@ def _how(record: DecisionRecord, names: Names) -> str:
     elif decided.is_tried:
         why = ""
     return f"Spoke by the model {model}{why}.{_agreed(record, names)}"
+
+
+def _chosen(record: DecisionRecord) -> str:
+    """Return how an autonomous character came to what it does."""
+    decided, ending = record.decided, record.ending
+    choice = ending.choice if isinstance(ending, Completed) else None
+    if choice is None:
+        how = "at random" if decided.arm.startswith(RANDOM) else "by routine"
+        return f"Acted {how}, without a model."
+    if choice.fallback is not None:
+        return f"Acted at random: {choice.fallback}."
+    thought = f", thinking: {choice.thought}" if choice.thought else ""
+    return f"Acted by the model {getattr(ending, 'model', '')}{thought}"
 
 
 def _agreed(record: DecisionRecord, names: Names) -> str:

@@ -12,8 +12,10 @@ from echoic.packs.faults import make
 from echoic.packs.problems import Problem, did_you_mean
 from echoic.packs.yaml_positions import Source, Steps
 from schemas.packs import conditions, word_patterns
+from schemas.packs.autonomous import WEIGHTS_OFF
 from schemas.packs.condition_parser import Comparison, Every, Not, Part, Some
 from schemas.packs.manifest import CONFIDENCE_MAX, CONFIDENCE_MIN
+from schemas.values.exact_math import total
 
 
 def all_problems(source: Source) -> Iterator[Problem]:
@@ -167,6 +169,25 @@ def _contrary_bounds(source: Source) -> Iterator[Problem]:
             yield from _declared_outside(source, steps, heuristic, both)
 
 
+def _weights_off(source: Source) -> Iterator[Problem]:
+    """Warn of a random policy's weights that do not add up to 1."""
+    found: JsonValue = source.value
+    steps = ("mind", "autonomous", "weights")
+    for step in steps:
+        found = found.get(step) if isinstance(found, dict) else None
+    weights = (
+        [_number(each) for each in found.values()] if isinstance(found, dict) else []
+    )
+    known = [each for each in weights if each is not None]
+    whole = total(known)
+    if not weights or len(known) < len(weights) or abs(whole - 1.0) <= WEIGHTS_OFF:
+        return
+    message = f"the weights add up to {whole:g}: they count in proportion"
+    if whole <= 0.0:
+        message = "the weights add up to nothing: it only wanders"
+    yield _warning(make(source, source.place_of(steps), "E-PACK-014", message))
+
+
 def _declared_outside(
     source: Source,
     steps: Steps,
@@ -233,4 +254,5 @@ _CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     _undeclared_outcomes,
     _untriggered_patterns,
     _contrary_bounds,
+    _weights_off,
 )

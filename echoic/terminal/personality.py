@@ -9,7 +9,8 @@ from echoic.client.trials import Attempt, Trial
 from echoic.explain.amounts import span
 from echoic.terminal.screen import bar, counted, indented, number, short, table, words
 from evaluation.learning.one_voice import VoiceCheck
-from schemas.messages.decisions import ContextInForce, Decided, Voice
+from schemas.messages.decisions import Decided
+from schemas.messages.voices import ContextInForce, Voice
 from schemas.values.personality import (
     NO_TEMPLATE,
     TRAITS,

@@ -11,7 +11,7 @@ from uuid import UUID
 
 from msgspec import Struct
 
-from handlers.mind.characters import asking, think
+from handlers.mind.characters import asking, dispatch
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     achieved,
@@ -239,7 +239,7 @@ def _run_timer(turn: TurnContext, timer: Timer) -> None:
     elif timer.purpose == "recall":
         recollect.give_up(turn, turn.state.pending[timer.id])
     elif timer.purpose in ("think", "layer"):
-        think.run(turn, timer)
+        dispatch.run(turn, timer)
     else:
         pending = turn.state.pending[timer.id]
         otherwise = completion.given_up(pending)
@@ -289,7 +289,7 @@ def _answer(turn: TurnContext, ran: int) -> None:
 def _decide(turn: TurnContext, event: Sensed) -> None:
     mind = mind_of(turn.packs)
     if mind is not None:
-        think.on_event(turn, event, mind)
+        dispatch.on_event(turn, event, mind)
         return
     at_break_of = noticing.noticed(turn, event)
     for message in decide.decide(turn, event):
@@ -313,7 +313,7 @@ def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
     if made is not None:
         form.heard(turn, made, result)
         return
-    if turn.state.character.asked and think.heard(turn, result):
+    if turn.state.character.asked and dispatch.heard(turn, result):
         return
     asked = turn.state.pending.get(result.ask_id)
     if asked is not None and asked.recalling is not None:
@@ -370,7 +370,7 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
         soured.by_state(turn, control)
         output.stop(turn, control)
         if isinstance(control, AimsSet | PlanSet):
-            think.changed(turn)
+            dispatch.changed(turn)
         if isinstance(control, OutputRequested):
             initiate.requested(turn, control)
     if turn.state.executive.waiting and isinstance(answer, ControlApplied):

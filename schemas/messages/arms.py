@@ -47,6 +47,12 @@ REFLEX = "reflex:"
 QUEUE = "queue:"
 """What the arms of a character's planned work begin with."""
 
+RANDOM = "random:"
+"""What the arms of actions drawn at random begin with."""
+
+ROUTINE = "routine:"
+"""What the arms of a character's routines begin with."""
+
 _VOICED = "~"
 
 

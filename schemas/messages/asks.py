@@ -68,11 +68,17 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     token: ClassVar[str] = "model_asked"
 
     purpose: Literal[
-        "answer", "prediction", "formation", "reflection", "talker", "executor"
+        "answer",
+        "prediction",
+        "formation",
+        "reflection",
+        "talker",
+        "executor",
+        "autonomous",
     ] = written("answer")
     """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
     again on an event of the past, or to make a heuristic of what was said each time;
-    `talker`, `executor`: for that layer of a character."""
+    `talker`, `executor`: for that layer of a character; `autonomous`: what to do next."""
     model: Name
     system: str
     prompt: str

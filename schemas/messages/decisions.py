@@ -11,6 +11,7 @@ from pydantic import Field
 from schemas.messages.arms import Action, Arm
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Dimension
+from schemas.messages.voices import Voice
 from schemas.values.base import (
     Kind,
     Moment,
@@ -20,7 +21,6 @@ from schemas.values.base import (
     Unit,
     written,
 )
-from schemas.values.personality import Trait
 from schemas.values.reasons import (
     Drop,
     Hearing,
@@ -143,34 +143,6 @@ class Draw(StructPart, frozen=True, kw_only=True):
     value: Unit
 
 
-class ContextInForce(StructPart, frozen=True, kw_only=True):
-    """A context that moves the traits, and why it holds."""
-
-    name: Name
-    by: Literal["threat", "opportunity", "failures", "sentiment", "switched"]
-    value: float | None = None
-    """The threat, the opportunity or the sentiment; how many outcomes failed."""
-    cause: str | None = None
-    """The event or the fire that showed it last; who switched."""
-
-
-class Voice(StructPart, frozen=True, kw_only=True):
-    """As whom the companion decides: its personality here and now."""
-
-    template: Name | None = None
-    """None: no template, the usual traits."""
-    digest: Name | None = None
-    """Of what a model is told of it; None: nothing, as nobody chose a personality."""
-    traits: dict[Trait, Unit]
-    """The effective ones: template, contexts, overrides, mood and rapport together."""
-    contexts: tuple[ContextInForce, ...] | None = None
-    valence: float | None = None
-    """The mood, from -1 bad to 1 good; None: nothing moved it yet."""
-    arousal: Unit | None = None
-    rapport: Unit | None = None
-    """With the person addressed; None: neutral, as with a stranger."""
-
-
 class Wording(StructPart, frozen=True, kw_only=True):
     """How skills changed the words of a heuristic's answer."""
 
@@ -286,6 +258,25 @@ class Decided(Decision, frozen=True, kw_only=True):
         return self.exploration != "none" and self.arm != self.greedy_arm
 
 
+class ActionChoice(StructPart, frozen=True, kw_only=True):
+    """What the model of an autonomous character answered, and what is done after it."""
+
+    arm: Arm
+    """The decision's own; if the model's answer was of no use, a random one."""
+    probability: Unit
+    """With which it was taken, given the answer."""
+    reasoning: str | None = None
+    thought: str | None = None
+    self_confidence: Unit | None = None
+    """How sure the model said it is."""
+    wanted: str | None = None
+    """What it called the action, if that is not its id."""
+    fallback: str | None = None
+    """Why something random is done instead."""
+    draw: Draw | None = None
+    candidates: tuple[Candidate, ...] | None = None
+
+
 class HeldAnswer(StructPart, frozen=True, kw_only=True):
     """An answer that waits, as it will be said."""
 
@@ -351,6 +342,8 @@ class Completed(Decision, frozen=True, kw_only=True):
     """The cosine of the answer with each; not recorded in the first edition."""
     left_out: tuple[str, ...] | None = None
     """What a character's model wanted besides and may not, each with the reason."""
+    choice: ActionChoice | None = None
+    """Of an autonomous character."""
 
 
 class Held(Decision, frozen=True, kw_only=True):

@@ -10,6 +10,7 @@ from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.packs import conditions
+from schemas.packs.autonomous import Autonomous
 from schemas.packs.layers import Executor, Talker
 from schemas.packs.place import Place
 from schemas.packs.tactics import Tactics
@@ -104,7 +105,8 @@ class Think(Part):
 class CharacterMind(Part):
     """What makes an agent a character."""
 
-    layers: tuple[Layer, ...] = Field(min_length=1, max_length=4)
+    layers: tuple[Layer, ...] = Field(default=(), max_length=4)
+    """Those that decide; none if the character is `autonomous`."""
     channel: Token = "act"
     """Where its actions go."""
     think: Think = Think()
@@ -122,6 +124,8 @@ class CharacterMind(Part):
     """It is no somebody but somewhere: it owns the conversations of others."""
     synonyms: dict[str, Token] = Field(default_factory=dict, max_length=256)
     """What models call tools, by the tools' names: `stockpile: gather`."""
+    autonomous: Autonomous | None = None
+    """How it decides by itself what to do next, in the place of layers."""
 
     @field_validator("absent")
     @classmethod
@@ -146,6 +150,10 @@ class CharacterMind(Part):
         if self.executor is not None and self.tactics is None:
             message = "nobody works off what the executor plans without the layer queue"
             raise PydanticCustomError("layer", message)
+        if bool(self.layers) == (self.autonomous is not None):
+            raise PydanticCustomError(
+                "layer", "a character has either `layers` or is `autonomous`"
+            )
         for layer, part in self._parts():
             if (layer in self.layers) != (part is not None):
                 message = "the layer {layer} needs its part, and the part the layer"

@@ -11,7 +11,7 @@ from schemas.values.base import Part, Seconds, Token, Unit
 GUESTS = "guests"
 """The name of all people whom no pack declares."""
 
-Meaning = Literal["user_state", "break", "context", "body"]
+Meaning = Literal["user_state", "break", "context", "body", "command"]
 
 
 def _is_none(value: object) -> bool:

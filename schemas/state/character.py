@@ -11,6 +11,7 @@ from msgspec import Struct
 
 from schemas.messages.characters import Aim, PlannedBuild, PlanTask
 from schemas.messages.conversations import Line
+from schemas.state.autonomy import UNDECIDED, Autonomy
 from schemas.state.place import NOWHERE, PlaceState
 from schemas.values.bounded_map import EMPTY
 
@@ -122,6 +123,8 @@ class LayerAsk(Struct, frozen=True, kw_only=True):
     expires_at: datetime
     answers: tuple[str, int] | None = None
     """The conversation, and the speech in it, that is answered."""
+    is_again: bool = False
+    """Whether it is the one further ask, after an answer that could not be read."""
 
 
 class Character(Struct, frozen=True, kw_only=True):
@@ -149,6 +152,8 @@ class Character(Struct, frozen=True, kw_only=True):
     place: PlaceState = NOWHERE
     heard: Heard | None = None
     """In a conversation; None: it is in none."""
+    autonomy: Autonomy = UNDECIDED
+    """Of one that is autonomous."""
 
 
 NOBODY = Character()

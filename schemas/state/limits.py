@@ -148,3 +148,15 @@ HEARERS = 32
 
 SPEECH = 1_000
 """How many characters of a speech are said."""
+
+EPISODES = 200
+"""How many of its latest actions an autonomous character with memory remembers."""
+
+RECENT_ACTS = 10
+"""How many one without memory does: a prompt tells five, importance looks at ten."""
+
+ROUTINES = 50
+"""How many routines it has; the one with the least rate goes."""
+
+THOUGHT = 200
+"""How many characters of a thought, a reason or an error are remembered."""

@@ -16,11 +16,13 @@ Path = Literal[
     "proactive",
     "reflex",
     "queue",
+    "autonomous",
 ]
 """How a decision came about; `none` when a gate closed before the strategy ran,
 `acknowledged` when a person asked for a change of behaviour and is told what became of
 it, `proactive` when a timer was due and no event is answered, `reflex` when a character acts
-by its table of reflexes, `queue` when it works off its plan."""
+by its table of reflexes, `queue` when it works off its plan, `autonomous` when one acts at
+random or by routine."""
 
 Origin = Literal["skill_pack", "learned", "seeded"]
 """Where a heuristic is from: a pack, a model's answer that was liked, or a person."""

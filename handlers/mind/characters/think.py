@@ -11,6 +11,7 @@ from handlers.mind.characters import (
     asking,
     executing,
     layers,
+    occasions,
     place,
     queue,
     reflexes,
@@ -24,40 +25,21 @@ from handlers.mind.context import TurnContext
 from projections.folds.characters import body
 from schemas.messages.arms import REFLEX, SILENT, Action
 from schemas.messages.asks import WakeupSet
-from schemas.messages.decisions import Candidate, Decided, Salience
+from schemas.messages.decisions import Candidate, Decided
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
 from schemas.packs.characters import NO_TABLE, CharacterMind
 from schemas.state.agent import Timer
 from schemas.state.character import Character, LayerAsk
-from schemas.values.by_identity import by_identity
-from schemas.values.ids import digest
-from schemas.values.reasons import Silence
-
-STRATEGY = "layers"
-"""What chooses among a character's arms, in the place of a strategy's name."""
-VERSION = 1
-
-SOURCE = "echoic"
-"""Who occasions what no sensor does, and its domain."""
-
-_NOTHING_WEIGHED = Salience(dimensions={}, score=0.0, sensitivity=1.0, effective=0.0)
 
 
 def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
     """Decide on an event: what the character does after it, if it does anything new."""
-    domain = turn.appearance.domain
-    occasion = {
-        "event_id": turn.input.id,
-        "source": event.source,
-        "type": event.type,
-        "domain": domain.name,
-        "person": event.person,
-    }
+    occasion = occasions.of_event(turn, event)
     if mind.place is not None:
-        place.on_event(turn, event, mind.place, occasion | _common(turn, mind))
+        place.on_event(turn, event, mind.place, occasion | occasions.common(turn, mind))
         return
-    means = domain.event_type.means if domain.event_type is not None else None
+    means = occasions.meaning(turn)
     after = body.sensed(turn.state, mind, event, turn.now, means)
     _decide(turn, mind, after, occasion, is_event=True)
 
@@ -77,15 +59,9 @@ def _at_timer(turn: TurnContext, timer: Timer) -> None:
         # The pack that made it a character is gone.
         turn.emit(WakeupSet())
         return
-    occasion = {
-        "event_id": turn.next_id,
-        "timer": timer.id,
-        "source": SOURCE,
-        "type": "think",
-        "domain": SOURCE,
-    }
+    occasion = occasions.of_timer(turn, timer)
     if mind.place is not None:
-        place.at_timer(turn, mind.place, occasion | _common(turn, mind))
+        place.at_timer(turn, mind.place, occasion | occasions.common(turn, mind))
         return
     _decide(turn, mind, turn.state.character, occasion, is_event=False)
 
@@ -149,9 +125,9 @@ def _decide(
 ) -> None:
     fields = reflexes.fields_at(character, mind, turn.now)
     absent = reflexes.absence(mind, fields)
-    common = occasion | _common(turn, mind)
+    common = occasion | occasions.common(turn, mind)
     if absent is not None:
-        _unless_idle(turn, common, absent, is_event=is_event)
+        occasions.unless_idle(turn, common, absent, is_event=is_event)
         _wake(turn, mind)
         return
     looked = layers.look(turn, mind, character, fields, turn.now)
@@ -167,7 +143,7 @@ def _decide(
         case "executor":
             _ask(turn, executing.question(turn, mind, character, fields), common)
         case _:
-            _unless_idle(turn, common, "nothing_due", is_event=is_event)
+            occasions.unless_idle(turn, common, "nothing_due", is_event=is_event)
     queue.tidy(turn, mind, fields)
     _wake(turn, mind)
 
@@ -194,24 +170,6 @@ def _ask(turn: TurnContext, question: Question, common: dict[str, Any]) -> None:
         )
     )
     turn.emit(asked)
-
-
-def _unless_idle(
-    turn: TurnContext, common: dict[str, Any], why: Silence, *, is_event: bool
-) -> None:
-    """Record that nothing is done about an event; a time with nothing to do is no occasion."""
-    if not is_event:
-        return
-    turn.emit(
-        Decided(
-            **{"layers": (), **common},
-            path="none",
-            arm=SILENT,
-            greedy_arm=SILENT,
-            silence=why,
-            final=True,
-        )
-    )
 
 
 def _reflex(mind: CharacterMind, found: Finding) -> Deed:
@@ -247,27 +205,9 @@ def _candidates(found: Finding) -> tuple[Candidate, ...]:
     )
 
 
-def _common(turn: TurnContext, mind: CharacterMind) -> dict[str, Any]:
-    session = turn.state.session
-    return {
-        "strategy": STRATEGY,
-        "strategy_version": VERSION,
-        "config_hash": _digest(mind),
-        "salience": _NOTHING_WEIGHED,
-        "probability": 1.0,
-        "session_id": session.id if session else None,
-        "chain": turn.state.chain,
-    }
-
-
 def _wake(turn: TurnContext, mind: CharacterMind) -> None:
     """Tell when the character thinks next of its own accord, if that has changed."""
     character = turn.state.character
     due = layers.next_time(turn, mind, character)
     if due != character.due:
         turn.emit(WakeupSet(due_at=due))
-
-
-@by_identity(256)
-def _digest(mind: CharacterMind) -> str:
-    return digest(mind.model_dump_json(exclude_defaults=True).encode())

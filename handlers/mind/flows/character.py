@@ -14,8 +14,9 @@ from handlers.mind.stages.voice import Tone
 from projections.folds.executive import known_facts
 from projections.folds.executive import skills as skills_fold
 from projections.folds.executive.signs import Moment
-from schemas.messages.decisions import Voice, Wording
+from schemas.messages.decisions import Wording
 from schemas.messages.sensing import Dimension, Sensed
+from schemas.messages.voices import Voice
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import ids

@@ -26,11 +26,11 @@ from schemas.messages.decisions import (
     HeuristicFired,
     Relevance,
     RelevantGoal,
-    Voice,
     Wording,
 )
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
+from schemas.messages.voices import Voice
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
 from schemas.values.exact_math import round6

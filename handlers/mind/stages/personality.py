@@ -13,8 +13,8 @@ from projections.folds.executive import personality as fold
 from projections.folds.executive import signs, templates
 from projections.folds.executive.signs import NO_EVENT, Moment
 from projections.folds.learning import rapport as rapport_fold
-from schemas.messages.decisions import ContextInForce, Voice
 from schemas.messages.sensing import PERSON
+from schemas.messages.voices import ContextInForce, Voice
 from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY, Mood, Personality

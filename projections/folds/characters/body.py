@@ -63,7 +63,7 @@ def sensed(
     doing = before.doing
     if doing is not None and event.outcome is not None:
         # Only the report on what is being done ends it; one on something earlier is late.
-        if _replied(state, event) != doing.decision_id:
+        if replied(state, event) != doing.decision_id:
             return before
         if doing.layer == plans.QUEUE:
             amount = _amount(mind, event.fields)
@@ -160,13 +160,13 @@ def _kept(told: Map[str, object], name: str, value: object) -> Map[str, object]:
     return told if size > limits.BODY_FIELD_BYTES else told.set(name, value)
 
 
-def _replied(state: AgentState, event: Sensed) -> str | None:
+def replied(state: AgentState, event: Sensed) -> str | None:
     """Return the decision that an event reports on; None if it reports on none."""
-    replied = event.in_reply_to
-    if isinstance(replied, EventRef):
-        memory = state.sources.get(replied.source)
-        return memory.seen.get(replied.event_id) if memory is not None else None
-    return replied
+    reference = event.in_reply_to
+    if isinstance(reference, EventRef):
+        memory = state.sources.get(reference.source)
+        return memory.seen.get(reference.event_id) if memory is not None else None
+    return reference
 
 
 def _begun(

@@ -1,10 +1,10 @@
 """Fold what decisions mean to a character: what it does now, and what it waits for."""
 
-from projections.folds.characters import asks, body, places
+from projections.folds.characters import asks, autonomy, body, places
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.conversations import ConversationMoved
-from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.decisions import ActionChoice, Completed, Decided, Dropped
 from schemas.state.agent import AgentState
 
 
@@ -14,7 +14,13 @@ def noticed(
     """Return the state after a decision or the end of one; a companion's is as it was."""
     match message:
         case Decided() if message.layers is not None:
+            mind = body.mind_of(context.packs)
+            if mind is not None and mind.autonomous is not None:
+                return autonomy.decided(state, context, id_, message)
             return body.decided(state, context, id_, message)
+        case Completed(choice=ActionChoice()):
+            state = asks.over(state, message.decision_id)
+            return autonomy.completed(state, context, message)
         case Completed() | Dropped() if state.character.asked:
             return asks.over(state, message.decision_id)
         case ConversationMoved():

@@ -10,8 +10,8 @@ from typing import Literal
 from msgspec import Struct
 
 from projections.folds.executive.personality import OPPORTUNITY_FROM, THREAT_FROM
-from schemas.messages.decisions import ContextInForce
 from schemas.messages.sensing import Dimension
+from schemas.messages.voices import ContextInForce
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY, Personality, Sign
 from schemas.state.limits import FAILURES

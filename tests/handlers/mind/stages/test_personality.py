@@ -8,12 +8,13 @@ import pytest
 from echoic.packs.personalities import shipped
 from handlers.mind.stages.personality import USUAL, Traits, traits_in_force
 from schemas.messages.controls import SessionStarted
-from schemas.messages.decisions import Decided, Voice
+from schemas.messages.decisions import Decided
 from schemas.messages.executive import (
     ContextSwitched,
     PersonalitySelected,
     TraitAdjusted,
 )
+from schemas.messages.voices import Voice
 from schemas.packs.manifest import CompiledPack
 from schemas.values.exact_math import clamp
 from schemas.values.executive_settings import ExecutiveSettings

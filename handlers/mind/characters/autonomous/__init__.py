@@ -1,0 +1,1 @@
+"""Autonomous characters: they decide by themselves what to do next."""

@@ -1,0 +1,50 @@
+"""Where a character's events, times and answers go: to its layers, or to its autonomy."""
+
+from handlers.mind.characters import think
+from handlers.mind.characters.autonomous import answering, deciding
+from handlers.mind.context import TurnContext
+from projections.folds.characters.autonomy import LAYER
+from projections.folds.characters.body import mind_of
+from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.messages.sensing import Sensed
+from schemas.packs.characters import CharacterMind
+from schemas.state.agent import Timer
+
+
+def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
+    """Decide on an event."""
+    if mind.autonomous is not None:
+        deciding.on_event(turn, event, mind)
+    else:
+        think.on_event(turn, event, mind)
+
+
+def run(turn: TurnContext, timer: Timer) -> None:
+    """Run a due timer of a character: it thinks, or waits for a model no longer."""
+    mind = mind_of(turn.packs)
+    asked = turn.state.character.asked.get(LAYER)
+    if mind is None or mind.autonomous is None:
+        think.run(turn, timer)
+    elif timer.purpose == "think":
+        deciding.at_timer(turn, timer, mind)
+    elif asked is not None and asked.ask_id == timer.id:
+        answering.give_up(turn, mind, asked)
+    else:
+        # Of a layer that it had before its pack changed.
+        think.run(turn, timer)
+
+
+def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> bool:
+    """Hear a character's model, and say whether the result was for one."""
+    mind = mind_of(turn.packs)
+    if mind is not None and mind.autonomous is not None:
+        return answering.heard(turn, mind, result) or think.heard(turn, result)
+    return think.heard(turn, result)
+
+
+def changed(turn: TurnContext) -> None:
+    """Tell when a character thinks next, as what it is after or plans has changed."""
+    mind = mind_of(turn.packs)
+    # An autonomous one decides at its own times, whatever it is told to be after.
+    if mind is None or mind.autonomous is None:
+        think.changed(turn)
