@@ -3,11 +3,10 @@
 import asyncio
 import json
 from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager, suppress
+from contextlib import asynccontextmanager
 from datetime import UTC, datetime
 from typing import Any
 
-from nats.aio.msg import Msg
 from websockets.asyncio.client import ClientConnection, connect
 
 from echoic.doors.engines.server import Bridge, bridge
@@ -16,12 +15,11 @@ from schemas.messages.arms import Action
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.results import Delivered
 from schemas.values.record import Record
-from streams.jetstream.accounts import Credentials
-from streams.jetstream.connection import connected
 from tests.servers import Broker
 
 TOKEN = "the token"
 PATIENCE_S = 20.0
+_SETTLED_S = 0.3
 
 
 @asynccontextmanager
@@ -31,28 +29,12 @@ async def bridged(
     """A bridge for characters, with the rights of a sensor each."""
     names = agents or ("aria",)
     access = {name: await broker.server.add_sensor(name, "engine") for name in names}
-    for name in names:
-        await _reached(broker, name, access[name])
     listen = ("127.0.0.1", 0)
     async with bridge(access, "engine", TOKEN, listen=listen, **options) as running:
+        # One in a hundred times the broker loses what is published at once on an import that
+        # was just subscribed to, although it has acknowledged the subscription.
+        await asyncio.sleep(_SETTLED_S)
         yield running
-
-
-async def _reached(broker: Broker, agent: str, access: Credentials) -> None:
-    """Wait until deliveries reach an account: the first after it was made may be lost."""
-    heard = asyncio.Event()
-
-    async def hear(_: Msg) -> None:
-        heard.set()
-
-    async with connected(access, "a probe") as client:
-        await client.subscribe(f"out.{agent}.probe", cb=hear)
-        await client.flush()
-        async with asyncio.timeout(PATIENCE_S):
-            while not heard.is_set():
-                await broker.client.publish(f"out.{agent}.probe", b"")
-                with suppress(TimeoutError):
-                    await asyncio.wait_for(heard.wait(), 0.1)
 
 
 class Engine:
