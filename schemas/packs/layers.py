@@ -183,4 +183,9 @@ def _renamed(told: object, names: Mapping[str, str]) -> object:
     if not isinstance(told, Mapping):
         return told
     fields: Mapping[Any, Any] = told
-    return {names.get(name, name): fields[name] for name in fields}
+    # What this returns is no JSON any more, of which a strict reading takes no lists.
+    return {names.get(name, name): _as_tuple(fields[name]) for name in fields}
+
+
+def _as_tuple(told: object) -> object:
+    return tuple(told) if isinstance(told, list) else told

@@ -4,6 +4,7 @@ from pathlib import Path
 
 from echoic.packs.load import for_everybody, found_in, load
 from packs.village.sensor.deeds import DEEDS
+from schemas.packs.manifest import from_blob, to_blob
 
 PACKS = Path(__file__).parents[3] / "packs"
 
@@ -16,6 +17,12 @@ def test_the_world_knows_all_that_a_villager_does() -> None:
     assert mind.talker is not None
     tools = {each.name for each in mind.talker.tools}
     assert {*mind.behaviours, *tools} <= {*DEEDS, "talk"}
+
+
+def test_it_comes_out_of_the_log_as_it_went_in() -> None:
+    """A blob is read strictly: what a layer's model may choose is there as well."""
+    pack = load(PACKS / "village")
+    assert from_blob(to_blob(pack)) == pack
 
 
 def test_it_is_not_loaded_for_everybody() -> None:
