@@ -238,6 +238,7 @@ async def test_what_goes_out_bears_what_a_receiver_needs(ada: Companion) -> None
         "expires_at",
         "path",
         "text",
+        "ttl_s",
         "type",
         "urgency",
     ]

@@ -32,7 +32,7 @@ def test_pub_prints_one_line_a_decision(live: Program) -> None:
         "threat=0.9", "--agent", "lines", "--wait",
     )  # fmt: skip
 
-    assert re.search(r"S1 drink-soon \.80 “You are thirsty.* ms [0-9a-f]{8}$", ran.out)
+    assert re.search(r"S1 drink-soon \.80 “You are thirsty.* ms [0-9a-f]{8}\n", ran.out)
 
 
 def test_pub_reads_stdin_and_files(live: Program) -> None:

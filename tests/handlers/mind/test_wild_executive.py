@@ -170,7 +170,7 @@ def test_such_scenarios_hold_everything() -> None:
     assert applied >= EXECUTIVE_TOKENS
     assert inferred >= {"muted", "reminder_set"}
     # A model's failure is told by the end of its decision; layers need a character.
-    assert paths == {*get_args(Path)} - {"fallback", *get_args(Layer)}
+    assert paths == {*get_args(Path)} - {"fallback", "autonomous", *get_args(Layer)}
     parts = {Held, StopAsked, OpportunityDrawn, RecallAsked, ModelAsked, DeliveryAsked}
     assert outputs >= parts
     assert silences >= {"muted", "quiet", "cooldown"}
