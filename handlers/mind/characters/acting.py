@@ -1,6 +1,6 @@
 """Acting: a layer that needs no model decides, and the world is asked to do it."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from msgspec import Struct
@@ -11,6 +11,10 @@ from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Candidate, Decided
 from schemas.packs.characters import CharacterMind
 from schemas.values.exact_math import clamp
+from schemas.values.reasons import Path
+
+_USUAL = 0.5
+"""The priority of a delivery that is not urgent."""
 
 _MOST_URGENT = 100.0
 """The priority from which on an action is about survival, and so as urgent as can be."""
@@ -48,18 +52,35 @@ def act(
             layer=deed.layer,
         )
     )
+    event_id = common["event_id"]
+    deliver(
+        turn, mind, deed.action, decision_id, event_id, deed.layer, expires_at, urgency
+    )
+
+
+def deliver(
+    turn: TurnContext,
+    mind: CharacterMind,
+    action: Action,
+    decision_id: str,
+    event_id: str,
+    path: Path,
+    expires_at: datetime,
+    urgency: float | None = None,
+) -> None:
+    """Ask the world to do something; without an urgency it is served as most things are."""
     turn.emit(
         DeliveryAsked(
             decision_id=decision_id,
-            event_id=common["event_id"],
+            event_id=event_id,
             channel=mind.channel,
-            text=words,
+            text=action.type,
             response_type="observation",
-            urgency=urgency,
-            path=deed.layer,
-            action=deed.action,
+            urgency=urgency or 0.0,
+            path=path,
+            action=action,
             output="action",
-            priority=urgency,
+            priority=_USUAL if urgency is None else urgency,
             expires_at=expires_at,
             ttl_s=turn.settings.ttl_s,
         )

@@ -8,8 +8,8 @@ from datetime import timedelta
 from typing import Literal
 
 from handlers.mind.characters import reflexes, replies
+from handlers.mind.characters.acting import deliver
 from handlers.mind.characters.autonomous import asking, chance, deciding, reply
-from handlers.mind.characters.autonomous.doing import deliver
 from handlers.mind.characters.autonomous.reply import Choice
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import completion
