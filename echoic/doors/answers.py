@@ -104,13 +104,9 @@ class Serving:
     async def process(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish an event, and return the final decision on it."""
         try:
-            asked = read(EventToDecide, body)
-        except InvalidRequestError as error:
-            return invalid(error)
-        event_id, event = asked.event_id or publish.new_event_id(), _event(asked)
-        unfit = _unfit(agent, event)
-        if unfit is not None:
-            return refusal("bad_subject", unfit)
+            event_id, event = _asked(agent, EventToDecide, body)
+        except _UnfitError as unfit:
+            return unfit.reply
         # Read before publishing, so that the wait for the answer starts before the event.
         after = await self.log.last_sequence("ev.>")
         await publish.publish(self.client, agent, event, event_id=event_id)
@@ -125,13 +121,9 @@ class Serving:
     async def sense(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish an event, and return the broker's acknowledgement."""
         try:
-            asked = read(EventToSense, body)
-        except InvalidRequestError as error:
-            return invalid(error)
-        event_id, event = asked.event_id or publish.new_event_id(), _event(asked)
-        unfit = _unfit(agent, event)
-        if unfit is not None:
-            return refusal("bad_subject", unfit)
+            event_id, event = _asked(agent, EventToSense, body)
+        except _UnfitError as unfit:
+            return unfit.reply
         kept = await publish.publish(self.client, agent, event, event_id=event_id)
         return {
             "accepted": True,
@@ -145,6 +137,33 @@ class Serving:
         if state is None:
             return None
         return AgentSnapshot(state.agents[agent], state.shared, state.position)
+
+
+class _UnfitError(Exception):
+    """Carries the reply to a request whose event cannot be published."""
+
+    def __init__(self, reply: Reply) -> None:
+        super().__init__()
+        self.reply = reply
+
+
+def _asked(
+    agent: str, form: type[EventToDecide] | type[EventToSense], body: Mapping[str, Any]
+) -> tuple[str, Sensed]:
+    """Return the id and the event of a request.
+
+    Raises:
+        _UnfitError: a field is wrong, or no subject can bear the event.
+    """
+    try:
+        asked = read(form, body)
+    except InvalidRequestError as error:
+        raise _UnfitError(invalid(error)) from error
+    event = _event(asked)
+    unfit = _unfit(agent, event)
+    if unfit is not None:
+        raise _UnfitError(refusal("bad_subject", unfit))
+    return asked.event_id or publish.new_event_id(), event
 
 
 def _event(asked: EventToDecide | EventToSense) -> Sensed:

@@ -66,7 +66,7 @@ class Recorded(ReplyStruct, frozen=True):
 
 
 class Acknowledged(ReplyStruct, frozen=True):
-    """The acknowledgement of an event: the log holds it, and will be answered."""
+    """The acknowledgement of an event: the log holds it, and it will be answered."""
 
     accepted: Literal[True]
     event_id: str
