@@ -12,8 +12,10 @@ from typing import Any
 from pydantic import Field
 
 from echoic.packs.yaml_positions import read
-from handlers.mind.characters import replies, talker
+from handlers.mind.characters import prompts as layer_prompts
+from handlers.mind.characters import replies
 from handlers.mind.characters.replies import Unreadable
+from handlers.mind.characters.talker import prompt
 from schemas.messages.characters import Aim
 from schemas.packs.characters import CharacterMind
 from schemas.packs.layers import Talker
@@ -111,9 +113,9 @@ def _prompt(situation: Situation) -> Prompt:
     who = _talker(village().characters[situation.character])
     return Prompt(
         situation=situation.name,
-        system=talker.system(situation.character, who),
-        text=talker.prompt(mind, who, fields, situation.doing, situation.aims),
-        tools=talker.offered(who, fields),
+        system=layer_prompts.system(situation.character, who.who, prompt.FORM),
+        text=prompt.moment(mind, who, fields, situation.doing, situation.aims),
+        tools=layer_prompts.offered(who.tools, fields),
     )
 
 

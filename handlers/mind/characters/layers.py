@@ -5,9 +5,12 @@ from datetime import datetime
 
 from msgspec import Struct
 
-from handlers.mind.characters import executing, queue, reflexes, talking
-from handlers.mind.characters.queue import Work
+from handlers.mind.characters import reflexes
+from handlers.mind.characters.executor import executing
+from handlers.mind.characters.queue import work
+from handlers.mind.characters.queue.work import Work
 from handlers.mind.characters.reflexes import Finding
+from handlers.mind.characters.talker import talking
 from handlers.mind.context import TurnContext
 from schemas.messages.decisions import LayerVerdict
 from schemas.packs.characters import CharacterMind
@@ -64,7 +67,7 @@ def look(
     doing = reflexes.doing_at(character, at)
     return Looked(
         reflexes.find(mind, fields, doing),
-        queue.find(mind, character, fields, at),
+        work.find(mind, character, fields, at),
         talking.verdict(turn, mind, character, fields, at),
         executing.verdict(turn, mind, character, fields, at),
     )

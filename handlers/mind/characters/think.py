@@ -6,21 +6,15 @@ at which nothing is due is none: the mind tells by `WakeupSet` when it thinks ne
 
 from typing import Any
 
-from handlers.mind.characters import (
-    acting,
-    asking,
-    executing,
-    layers,
-    occasions,
-    place,
-    queue,
-    reflexes,
-    talking,
-)
+from handlers.mind.characters import acting, asking, layers, occasions, reflexes
 from handlers.mind.characters.acting import Deed
 from handlers.mind.characters.asking import Question
-from handlers.mind.characters.queue import Work
+from handlers.mind.characters.executor import executing
+from handlers.mind.characters.place import deciding as place
+from handlers.mind.characters.queue import work
+from handlers.mind.characters.queue.work import Work
 from handlers.mind.characters.reflexes import Finding
+from handlers.mind.characters.talker import talking
 from handlers.mind.context import TurnContext
 from projections.folds.characters import body
 from schemas.messages.arms import REFLEX, SILENT, Action
@@ -144,7 +138,7 @@ def _decide(
             _ask(turn, executing.question(turn, mind, character, fields), common)
         case _:
             occasions.unless_idle(turn, common, "nothing_due", is_event=is_event)
-    queue.tidy(turn, mind, fields)
+    work.tidy(turn, mind, fields)
     _wake(turn, mind)
 
 

@@ -6,14 +6,13 @@ layers' (source design, "Executor prompt"). All that the world or a model told i
 
 from collections.abc import Mapping, Sequence
 
-from handlers.mind.characters import talker
-from handlers.mind.characters.talker import part, told_of
+from handlers.mind.characters import prompts
 from schemas.packs import conditions
 from schemas.packs.layers import Executor
 from schemas.packs.tactics import Tactics
 from schemas.state.character import Character
 from schemas.values.exact_math import clamp
-from schemas.values.prompt_fencing import RULE, fenced, shown
+from schemas.values.prompt_fencing import fenced, shown
 
 PLAN_BUILD = "plan_build"
 SET_PRIORITIES = "set_priorities"
@@ -32,7 +31,7 @@ _WHY: Mapping[str, str] = {
     "periodic": "some time has passed",
 }
 
-_FORM = (
+FORM = (
     'Answer with one JSON object: {"thinking": why, in a sentence, "action": one action or a'
     ' list of them, "priorities": {kind of work: 0 to 1} or null}. An action is {"type": one'
     ' of the tools} with what it needs: "building", "priority" ("high", "normal" or "low")'
@@ -43,18 +42,7 @@ _FORM = (
 )
 
 
-def system(agent: str, layer: Executor) -> str:
-    """Return the system prompt, the same at each call of a character."""
-    who = layer.who.replace("{name}", shown(agent, 80)) or f"You are {agent}."
-    return "\n\n".join((who, RULE, _FORM))
-
-
-def offered(layer: Executor, fields: Mapping[str, object]) -> tuple[str, ...]:
-    """Return the names of the tools that may be chosen now."""
-    return talker.offered_of(layer.tools, fields)
-
-
-def prompt(
+def moment(
     tactics: Tactics,
     layer: Executor,
     character: Character,
@@ -73,18 +61,18 @@ def prompt(
     finished = [f"- {fenced(each.what, 300)}: {each.outcome}" for each in plan.finished]
     parts = [
         f"You are asked as {_WHY.get(reason, reason)}.",
-        part(
+        prompts.part(
             "Current goals", [f"- {fenced(each.text, 400)}" for each in character.aims]
         ),
         _priorities(character),
-        part("What moves you", told_of(layer.lines, fields)),
+        prompts.part("What moves you", prompts.told(layer.lines, fields)),
         f"Available buildings: {', '.join(sorted(tactics.buildings)) or 'none'}",
         f"Available recipes: {', '.join(_recipes(tactics)) or 'none'}",
-        part("Village stockpile", _stored(layer, fields)),
-        part("Planned builds", builds or ["(none)"]),
-        part("Done lately", finished),
+        prompts.part("Village stockpile", _stored(layer, fields)),
+        prompts.part("Planned builds", builds or ["(none)"]),
+        prompts.part("Done lately", finished),
         f"You are doing: {doing or 'nothing'}; {len(plan.left)} entries are in your queue",
-        f"Tools: {', '.join(offered(layer, fields)) or 'none'}",
+        f"Tools: {', '.join(prompts.offered(layer.tools, fields)) or 'none'}",
     ]
     return "\n\n".join(filter(None, parts))
 

@@ -5,7 +5,7 @@ from typing import Any
 
 import pytest
 
-from handlers.mind.characters.conversations import likelihood, seconds_of
+from handlers.mind.characters.place.scheduler import likelihood, seconds_of
 from schemas.codec import checkpoint
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.controls import SessionStarted

@@ -3,16 +3,10 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from handlers.mind.characters import (
-    asking,
-    cadence,
-    conversing,
-    reflexes,
-    replies,
-    talker,
-)
+from handlers.mind.characters import asking, cadence, prompts, reflexes, replies
 from handlers.mind.characters.asking import Question
 from handlers.mind.characters.replies import Reply, Unreadable
+from handlers.mind.characters.talker import hearing, prompt
 from handlers.mind.context import TurnContext
 from schemas.messages.characters import AIMS, AimsSet
 from schemas.messages.decisions import LayerVerdict
@@ -41,13 +35,13 @@ def verdict(
     held_back = asking.held_back(turn, "talker", character)
     if held_back is not None:
         return held_back
-    heard = conversing.hears(character, layer, at)
+    heard = hearing.hears(character, layer, at)
     if heard is not None:
-        answers, why = conversing.verdict(turn, layer, heard, fields)
+        answers, why = hearing.verdict(turn, layer, heard, fields)
         return LayerVerdict(
             layer="talker",
             verdict="acts" if answers else "nothing_due",
-            rule=conversing.RULE,
+            rule=hearing.RULE,
             why=why,
         )
     interval_s, rule = cadence.talker_interval(layer, fields)
@@ -68,7 +62,7 @@ def times(
     if layer is None or asking.held_back(turn, "talker", character) is not None:
         return []
     called = character.called.get("talker")
-    heard = conversing.hears(character, layer, turn.now)
+    heard = hearing.hears(character, layer, turn.now)
     # What was heard may be to be answered still; when that is over its own cadence counts.
     further = [] if heard is None else [turn.now, heard.until]
     if called is None:
@@ -93,16 +87,16 @@ def question(
     assert layer is not None, "the verdict was to act"
     doing = reflexes.doing_at(character, turn.now)
     behaviour = doing.behaviour if doing is not None else None
-    asked = talker.prompt(mind, layer, fields, behaviour, character.aims)
+    asked = prompt.moment(mind, layer, fields, behaviour, character.aims)
     _, rule = cadence.talker_interval(layer, fields)
-    heard = conversing.hears(character, layer, turn.now)
+    heard = hearing.hears(character, layer, turn.now)
     likely, draw = 1.0, None
     if heard is not None:
-        asked, rule = f"{asked}\n\n{conversing.prompt(heard)}", conversing.RULE
-        likely, draw = conversing.odds(turn, layer, heard, fields)
+        asked, rule = f"{asked}\n\n{hearing.prompt(heard)}", hearing.RULE
+        likely, draw = hearing.odds(turn, layer, heard, fields)
     return Question(
         layer="talker",
-        system=talker.system(turn.input.agent, layer),
+        system=prompts.system(turn.input.agent, layer.who, prompt.FORM),
         prompt=asked,
         likely=likely,
         draw=draw,
@@ -121,14 +115,16 @@ def answered(
         return
     fields = reflexes.fields_at(turn.state.character, mind, turn.now)
     try:
-        reply = replies.read(result.text, talker.offered(layer, fields), mind.synonyms)
+        reply = replies.read(
+            result.text, prompts.offered(layer.tools, fields), mind.synonyms
+        )
     except Unreadable as error:
         asking.drop(turn, asked, "llm_declined", str(error))
         return
     speaking, action = reply.speaking, reply.action
     asking.complete(turn, asked, result.model, speaking, action, reply.refused)
     if speaking:
-        said = conversing.spoken(layer, asked, action)
+        said = hearing.spoken(layer, asked, action)
         channel = layer.channel if said is None else AGENT_SOURCE
         asking.deliver(turn, asked, channel, speaking, said)
     if action is not None:

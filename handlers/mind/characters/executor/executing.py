@@ -3,9 +3,10 @@
 from collections.abc import Mapping
 from datetime import datetime
 
-from handlers.mind.characters import asking, cadence, executor, planning, reflexes
+from handlers.mind.characters import asking, cadence, prompts, reflexes
 from handlers.mind.characters.asking import Question
-from handlers.mind.characters.planning import Means
+from handlers.mind.characters.executor import planning, prompt
+from handlers.mind.characters.executor.planning import Means
 from handlers.mind.characters.replies import Unreadable
 from handlers.mind.context import TurnContext
 from projections.folds.characters import plans
@@ -65,8 +66,8 @@ def question(
     behaviour = doing.behaviour if doing is not None else None
     return Question(
         layer="executor",
-        system=executor.system(turn.input.agent, layer),
-        prompt=executor.prompt(known, layer, character, fields, behaviour, reason),
+        system=prompts.system(turn.input.agent, layer.who, prompt.FORM),
+        prompt=prompt.moment(known, layer, character, fields, behaviour, reason),
         priority=cadence.executor_priority(layer, fields, reason),
         channel=mind.channel,
         reason=reason,
@@ -83,7 +84,7 @@ def answered(
         return
     character = plans.settled(turn.state.character, turn.now)
     fields = reflexes.fields_at(character, mind, turn.now)
-    offered = executor.offered(layer, fields)
+    offered = prompts.offered(layer.tools, fields)
     before = character.plan
     try:
         means = Means(known, offered, mind.synonyms, fields)

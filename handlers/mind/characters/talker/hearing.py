@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from handlers.mind.characters import cadence
-from handlers.mind.characters.conversations import likelihood
+from handlers.mind.characters.place.scheduler import likelihood
 from handlers.mind.context import TurnContext
 from schemas.messages.arms import Action
 from schemas.messages.decisions import Draw

@@ -8,7 +8,7 @@ from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Any
 
-from handlers.mind.characters.conversations import Begun, Heard, Scheduler, seconds_of
+from handlers.mind.characters.place.scheduler import Begun, Heard, Scheduler, seconds_of
 from handlers.mind.context import TurnContext
 from projections.folds.characters import places
 from schemas.messages.arms import SILENT, Action

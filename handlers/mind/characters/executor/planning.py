@@ -9,7 +9,9 @@ from typing import Any
 from msgspec import Struct
 from pydantic import ValidationError
 
-from handlers.mind.characters import executor, replies, tactics
+from handlers.mind.characters import replies
+from handlers.mind.characters.executor import prompt
+from handlers.mind.characters.queue import tactics
 from handlers.mind.characters.replies import Unreadable
 from schemas.messages.characters import TASKS, PlannedBuild, PlanTask
 from schemas.packs.tactics import Tactics
@@ -79,16 +81,16 @@ def _read(told: object, wanted: Wanted, means: Means) -> None:
     match name:
         case None:
             return
-        case executor.PLAN_BUILD:
+        case prompt.PLAN_BUILD:
             _plan_build(fields, wanted, means)
-        case executor.SET_PRIORITIES:
+        case prompt.SET_PRIORITIES:
             told_of = fields.get("priorities")
             wanted.priorities = replies.shares(told_of, wanted.refused)
-        case executor.CANCEL_TASK:
+        case prompt.CANCEL_TASK:
             _cancel_task(wanted)
-        case executor.CANCEL_BUILD:
+        case prompt.CANCEL_BUILD:
             _cancel_build(fields, wanted)
-        case executor.SLEEP:
+        case prompt.SLEEP:
             _sleep(wanted)
         case _:
             _queue(name, fields, wanted, means)

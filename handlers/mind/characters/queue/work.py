@@ -10,8 +10,9 @@ from typing import Any
 
 from msgspec import Struct
 
-from handlers.mind.characters import reflexes, tactics
-from handlers.mind.characters.tactics import Fields, Step
+from handlers.mind.characters import reflexes
+from handlers.mind.characters.queue import tactics
+from handlers.mind.characters.queue.tactics import Fields, Step
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
 from projections.folds.characters import plans

@@ -1,0 +1,1 @@
+"""The executor: a model plans, and the queue works that off."""

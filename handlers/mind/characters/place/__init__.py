@@ -1,0 +1,1 @@
+"""A place: it owns the conversations there."""

@@ -1,0 +1,1 @@
+"""The queue: a plan is worked off without a model."""

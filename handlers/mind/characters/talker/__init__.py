@@ -1,0 +1,1 @@
+"""The talker: a model says what a character says, and what it is after."""
