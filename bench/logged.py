@@ -35,7 +35,8 @@ from schemas.codec.encode import write_input
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import PackLoaded
 from schemas.messages.results import Delivered, ModelAnswered
-from schemas.packs.manifest import CompiledPack, PackSalience, compile_pack, to_blob
+from schemas.packs.compiled import CompiledPack, compile_pack
+from schemas.packs.manifest import PackSalience, to_blob
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.ids import output_id

@@ -24,7 +24,7 @@ from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
 from schemas.messages.controls import PackLoaded
-from schemas.packs.manifest import CompiledPack, compile_pack
+from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record, Wire

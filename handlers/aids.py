@@ -17,13 +17,8 @@ from schemas.codec.envelope import Input
 from schemas.messages.controls import PackLoaded
 from schemas.messages.decisions import Decided
 from schemas.messages.notes import ControlRefused, Quarantined
-from schemas.packs.manifest import (
-    CompiledPack,
-    PackError,
-    compile_embedded,
-    from_blob,
-    texts_of,
-)
+from schemas.packs.compiled import CompiledPack, compile_embedded, texts_of
+from schemas.packs.manifest import PackError, from_blob
 from schemas.ports import faults
 from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import PartitionState

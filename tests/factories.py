@@ -14,7 +14,8 @@ import orjson
 from pydantic import JsonValue
 
 from schemas.messages.controls import MindStarted, PackLoaded
-from schemas.packs.manifest import CompiledPack, Pack, compile_pack
+from schemas.packs.compiled import CompiledPack, compile_pack
+from schemas.packs.manifest import Pack
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import subjects
 from schemas.values.model_settings import ModelSettings

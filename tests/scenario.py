@@ -22,7 +22,7 @@ from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.notes import ControlApplied, ControlRefused
 from schemas.messages.results import ModelAnswered, ModelFailed
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import AgentState, PartitionState
 from schemas.state.evidence import Belief, belief_key

@@ -12,7 +12,8 @@ from handlers.mind.strategies import thompson
 from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
 from projections.store.queries import Fired, Heuristic
-from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
+from schemas.packs.compiled import CompiledPack, compile_pack
+from schemas.packs.manifest import from_blob
 from schemas.state.agent import Taught
 from schemas.values.exact_math import round6
 from schemas.values.settings import UNSTARTED

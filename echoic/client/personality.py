@@ -13,7 +13,7 @@ from projections.folds.executive.personality import lasting, session_began
 from projections.folds.executive.signs import Moment
 from projections.folds.learning.rapport import NEUTRAL
 from schemas.messages.voices import ContextInForce
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY
 from schemas.values.bounded_map import EMPTY

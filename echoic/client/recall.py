@@ -25,7 +25,8 @@ from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import PackLoaded
 from schemas.messages.notes import ControlRefused
 from schemas.messages.sensing import Sensed
-from schemas.packs.manifest import CompiledPack, PackError
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import PackError
 from schemas.values.subjects import SHARED_AGENT, partition_of
 from schemas.values.vectors import Embedder
 from streams.groups import groups

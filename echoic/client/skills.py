@@ -11,7 +11,7 @@ from handlers.mind.stages import voice
 from handlers.mind.stages.skills import JOKES
 from projections.folds.executive import skills as in_force
 from schemas.packs import skills
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.executive import Executive
 from schemas.values.skills import Skill
 

@@ -31,7 +31,7 @@ from schemas.messages.results import (
     ModelAnswered,
     ModelFailed,
 )
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import PartitionState
 from schemas.values.subjects import parse
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable

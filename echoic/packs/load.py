@@ -15,13 +15,8 @@ from echoic.packs.faults import make, problem_of
 from echoic.packs.problems import Problem, render
 from echoic.packs.prompt_files import OF_PACKS, PromptFileError, with_texts
 from echoic.packs.yaml_positions import Source, SourceError, read
-from schemas.packs.manifest import (
-    SCHEMA,
-    CompiledPack,
-    Pack,
-    compile_embedded,
-    texts_of,
-)
+from schemas.packs.compiled import CompiledPack, compile_embedded, texts_of
+from schemas.packs.manifest import SCHEMA, Pack
 from schemas.values.vectors import Embedder
 
 __all__ = [

@@ -32,7 +32,7 @@ from echoic.tracing.spans import (
 from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
 from schemas.codec.envelope import Output
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 
 Content = Literal["auto", "on", "off"]
 

@@ -4,7 +4,7 @@ import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import STRANGER, PackRef, PartitionState
 
 NameOf = Callable[[str], str | None]

@@ -23,7 +23,8 @@ from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
 from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.messages.notes import Quarantined
-from schemas.packs.manifest import CompiledPack, Pack, from_blob, to_blob
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import Pack, from_blob, to_blob
 from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record, Wire, nanoseconds

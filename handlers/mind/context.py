@@ -27,7 +27,7 @@ from schemas.messages.learning import (
     OutcomeObserved,
     SilenceWeighed,
 )
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports import faults
 from schemas.ports.aids import Aids
 from schemas.ports.probe import Probe, Stage, unprobed

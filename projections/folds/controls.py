@@ -17,7 +17,7 @@ from schemas.messages import controls
 from schemas.messages.characters import AimsSet, PlanSet
 from schemas.messages.executive import OfPerson, PersonsGranted, ReminderSet
 from schemas.messages.notes import ControlInferred
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, PackRef, Taught
 from schemas.state.evidence import Belief, Prior, belief_key
 from schemas.values.settings import LearningSettings, StrategySpec

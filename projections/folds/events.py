@@ -14,7 +14,8 @@ from msgspec.structs import replace
 
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
-from schemas.packs.manifest import CompiledPack, EventType
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import EventType
 from schemas.state import limits
 from schemas.state.agent import AgentState, Habit, Shelf, SourceMemory
 from schemas.values import ids, vectors

@@ -12,7 +12,7 @@ from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFir
 from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObserved
 from schemas.messages.sensing import Sensed
 from schemas.packs import word_patterns
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state import limits
 from schemas.state.agent import (
     AgentState,

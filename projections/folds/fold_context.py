@@ -7,7 +7,7 @@ from projections.folds.events import Appearance
 from projections.folds.learning import beliefs
 from schemas.codec.envelope import Input
 from schemas.messages.sensing import Sensed
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, SharedState

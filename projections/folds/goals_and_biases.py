@@ -18,7 +18,7 @@ from msgspec.structs import replace
 from projections.folds.executive import facts, templates
 from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.messages.decisions import RelevantGoal
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids, embedded
 from schemas.state import limits
 from schemas.state.agent import AgentState, SharedState

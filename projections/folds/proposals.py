@@ -18,7 +18,7 @@ from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.controls import ProposalApplied, ProposalReverted
 from schemas.messages.learning import Inferred, ProposalMade, SettingChange
 from schemas.messages.repertoire import RepertoireChange, Stand
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state import limits
 from schemas.state.agent import AgentState

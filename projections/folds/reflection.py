@@ -23,7 +23,7 @@ from schemas.messages.sleep import (
     SleepEnded,
     Sleeping,
 )
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, Timer
 from schemas.values.settings import SleepSettings
 from schemas.values.vectors import Vector

@@ -7,7 +7,7 @@ from datetime import datetime
 from projections.folds import agent as agent_fold
 from projections.folds.fold_context import FoldContext
 from schemas.codec.envelope import Input, Output
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids, in_force
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings

@@ -22,7 +22,7 @@ from schemas.messages.controls import (
 )
 from schemas.messages.learning import HeuristicFormed
 from schemas.messages.repertoire import RepertoireChange
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports import aids as aiding
 from schemas.state.agent import AgentState, PackRef, SharedState, Taught
 from schemas.state.evidence import Belief, belief_key

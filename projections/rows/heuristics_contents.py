@@ -7,7 +7,7 @@ from projections.folds.learning import beliefs
 from projections.rows import confidence_changes
 from projections.rows.changes import Row, json_text, vector_text
 from schemas.messages.arms import Action
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, Taught
 from schemas.values.settings import LearningSettings
 from schemas.values.vectors import Vector

@@ -26,7 +26,7 @@ from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.results import Delivered
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record

@@ -27,7 +27,8 @@ from schemas.messages.arms import Action, heuristic_arm, heuristic_of
 from schemas.messages.experiments import Variant, VariantName
 from schemas.messages.learning import HeuristicFormed, ProposalMade
 from schemas.messages.notes import ControlApplied, ControlInferred
-from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
+from schemas.packs.compiled import CompiledPack, compile_pack
+from schemas.packs.manifest import from_blob
 from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids
 from schemas.ports.decision_context import Strategy

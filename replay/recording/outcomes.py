@@ -19,7 +19,7 @@ from schemas.messages.decisions import Decided
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs import word_patterns
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.word_patterns import Said
 from schemas.state.agent import Expectation
 from schemas.values.exact_math import total

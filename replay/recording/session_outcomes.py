@@ -11,7 +11,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 
 from schemas.messages.sensing import Sensed
-from schemas.packs.manifest import CompiledPack, SessionOutcome
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import SessionOutcome
 from schemas.values.exact_math import total
 
 

@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.values.by_identity import by_identity
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.skills import Skills

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 from immutables import Map
 from msgspec import Struct, field
 
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.faults import MissingPackError
 from schemas.state.agent import AgentState, PackRef, SharedState
 from schemas.values.by_identity import by_identity

@@ -31,7 +31,7 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.results import Delivered, ModelAnswered, ModelFailed
 from schemas.messages.sensing import EventRef, Sensed
-from schemas.packs.manifest import CompiledPack, compile_pack
+from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.model_settings import ModelSettings

@@ -15,7 +15,7 @@ from projections.rows.decisions import NO_ROWS
 from projections.rows.folded_group import Folded
 from projections.store.store import Store
 from schemas.codec.envelope import Input
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import PartitionState
 from schemas.values.record import Wire

@@ -11,7 +11,8 @@ from handlers.mind.turn import Turn
 from replay.recording.source import Recording, of_file
 from schemas.codec import checkpoint
 from schemas.messages.decisions import Decided
-from schemas.packs.manifest import CompiledPack, to_blob
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import to_blob
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record
 from schemas.values.vectors import Limits, Vector

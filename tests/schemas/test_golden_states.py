@@ -13,7 +13,8 @@ from immutables import Map
 
 from schemas.codec import checkpoint
 from schemas.codec.checkpoint import FORMAT, OLDEST, UPCASTS, CheckpointError
-from schemas.packs.manifest import CompiledPack, compile_pack, from_blob
+from schemas.packs.compiled import CompiledPack, compile_pack
+from schemas.packs.manifest import from_blob
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.record import Record
 from tests import factories

@@ -20,7 +20,7 @@ from projections.folds.learning import beliefs, heuristics
 from schemas.messages.learning import ProposalMade
 from schemas.messages.repertoire import ChangeReason, RepertoireChange, Stand
 from schemas.packs import conditions
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.decision_context import DecisionContext
 from schemas.state.agent import AgentState, Taught
 from schemas.state.evidence import Belief

@@ -17,7 +17,8 @@ from handlers.mind.strategies import registry
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
 from handlers.mind.strategies.plugin import Own
 from schemas.messages.asks import ModelAsked
-from schemas.packs.manifest import CompiledPack, Executive
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import Executive
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
 from schemas.state.agent import Pending
 from schemas.values import ids

@@ -30,7 +30,7 @@ from schemas.messages.executive import (
 )
 from schemas.messages.notes import ControlApplied, ControlRefused
 from schemas.packs import conditions, skills
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState
 from schemas.values import timezones

@@ -10,7 +10,7 @@ from collections.abc import Sequence
 from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.feedback import Aspect, FeedbackGiven, ForgottenDecision
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, Remembered
 from schemas.values.exact_math import round6
 from schemas.values.settings import FIRST_EDITION

@@ -14,8 +14,9 @@ from projections.folds.events import Domain
 from projections.folds.learning import beliefs, vote_targets
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.conditions import When
-from schemas.packs.manifest import CompiledPack, Heuristic
+from schemas.packs.manifest import Heuristic
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import Belief

@@ -15,7 +15,7 @@ from projections.folds.executive.signs import NO_EVENT, Moment
 from projections.folds.learning import rapport as rapport_fold
 from schemas.messages.sensing import PERSON
 from schemas.messages.voices import ContextInForce, Voice
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY, Mood, Personality
 from schemas.values.exact_math import clamp, round6

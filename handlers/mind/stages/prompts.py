@@ -14,7 +14,7 @@ from msgspec import structs
 from schemas.codec import model_answer
 from schemas.messages.arms import llm_arm
 from schemas.messages.asks import ModelAsked
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.templates import ANSWER
 from schemas.ports.decision_context import (
     DecisionContext,

@@ -13,8 +13,8 @@ import orjson
 
 from projections.folds.learning import beliefs
 from schemas.packs import conditions
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.conditions import When
-from schemas.packs.manifest import CompiledPack
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import Belief

@@ -19,8 +19,8 @@ from schemas.messages.asks import WakeupSet
 from schemas.messages.decisions import Decided
 from schemas.messages.sensing import EventRef, Fields, Sensed
 from schemas.packs.characters import NO_TABLE, CharacterMind, Need
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.conditions import field_value
-from schemas.packs.manifest import CompiledPack
 from schemas.state import limits
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import Body, Character, Doing, Reading

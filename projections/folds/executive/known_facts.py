@@ -8,7 +8,7 @@ from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Decided
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.state.executive import Executive
 from schemas.values.base import NAME_LIMIT

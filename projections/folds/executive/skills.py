@@ -7,7 +7,7 @@ from msgspec.structs import replace
 
 from schemas.messages.executive import SkillLoaded, SkillUnloaded
 from schemas.packs import skills
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.executive import ActiveContext, Executive, Known
 from schemas.values.bounded_map import Bounded
 from schemas.values.by_identity import by_identity

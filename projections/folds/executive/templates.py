@@ -2,7 +2,7 @@
 
 from collections.abc import Mapping, Sequence
 
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import (

@@ -13,8 +13,8 @@ from functools import lru_cache
 from msgspec.structs import replace
 
 from projections.folds.learning import confidence
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.constraints import OUTER_BOUNDS, UNCONSTRAINED, Constraints
-from schemas.packs.manifest import CompiledPack
 from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, Prior, belief_key
 from schemas.values.by_identity import by_identity

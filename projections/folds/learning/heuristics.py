@@ -12,7 +12,7 @@ from schemas.messages import arms
 from schemas.messages.arms import Action
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.learning import HeuristicFormed
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import belief_key

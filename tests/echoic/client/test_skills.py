@@ -12,7 +12,7 @@ from schemas.messages.executive import (
     SkillLoaded,
     SkillUnloaded,
 )
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.values.executive_settings import ExecutiveSettings
 from tests.factories import pack
 from tests.handlers.mind.test_skills import EXPERTISE

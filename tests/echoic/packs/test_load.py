@@ -16,7 +16,8 @@ from echoic.packs.load import (
     render,
 )
 from echoic.packs.problems import Code
-from schemas.packs.manifest import compile_pack, from_blob, to_blob
+from schemas.packs.compiled import compile_pack
+from schemas.packs.manifest import from_blob, to_blob
 
 PACKS = Path(__file__).parents[3] / "packs"
 

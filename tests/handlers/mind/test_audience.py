@@ -9,7 +9,8 @@ from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
 from schemas.messages.executive import UserStateChanged
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack, Pack, to_blob
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import Pack, to_blob
 from schemas.values.executive_settings import ExecutiveSettings
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, names, one, said

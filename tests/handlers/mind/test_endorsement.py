@@ -18,13 +18,13 @@ from schemas.messages.learning import (
     LifecycleChanged,
     OutcomeObserved,
 )
-from schemas.packs.manifest import (
+from schemas.packs.compiled import (
     CompiledPack,
-    Pack,
     compile_embedded,
     compile_pack,
     texts_of,
 )
+from schemas.packs.manifest import Pack
 from schemas.state.evidence import Belief
 from schemas.values.settings import LearningSettings, MatchLimits
 from schemas.values.vectors import Vector

@@ -8,8 +8,8 @@ from evaluation.evidence.refold import BeliefFold, curves, predictions
 from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded, PriorUpdated
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import DriftRaised, LifecycleChanged
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.constraints import Constraints
-from schemas.packs.manifest import CompiledPack
 from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories

@@ -7,7 +7,8 @@ from schemas.messages.decisions import Decided
 from schemas.messages.executive import Muted, UserStateChanged
 from schemas.messages.notes import ControlInferred
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack, to_blob
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import to_blob
 from schemas.values.executive_settings import ExecutiveSettings
 from tests.factories import pack
 from tests.scenario import Scenario, names, one, said

@@ -11,7 +11,7 @@ from schemas.messages.controls import MindStarted
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack

@@ -10,7 +10,7 @@ from schemas.messages.learning import (
     HeuristicFormed,
     HeuristicReinforced,
 )
-from schemas.packs.manifest import compile_pack
+from schemas.packs.compiled import compile_pack
 from tests.factories import heuristic, pack
 from tests.handlers.mind.forming import (
     CONDITION,

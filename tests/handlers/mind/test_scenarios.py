@@ -8,7 +8,7 @@ from echoic.embedders import WordLlamaEmbedder
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Completed, Decided, HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
-from schemas.packs.manifest import compile_pack
+from schemas.packs.compiled import compile_pack
 from schemas.state.evidence import Belief
 from schemas.values.settings import MatchLimits
 from schemas.values.vectors import Vector

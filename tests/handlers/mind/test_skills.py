@@ -16,7 +16,7 @@ from schemas.messages.executive import (
     SkillUnloaded,
     TraitAdjusted,
 )
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import StrategySpec
 from tests import factories

@@ -12,7 +12,7 @@ from schemas.messages.decisions import Decided
 from schemas.messages.executive import Muted, TraitAdjusted, UserStateChanged
 from schemas.messages.notes import OpportunityDrawn
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
 from tests.factories import pack

@@ -6,7 +6,7 @@ import pytest
 
 from replay.recording.outcomes import Ledger, Outcome, OutcomeSettings
 from schemas.messages.sensing import EventRef, Sensed
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from tests import factories
 
 NOON = datetime(2026, 11, 20, 12, 0, tzinfo=UTC)

@@ -17,7 +17,8 @@ from replay.recording.outcomes import Ledger, OutcomeSettings
 from replay.recording.session_outcomes import SessionLedger, SessionSummary, summaries
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Sensed
-from schemas.packs.manifest import CompiledPack, Pack, SessionOutcome
+from schemas.packs.compiled import CompiledPack
+from schemas.packs.manifest import Pack, SessionOutcome
 from tests.echoic.cli.conftest import Program, echoic
 from tests.factories import NOON, heuristic, pack
 

@@ -6,16 +6,9 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from schemas.packs.compiled import compile_pack, content_hash
 from schemas.packs.conditions import parse
-from schemas.packs.manifest import (
-    Pack,
-    PackError,
-    blob_digest,
-    compile_pack,
-    content_hash,
-    from_blob,
-    to_blob,
-)
+from schemas.packs.manifest import Pack, PackError, blob_digest, from_blob, to_blob
 from schemas.values.ids import heuristic_id
 
 MANIFEST: dict[str, Any] = {

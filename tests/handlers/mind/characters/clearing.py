@@ -8,7 +8,7 @@ from schemas.messages.asks import DeliveryAsked
 from schemas.messages.conversations import Conversation, ConversationMoved
 from schemas.messages.decisions import Decided
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from tests import factories
 from tests.scenario import Scenario, one, said
 

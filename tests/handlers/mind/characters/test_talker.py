@@ -11,8 +11,8 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked, WakeupSet
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.notes import ControlInferred, ControlRefused, Handled
 from schemas.messages.results import ClockTicked
+from schemas.packs.compiled import CompiledPack
 from schemas.packs.layers import Talker
-from schemas.packs.manifest import CompiledPack
 from tests import factories
 from tests.handlers.mind.characters.village import HUNGRY, villager
 from tests.scenario import Scenario, one, said

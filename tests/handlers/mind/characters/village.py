@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from tests import factories
 
 BEHAVIOURS: Mapping[str, Mapping[str, Any]] = {

@@ -10,7 +10,7 @@ from schemas.messages.asks import DeliveryAsked
 from schemas.messages.characters import PlanSet
 from schemas.messages.decisions import Decided
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from tests import factories
 from tests.handlers.mind.characters.village import HUNGRY, villager
 from tests.scenario import Scenario, said

@@ -16,7 +16,7 @@ from schemas.messages.executive import (
     UserStateChanged,
 )
 from schemas.messages.notes import ControlInferred, TimerFailed
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.values.executive_settings import ExecutiveSettings
 from tests import factories
 from tests.factories import heuristic, pack

@@ -15,7 +15,7 @@ from schemas.messages.executive import (
     TraitAdjusted,
 )
 from schemas.messages.voices import Voice
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.values.exact_math import clamp
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import DETECTED, USUAL_TRAITS, Trait

@@ -4,7 +4,7 @@ from typing import Any
 
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Decided
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from tests.factories import MODEL, pack
 from tests.scenario import Scenario, one
 

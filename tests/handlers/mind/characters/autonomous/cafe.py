@@ -7,7 +7,7 @@ from typing import Any
 
 from handlers.mind.turn import Turn
 from schemas.messages.results import ClockTicked
-from schemas.packs.manifest import CompiledPack
+from schemas.packs.compiled import CompiledPack
 from schemas.state.autonomy import Autonomy
 from tests import factories
 from tests.scenario import Scenario, decision_id
