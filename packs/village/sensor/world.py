@@ -5,8 +5,8 @@ same times are the same village, to the byte.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 
+from packs.playing import Told
 from packs.village.sensor import deeds, telling, wolf
 from packs.village.sensor.deeds import HEARING, Refused, Scene
 from packs.village.sensor.land import SQUARE, distance, made
@@ -32,15 +32,6 @@ _REFUSES_S = 5.0
 that tries again at once then does so a few times a minute."""
 _TALKED = 0.02
 """Company, for each time that somebody speaks or hears."""
-
-
-@dataclass(frozen=True, slots=True)
-class Told:
-    """An event of one villager."""
-
-    name: str
-    at: float
-    event: Sensed
 
 
 class World:

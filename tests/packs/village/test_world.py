@@ -8,9 +8,10 @@ from typing import Any
 
 import pytest
 
+from packs.playing import Told
 from packs.village.sensor.telling import AWAKE_S
 from packs.village.sensor.villager import NEEDS
-from packs.village.sensor.world import Told, World
+from packs.village.sensor.world import World
 from schemas.messages.arms import Action
 
 SENSOR = Path(__file__).parents[3] / "packs" / "village" / "sensor"
