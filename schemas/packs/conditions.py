@@ -58,6 +58,12 @@ def holds(when: When, type_: str, source: str, fields: Fields) -> bool:
     return _compiled(when).is_true(type_, source, fields)
 
 
+def test(when: When) -> Callable[[Fields], bool]:
+    """Return the condition as a function of fields alone, for whoever asks it often."""
+    is_true = _compiled(when).is_true
+    return lambda fields: is_true("", "", fields)
+
+
 def meaning(when: When | None) -> tuple[object, ...]:
     """Return a key that is equal for conditions of one meaning; () for no condition.
 

@@ -22,6 +22,11 @@ def talker_interval(talker: Talker, fields: Mapping[str, object]) -> tuple[float
     social = _number(fields, talker.social)
     if social is not None and social < talker.lonely_below:
         return talker.lonely_s, "lonely"
+    return by_extraversion(talker, fields)
+
+
+def by_extraversion(talker: Talker, fields: Mapping[str, object]) -> tuple[float, str]:
+    """Return the same for whoever is in no conversation, and not lonely."""
     sociable = extraversion(talker, fields)
     if sociable > talker.high_extraversion:
         return talker.extrovert_s, "extrovert"

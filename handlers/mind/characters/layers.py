@@ -77,13 +77,25 @@ def next_time(
     turn: TurnContext, mind: CharacterMind, character: Character
 ) -> datetime | None:
     """Return when a layer is due next, if no event comes before."""
+    fields = reflexes.fields_at(character, mind, turn.now)
+    among = reflexes.possible(mind, fields)
 
-    def is_due(tick: datetime, fields: Mapping[str, object]) -> bool:
-        return look(turn, mind, character, fields, tick).actor is not None
+    def is_due(tick: datetime, then: Mapping[str, object]) -> bool:
+        # As `look` finds it, but only as far as the first layer that acts.
+        doing = reflexes.doing_at(character, tick)
+        if reflexes.find(mind, then, doing, among).acts:
+            return True
+        works = work.find(mind, character, then, tick)
+        if works is not None and works.acts:
+            return True
+        asked = (
+            layer.verdict(turn, mind, character, then, tick)
+            for layer in (talking, executing)
+        )
+        return any(each is not None and each.verdict == "acts" for each in asked)
 
-    further = talking.times(turn, mind, character)
+    further = talking.times(turn, mind, character, fields)
     if mind.executor is not None:
-        fields = reflexes.fields_at(character, mind, turn.now)
         further += executing.times(turn, mind, character, fields)
     if character.plan.tasks or character.plan.builds:
         further = [turn.now, *further]

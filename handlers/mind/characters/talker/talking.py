@@ -55,7 +55,7 @@ def verdict(
 
 
 def times(
-    turn: TurnContext, mind: CharacterMind, character: Character
+    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
 ) -> list[datetime]:
     """Return the times at which the talker may become due."""
     layer = mind.talker
@@ -67,15 +67,12 @@ def times(
     further = [] if heard is None else [turn.now, heard.until]
     if called is None:
         return [turn.now, *further]
-    each = (
-        layer.conversation_s,
-        layer.lonely_s,
-        layer.extrovert_s,
-        layer.moderate_s,
-        layer.introvert_s,
-    )
+    # Of what the cadence goes by, only company changes without an event.
+    own_s, _ = cadence.talker_interval(layer, fields)
+    sociable_s, _ = cadence.by_extraversion(layer, fields)
+    each = {own_s, layer.lonely_s, sociable_s}
     # One that has passed already is due at the next tick.
-    due = [max(called + timedelta(seconds=wait_s), turn.now) for wait_s in each]
+    due = [max(called + timedelta(seconds=wait_s), turn.now) for wait_s in sorted(each)]
     return [*due, *further]
 
 
