@@ -27,6 +27,8 @@ from schemas.values.reasons import Drop
 
 LayerName = Literal["talker", "executor"]
 """The layers that ask a model."""
+Asker = LayerName | Literal["autonomous"]
+"""Who asks a model: a layer, or a character that has none."""
 
 _UNKNOWN = 0.0
 """Nobody predicts how what a character says or does turns out."""
@@ -35,16 +37,23 @@ _UNKNOWN = 0.0
 class Question(Struct, frozen=True, kw_only=True):
     """What a layer asks its model."""
 
-    layer: LayerName
+    layer: Asker
     system: str
     prompt: str
     priority: float
     channel: str
+    lasting: str = ""
+    """What of the prompt is the same at each call, and so makes the arm."""
     reason: str | None = None
     likely: float = 1.0
     """With which probability it is asked here."""
     draw: Draw | None = None
     """The draw that decided, if any."""
+
+    @property
+    def template_digest(self) -> str:
+        """The digest of what is the same at each call."""
+        return ids.digest((self.system + self.lasting).encode())
 
 
 def held_back(
@@ -80,7 +89,7 @@ def ask(turn: TurnContext, question: Question, decision_id: str) -> ModelAsked:
         channel=question.channel,
         response_type="observation",
         request_hash=request_hash(model, question.system, question.prompt),
-        template_digest=recorded_digest(turn, ids.digest(question.system.encode())),
+        template_digest=recorded_digest(turn, question.template_digest),
         reason=question.reason,
     )
 
@@ -89,9 +98,10 @@ def arm(turn: TurnContext, question: Question) -> str:
     """Return the arm of asking a layer's model as it is asked."""
     model = turn.settings.model
     assert model is not None, "the verdict was to act"
-    words = ids.digest(question.system.encode())
     sampling = ids.digest(f"{model.temperature}/{model.max_tokens}".encode())
-    return f"{question.layer}:{llm_arm(model.name, words, sampling)}"
+    return f"{question.layer}:" + llm_arm(
+        model.name, question.template_digest, sampling
+    )
 
 
 def waiting(turn: TurnContext, ask_id: str) -> LayerAsk | None:

@@ -7,6 +7,7 @@ character goes on in any case.
 from datetime import timedelta
 from typing import Literal
 
+from handlers.mind.characters import asking as layers
 from handlers.mind.characters import reflexes, replies
 from handlers.mind.characters.acting import deliver
 from handlers.mind.characters.autonomous import asking, chance, deciding, reply
@@ -16,7 +17,7 @@ from handlers.mind.stages import completion
 from projections.folds.characters import situations
 from projections.folds.characters.autonomy import LAYER
 from schemas.messages.arms import Action
-from schemas.messages.decisions import ActionChoice, Completed, Dropped
+from schemas.messages.decisions import ActionChoice, Completed
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs.characters import CharacterMind
@@ -86,12 +87,10 @@ def _unreadable(
     turn: TurnContext, mind: CharacterMind, asked: LayerAsk, fault: str
 ) -> None:
     """Ask once more with what was wrong; after that do something random."""
-    model = turn.settings.model
-    if asked.is_again or model is None:
+    if asked.is_again or turn.settings.model is None:
         _otherwise(turn, mind, asked, f"unreadable again: {fault}")
-        return
-    if not _gone(turn, mind, asked):
-        turn.emit(asking.ask(turn, mind, model, asked.decision_id, fault))
+    elif not _gone(turn, mind, asked):
+        turn.emit(asking.ask(turn, mind, asked.decision_id, fault))
 
 
 def _otherwise(
@@ -109,14 +108,8 @@ def _otherwise(
     here = situations.surroundings(how, character.body.fields)
     drawn, candidates = chance.drawn(turn, how, here, character.autonomy.acts)
     if drawn is None:
-        turn.emit(
-            Dropped(
-                decision_id=asked.decision_id,
-                ask_id=asked.ask_id,
-                reason="llm_declined",
-                detail=f"{why}; and nothing can be done here"[:2_000],
-            )
-        )
+        why = f"{why}; and nothing can be done here"
+        layers.drop(turn, asked, "llm_declined", why)
         return
     made = ActionChoice(
         arm=drawn.arm,
@@ -139,14 +132,7 @@ def _gone(turn: TurnContext, mind: CharacterMind, asked: LayerAsk) -> bool:
     if absent is None:
         return False
     detail = f"the character is {absent.replace('_', ' ')}"
-    turn.emit(
-        Dropped(
-            decision_id=asked.decision_id,
-            ask_id=asked.ask_id,
-            reason="cancelled",
-            detail=detail,
-        )
-    )
+    layers.drop(turn, asked, "cancelled", detail)
     return True
 
 
@@ -178,6 +164,4 @@ def _complete(
 
 
 def _arm(turn: TurnContext, mind: CharacterMind) -> str:
-    model, how = turn.settings.model, mind.autonomous
-    assert how is not None, "its mind is autonomous"
-    return asking.arm(turn, how, model) if model is not None else LAYER
+    return asking.arm(turn, mind) if turn.settings.model is not None else LAYER

@@ -8,6 +8,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 from typing import Any
 
+from handlers.mind.characters import asking as layers
 from handlers.mind.characters import occasions, reflexes
 from handlers.mind.characters.autonomous import asking, chance, habits
 from handlers.mind.characters.autonomous.doing import do
@@ -15,7 +16,7 @@ from handlers.mind.context import TurnContext
 from projections.folds.characters import autonomy, episodes, situations
 from projections.folds.characters.autonomy import LAYER
 from schemas.messages.asks import WakeupSet
-from schemas.messages.decisions import Candidate, Decided, Draw, Dropped, LayerVerdict
+from schemas.messages.decisions import Candidate, Decided, Draw, LayerVerdict
 from schemas.messages.sensing import Sensed
 from schemas.packs.autonomous import Autonomous
 from schemas.packs.characters import CharacterMind
@@ -106,14 +107,7 @@ def _commanded(turn: TurnContext, common: dict[str, Any]) -> None:
     common["layers"] = (_verdict("not_asked", "a command from outside goes before"),)
     occasions.silent(turn, common, "nothing_due")
     if asked is not None:
-        turn.emit(
-            Dropped(
-                decision_id=asked.decision_id,
-                ask_id=asked.ask_id,
-                reason="cancelled",
-                detail="a command from outside came",
-            )
-        )
+        layers.drop(turn, asked, "cancelled", "a command from outside came")
 
 
 def _is_to_be_made_good(
@@ -149,7 +143,7 @@ def _decide(
     elif model is None:
         _at_random(turn, mind, character, common, f"{why}; no model is configured")
     else:
-        arm = asking.arm(turn, how, model)
+        arm = asking.arm(turn, mind)
         habit = None
         if how.tier == _WITH_MEMORY and common.get("timer") is not None:
             habit = habits.find(turn, how, character.autonomy, _here(how, character))
@@ -202,8 +196,6 @@ def _ask(
     turn: TurnContext, mind: CharacterMind, arm: str, common: dict[str, Any], why: str
 ) -> None:
     """Ask the model; the decision ends with its answer."""
-    model = turn.settings.model
-    assert model is not None, "the arm is of it"
     only: tuple[Candidate, ...] = (Candidate(arm=arm, probability=1.0),)
     draw: Draw | None = None
     fields = {"candidates": only, "greedy_arm": arm, "draw": draw, **common}
@@ -219,7 +211,7 @@ def _ask(
         )
     )
     # Built from the state after the decision: it tells whether this is about a failure.
-    turn.emit(asking.ask(turn, mind, model, decision_id))
+    turn.emit(asking.ask(turn, mind, decision_id))
 
 
 def _common(turn: TurnContext, mind: CharacterMind) -> dict[str, Any]:
