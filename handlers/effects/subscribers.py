@@ -52,7 +52,7 @@ have taken over by then."""
 # Not declared here: FastStream would create stream and consumer with its own settings.
 _STREAM = JStream(LOG.name, declare=False)
 _PULL = PullSub(batch_size=16, timeout=1.0)
-AFTERTHOUGHTS = ("formation", "reflection")
+AFTERTHOUGHTS = ("formation", "reflection", "review")
 """The purposes of model calls that no decision waits for."""
 
 QueueOf = Callable[[AskMessage], AskQueue]

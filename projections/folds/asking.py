@@ -27,7 +27,7 @@ def asked(
     event = context.input.message
     # A reflection is on a past event, and a vote asks for a rule: neither has an event at
     # hand, so both are told apart before anything reads one.
-    if message.purpose in layer_asks.LAYERS:
+    if layer_asks.is_of_layer(message):
         return layer_asks.asked(state, id_, message, context.input.id, context.now)
     if message.purpose == "reflection":
         return reflection.asked(state, id_, message)

@@ -93,6 +93,7 @@ LearningMessage: TypeAlias = (
     | learning.HeuristicReinforced
     | learning.Endorsed
     | learning.SilenceWeighed
+    | learning.InsightFormed
     | sleep.SleepBegun
     | sleep.Reflected
     | sleep.SleepEnded

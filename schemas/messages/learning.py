@@ -152,6 +152,32 @@ class ProposalMade(Learning):
     """Whether it was applied at once, by the policy of the sleep that made it."""
 
 
+Retrospect = Literal["reflection", "review"]
+"""How a character looks back: on what it did, or also on how it decided."""
+
+RetrospectCause = Literal["actions", "importance", "decisions", "asked"]
+
+
+class InsightFormed(Learning):
+    """A character looked back on what it did, and remembers what it found."""
+
+    token: ClassVar[str] = "insight_formed"
+
+    of: Retrospect
+    cause: RetrospectCause
+    by: Literal["model", "rules"]
+    until: Name
+    """The decision of the latest action that was looked at."""
+    actions: Annotated[int, Field(ge=0)]
+    """How many actions were."""
+    text: Annotated[Personal, Field(max_length=400)] = ""
+    """What it found; empty: nothing, which is not remembered."""
+    ask_id: Name | None = None
+    """What its model was asked, if it was."""
+    fault: Annotated[str, Field(max_length=2_000)] | None = None
+    """Why it is not by its model, or why nothing came of it."""
+
+
 class LifecycleChanged(Learning):
     """A heuristic crossed a limit; announced for those who listen, never folded."""
 

@@ -18,6 +18,10 @@ ActionKind = Literal["wander", "look", "sit", "gesture", "game"]
 
 ANY_STATE = "*"
 
+WITH_MEMORY = 2
+IMPROVING = 3
+"""The tiers from which on a character has memory, and improves itself."""
+
 BASELINE: dict[ActionKind, float] = {
     "wander": 0.4,
     "look": 0.2,
@@ -87,11 +91,31 @@ class Routines(Part):
     dropped_after: Annotated[int, Field(ge=1, le=1_000)] = 5
 
 
+class Reflections(Part):
+    """When a character looks back on what it did: at whichever comes first."""
+
+    every: Annotated[int, Field(ge=1, le=100)] = 20
+    """After so many actions."""
+    importance: Annotated[float, Field(gt=0.0, le=100.0)] = 7.5
+    """Once so much importance has come together."""
+
+
+class Improvement(Part):
+    """How often a character's model judges its decisions, and proposes to change it."""
+
+    every: Annotated[int, Field(ge=1, le=1_000)] = 50
+    """After so many decisions."""
+    apply: Literal["by_hand", "held_out"] = "by_hand"
+    """Which proposals are in force at once: none, or those that earlier actions, which the
+    model was not told of, speak for."""
+
+
 class Autonomous(Part):
     """What makes a character decide by itself what it does next."""
 
-    tier: Literal[0, 1, 2] = 0
-    """0: at random; 1: a model is asked; 2: with memory, routines and a second try."""
+    tier: Literal[0, 1, 2, 3] = 0
+    """0: at random; 1: a model is asked; 2: with memory, routines and a second try; 3: it
+    reflects and improves itself, too."""
     actions: tuple[ActionDeclared, ...] = Field(min_length=1, max_length=256)
     weights: dict[ActionKind, Annotated[float, Field(ge=0.0, le=1e6)]] = Field(
         default_factory=lambda: dict(BASELINE)
@@ -106,6 +130,10 @@ class Autonomous(Part):
     personality: Fields = Field(default_factory=dict)
     """What it is like: name, traits, preferences, what it knows of its world."""
     routines: Routines = Routines()
+    reflection: Reflections | None = None
+    """None: it reflects on the third tier alone, and never without memory."""
+    improvement: Improvement | None = None
+    """None: it improves itself on the third tier alone, and never without memory."""
 
     @model_validator(mode="after")
     def _fits_together(self) -> Self:
@@ -115,6 +143,25 @@ class Autonomous(Part):
         if all(each.by_command for each in self.actions):
             raise PydanticCustomError("empty", "every action is only by command")
         return self
+
+    @property
+    def remembers(self) -> bool:
+        """Whether it has memory."""
+        return self.tier >= WITH_MEMORY
+
+    @property
+    def reflects(self) -> Reflections | None:
+        """When it reflects; None: never."""
+        if not self.remembers:
+            return None
+        return self.reflection or (Reflections() if self.tier == IMPROVING else None)
+
+    @property
+    def improves(self) -> Improvement | None:
+        """How it improves itself; None: not at all."""
+        if not self.remembers:
+            return None
+        return self.improvement or (Improvement() if self.tier == IMPROVING else None)
 
     def action(self, id_: str) -> ActionDeclared | None:
         """Return the action of an id; None if there is none."""

@@ -13,8 +13,8 @@ Ending = Literal["succeeded", "failed", "overridden", "cancelled", "unknown"]
 """How an action ended; of one that is `unknown` nobody can tell what it came to."""
 
 
-Chooser = Literal["model", "routine", "random"]
-"""Who chose an action."""
+Chooser = Literal["model", "routine", "random", "reflection"]
+"""Who chose an action; a reflection is none, and stands among the insights."""
 
 
 class Act(Struct, frozen=True, kw_only=True):
@@ -64,6 +64,12 @@ class Autonomy(Struct, frozen=True, kw_only=True):
     """By situation."""
     retries: int = 0
     """How many decisions in a row were about a failure."""
+    insights: tuple[Act, ...] = ()
+    """What it found when it looked back, as its thought; oldest first."""
+    reflected: str = ""
+    """The decision of the latest action that it reflected on."""
+    reviewed: int = 0
+    """How often it had decided when its model last judged that."""
 
 
 UNDECIDED = Autonomy()

@@ -125,6 +125,8 @@ class LayerAsk(Struct, frozen=True, kw_only=True):
     """The conversation, and the speech in it, that is answered."""
     is_again: bool = False
     """Whether it is the one further ask, after an answer that could not be read."""
+    reason: str = ""
+    """Why a character looks back."""
 
 
 class Character(Struct, frozen=True, kw_only=True):

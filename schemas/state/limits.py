@@ -155,6 +155,12 @@ EPISODES = 200
 RECENT_ACTS = 10
 """How many one without memory does: a prompt tells five, importance looks at ten."""
 
+INSIGHTS = 50
+"""How many of its latest insights."""
+
+INSIGHT = 400
+"""How many characters of each."""
+
 ROUTINES = 50
 """How many routines it has; the one with the least rate goes."""
 

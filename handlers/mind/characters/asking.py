@@ -14,6 +14,7 @@ from handlers.mind.flows.consult import recorded_digest
 from handlers.mind.flows.infer import infer
 from handlers.mind.stages import completion
 from handlers.mind.stages.prompts import request_hash
+from projections.folds.characters import asks
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.arms import Action, llm_arm
 from schemas.messages.asks import DeliveryAsked, ModelAsked
@@ -111,9 +112,13 @@ def waiting(turn: TurnContext, ask_id: str) -> LayerAsk | None:
 
 
 def layer_of(turn: TurnContext, ask_id: str) -> str | None:
-    """Return the layer that waits for an ask; None if none does."""
+    """Return the layer that waits for an ask; None if none does.
+
+    Who looks back waits for it, too, and no decision does: that is none.
+    """
     asked = turn.state.character.asked
-    return next((each for each in sorted(asked) if asked[each].ask_id == ask_id), None)
+    layers = (each for each in sorted(asked) if each not in asks.BACKWARD)
+    return next((each for each in layers if asked[each].ask_id == ask_id), None)
 
 
 def words_of(

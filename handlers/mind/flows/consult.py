@@ -284,7 +284,7 @@ AFTER_ALL = -1.0
 def afterthought_asked(
     turn: TurnContext,
     model: ModelSettings,
-    purpose: Literal["formation", "reflection"],
+    purpose: Literal["formation", "reflection", "review"],
     decision_id: str,
     question: tuple[str, str],
     patience: timedelta,

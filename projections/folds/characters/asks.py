@@ -9,8 +9,11 @@ from schemas.messages.asks import ModelAsked
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import LayerAsk
 
-LAYERS = ("talker", "executor", "autonomous")
+LAYERS = ("talker", "executor", "autonomous", "review")
 """The purposes of asks that are layers'."""
+
+BACKWARD = ("reflection", "review")
+"""Those by which a character looks back."""
 
 GRACE = timedelta(seconds=60)
 """How long after its expiry an answer that never came is given up."""
@@ -29,6 +32,7 @@ def asked(
         event_id=first.event_id if first is not None and is_again else event_id,
         expires_at=message.expires_at,
         is_again=is_again,
+        reason=message.reason or "" if layer in BACKWARD else "",
     )
     heard = before.heard
     if heard is not None and layer == "talker" and heard.is_asked:
@@ -58,12 +62,35 @@ def over(state: AgentState, decision_id: str) -> AgentState:
     """Return the state in which nothing of a decision is waited for by a layer."""
     asked = state.character.asked
     for layer in sorted(asked):
-        if asked[layer].decision_id == decision_id:
-            id_ = asked[layer].ask_id
-            left = timers.without(state.timers, id_)
-            character = replace(state.character, asked=asked.delete(layer))
-            # Given up, its answer comes too late; one that was heard stays so.
-            is_open = state.asks.get(id_) == "open"
-            asks = state.asks.set(id_, "late") if is_open else state.asks
-            return replace(state, character=character, timers=left, asks=asks)
+        if asked[layer].decision_id == decision_id and layer not in BACKWARD:
+            return no_more(state, layer)
     return state
+
+
+def no_more(state: AgentState, layer: str) -> AgentState:
+    """Return the state in which a layer waits for nothing."""
+    asked = state.character.asked.get(layer)
+    if asked is None:
+        return state
+    left = timers.without(state.timers, asked.ask_id)
+    others = state.character.asked.delete(layer)
+    # Given up, its answer comes too late; one that was heard stays so.
+    is_open = state.asks.get(asked.ask_id) == "open"
+    asks = state.asks.set(asked.ask_id, "late") if is_open else state.asks
+    character = replace(state.character, asked=others)
+    return replace(state, character=character, timers=left, asks=asks)
+
+
+def broken(state: AgentState, ask_id: str) -> AgentState:
+    """Return the state in which a character looks back no more, as its wait failed."""
+    asked = state.character.asked
+    waits = (each for each in BACKWARD if each in asked)
+    layer = next((each for each in waits if asked[each].ask_id == ask_id), None)
+    return no_more(state, layer) if layer is not None else state
+
+
+def is_of_layer(message: ModelAsked) -> bool:
+    """Tell whether a layer asks; the reflection of a sleep gives no reason."""
+    if message.purpose == "reflection":
+        return message.reason is not None
+    return message.purpose in LAYERS

@@ -1,10 +1,12 @@
 """Fold what decisions mean to a character: what it does now, and what it waits for."""
 
-from projections.folds.characters import asks, autonomy, body, places
+from projections.folds.characters import asks, autonomy, body, places, retrospects
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import ActionChoice, Completed, Decided, Dropped
+from schemas.messages.learning import InsightFormed
+from schemas.messages.notes import TimerFailed
 from schemas.state.agent import AgentState
 
 
@@ -23,6 +25,10 @@ def noticed(
             return autonomy.completed(state, context, message)
         case Completed() | Dropped() if state.character.asked:
             return asks.over(state, message.decision_id)
+        case TimerFailed(purpose="layer"):
+            return asks.broken(state, message.timer_id)
+        case InsightFormed():
+            return retrospects.formed(state, context, message)
         case ConversationMoved():
             return places.moved(state, message)
         case _:

@@ -27,7 +27,7 @@ def begun(character: Character, how: Autonomous, act: Act, now: datetime) -> Cha
     declared = how.action(act.action) or OF_A_NEWER_PACK
     before = character.autonomy
     act = replace(act, importance=_importance(before.acts, act.action))
-    kept = limits.EPISODES if how.tier == 2 else limits.RECENT_ACTS
+    kept = limits.EPISODES if how.remembers else limits.RECENT_ACTS
     doing = Doing(
         decision_id=act.decision_id,
         behaviour=act.action,
@@ -68,7 +68,7 @@ def reported(
     autonomy = _ended(before, proves, error)
     routines = before.routines
     # What was done by chance trains nothing: nobody chose it for the situation.
-    if how.tier == 2 and act.by != "random" and proves in ("succeeded", "failed"):
+    if how.remembers and act.by != "random" and proves in ("succeeded", "failed"):
         routines = learned(routines, how.routines, act, succeeded=proves == "succeeded")
     return replace(character, autonomy=replace(autonomy, routines=routines))
 

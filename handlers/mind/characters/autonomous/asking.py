@@ -28,9 +28,10 @@ def ask(
     here = situations.surroundings(how, character.body.fields)
     acts = character.autonomy.acts
     remembered: tuple[Act, ...] = ()
-    if how.tier == 2:
+    if how.remembers:
         now_here = situations.fingerprint(how, here, acts)
-        remembered = recall.recalled(acts, now_here, turn.now)
+        insights = character.autonomy.insights
+        remembered = recall.recalled((*insights, *acts), now_here, turn.now)
     asked = prompt.prompt(
         how,
         here,

@@ -10,7 +10,7 @@ from typing import Any
 
 from handlers.mind.characters import asking as layers
 from handlers.mind.characters import occasions, reflexes
-from handlers.mind.characters.autonomous import asking, chance, habits
+from handlers.mind.characters.autonomous import asking, chance, habits, reflecting
 from handlers.mind.characters.autonomous.doing import do
 from handlers.mind.context import TurnContext
 from projections.folds.characters import autonomy, episodes, situations
@@ -47,6 +47,8 @@ def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
         why = "nothing to decide on"
         common["layers"] = (_verdict("nothing_due", why),)
         occasions.silent(turn, common, "nothing_due")
+    if absent is None:
+        reflecting.consider(turn, mind)
     wake(turn, mind)
 
 
@@ -60,6 +62,7 @@ def at_timer(turn: TurnContext, timer: Timer, mind: CharacterMind) -> None:
         character = episodes.settled(character, turn.now)
         common = occasions.of_timer(turn, timer) | _common(turn, mind)
         _decide(turn, mind, character, common, f"idle for {idle_s:g} s")
+        reflecting.consider(turn, mind)
     wake(turn, mind)
 
 
@@ -116,13 +119,10 @@ def _is_to_be_made_good(
     """Tell whether an event reports a failure that is still to be decided on."""
     how, acts = mind.autonomous, after.autonomy.acts
     assert how is not None, "its mind is autonomous"
-    if how.tier < _WITH_MEMORY or LAYER in after.asked or not acts:
+    if not how.remembers or LAYER in after.asked or not acts:
         return False
     is_new = acts is not before.autonomy.acts and acts[-1].outcome == "failed"
     return is_new and after.autonomy.retries < _TRIES
-
-
-_WITH_MEMORY = 2
 
 
 def _decide(
@@ -145,7 +145,7 @@ def _decide(
     else:
         arm = asking.arm(turn, mind)
         habit = None
-        if how.tier == _WITH_MEMORY and common.get("timer") is not None:
+        if how.remembers and common.get("timer") is not None:
             habit = habits.find(turn, how, character.autonomy, _here(how, character))
         if habit is not None and not habit.is_explored:
             _by_routine(turn, mind, habit, arm, common)

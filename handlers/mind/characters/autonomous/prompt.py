@@ -8,6 +8,7 @@ import orjson
 from handlers.mind.characters.autonomous import actions
 from projections.folds.characters.situations import Surroundings
 from schemas.packs.autonomous import Autonomous
+from schemas.state import limits
 from schemas.state.autonomy import Act
 from schemas.values.prompt_fencing import RULE, fenced, shown
 
@@ -81,7 +82,7 @@ def prompt(
         )
     ]
     if remembered:
-        lines = "\n".join(f"- {_told(each)}{_thought(each)}" for each in remembered)
+        lines = "\n".join(f"- {told(each)}" for each in remembered)
         parts.append(f"## Memories\n{lines}")
     if failed is not None:
         parts.append(
@@ -101,9 +102,18 @@ def _position(here: Surroundings) -> str:
 
 
 def _told(act: Act) -> str:
+    if act.by == "reflection":
+        return "you noticed"
     target = f" {fenced(act.target, 80)}" if act.target is not None else ""
     return f"{act.action}{target}: {act.outcome}"
 
 
 def _thought(act: Act) -> str:
+    if act.by == "reflection":
+        return f": {fenced(act.thought, limits.INSIGHT)}"
     return f", thinking {fenced(act.thought, _CAP)}" if act.thought else ""
+
+
+def told(act: Act) -> str:
+    """Return an episode in a line: what was done and came of it, and what was thought."""
+    return f"{_told(act)}{_thought(act)}"

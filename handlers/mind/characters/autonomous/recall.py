@@ -14,12 +14,18 @@ HALF_LIFE_S = 600.0
 """Ten minutes of the world's time."""
 
 
-def recalled(acts: Sequence[Act], situation: str, now: datetime) -> tuple[Act, ...]:
-    """Return the episodes worth most here and now, best first; of equal ones the newest."""
+def recalled(
+    acts: Sequence[Act], situation: str, now: datetime, top: int = TOP
+) -> tuple[Act, ...]:
+    """Return the episodes worth most here and now, best first; of equal ones the newest.
+
+    Of what happened at one time the later of `acts` is the newer one.
+    """
     # `sorted` keeps the order of equal ones, so the newest come first to begin with.
-    newest = [each for each in acts[::-1] if each.outcome is not None]
+    ended = [each for each in acts[::-1] if each.outcome is not None]
+    newest = sorted(ended, key=lambda act: act.at, reverse=True)
     best = sorted(newest, key=lambda act: -worth(act, situation, now))
-    return tuple(best[:TOP])
+    return tuple(best[:top])
 
 
 def worth(act: Act, situation: str, now: datetime) -> float:

@@ -1,0 +1,73 @@
+"""Fold how an autonomous character looks back: what is due, and what it remembers of it."""
+
+from msgspec.structs import replace
+
+from projections.folds.characters import asks, body, situations
+from projections.folds.fold_context import FoldContext
+from schemas.messages.learning import InsightFormed, RetrospectCause
+from schemas.packs.autonomous import Reflections
+from schemas.state import limits
+from schemas.state.agent import AgentState
+from schemas.state.autonomy import Act, Autonomy
+from schemas.values.exact_math import round6, total
+
+IMPORTANCE = 1.0
+"""Of an insight (upstream)."""
+
+ACTION = "Reflect"
+"""What stands as an insight's action among the episodes."""
+
+
+def unreflected(autonomy: Autonomy) -> tuple[Act, ...]:
+    """Return the actions that ended since the last reflection, oldest first."""
+    since: list[Act] = []
+    for each in reversed(autonomy.acts):
+        if each.decision_id == autonomy.reflected:
+            break
+        if each.outcome is not None:
+            since.append(each)
+    return tuple(reversed(since))
+
+
+def due(autonomy: Autonomy, how: Reflections) -> RetrospectCause | None:
+    """Return why it is time to reflect; None if it is not.
+
+    Insights have no part in it, so that none leads to the next.
+    """
+    since = unreflected(autonomy)
+    if len(since) >= how.every:
+        return "actions"
+    weight = round6(total(each.importance for each in since))
+    return "importance" if weight >= how.importance else None
+
+
+def formed(
+    state: AgentState, context: FoldContext, message: InsightFormed
+) -> AgentState:
+    """Return the state in which a character remembers what it found; it asks no more."""
+    state = asks.no_more(state, message.of)
+    mind = body.mind_of(context.packs)
+    if mind is None or mind.autonomous is None:
+        return state
+    how, character = mind.autonomous, state.character
+    known = character.autonomy
+    if message.of == "reflection":
+        known = replace(known, reflected=message.until)
+    else:
+        known = replace(known, reviewed=known.count)
+    if message.text:
+        here = situations.surroundings(how, character.body.fields)
+        insight = Act(
+            decision_id=message.until,
+            at=context.now,
+            action=ACTION,
+            by="reflection",
+            situation=situations.fingerprint(how, here, known.acts),
+            importance=IMPORTANCE,
+            outcome="succeeded",
+            thought=message.text[: limits.INSIGHT],
+            position=here.position,
+        )
+        kept = (*known.insights, insight)[-limits.INSIGHTS :]
+        known = replace(known, insights=kept)
+    return replace(state, character=replace(character, autonomy=known))
