@@ -105,5 +105,5 @@ class Ledger:
         self._ends = dict(kept)
 
 
-_FOR_WORDS = ("answer", "prediction", "talker", "executor", "autonomous")
+_FOR_WORDS = ("answer", "prediction", "talker", "executor", "single", "autonomous")
 """Why models are asked what a decision waits for."""

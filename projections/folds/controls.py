@@ -68,7 +68,7 @@ def inferred(
         return state
     origin = Origin(id_, context.now, context.aids)
     after = applied(state, kind.from_fields(message.fields), origin, context.input)
-    if message.by == "executor":
+    if message.by in ("executor", "single"):
         return aims.own(state, after)
     return after
 

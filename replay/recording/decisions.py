@@ -23,7 +23,7 @@ from schemas.messages.sensing import Sensed
 from schemas.values.exact_math import total
 from schemas.values.reasons import Drop, Path, Silence
 
-_FOR_ITSELF = ("answer", "talker", "executor", "autonomous")
+_FOR_ITSELF = ("answer", "talker", "executor", "single", "autonomous")
 """The purposes of asks whose answer is the decision's own."""
 
 OPEN_LIMIT = 10_000

@@ -74,13 +74,14 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
         "reflection",
         "talker",
         "executor",
+        "single",
         "autonomous",
         "review",
     ] = written("answer")
     """`formation`: to make a heuristic of an answer that was liked; `reflection`: to decide
     again on an event of the past, or to make a heuristic of what was said each time;
-    `talker`, `executor`: for that layer of a character; `autonomous`: what to do next;
-    `review`: to judge what it decided by itself."""
+    `talker`, `executor`: for that layer of a character; `single`: for both at once;
+    `autonomous`: what to do next; `review`: to judge what it decided by itself."""
     model: Name
     system: str
     prompt: str
@@ -116,8 +117,8 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     """The ask of the memory that came before it: what was remembered is in the prompt."""
     reason: str | None = None
     """Why a character's executor is asked: `goals_changed`, `task_complete`, `idle` or
-    `periodic`; why a character looks back: `actions`, `importance`, `decisions` or `asked`;
-    None for the reflection of a sleep."""
+    `periodic`; of `single` none if it is the talker's turn; why a character looks back:
+    `actions`, `importance`, `decisions` or `asked`; None for the reflection of a sleep."""
 
 
 class DeliveryAsked(Ask, frozen=True, kw_only=True):

@@ -77,7 +77,7 @@ class ControlInferred(Message):
     """The control's token."""
     fields: dict[str, JsonValue]
     """The control's body."""
-    by: Literal["pattern", "rule", "model", "talker", "executor"]
+    by: Literal["pattern", "rule", "model", "talker", "executor", "single"]
     source_id: Name
     """The input or the decision that it was inferred from."""
     before: str = Field(default="", max_length=500)

@@ -23,6 +23,10 @@ IDLE_S = "idle_s"
 Layer = Literal["reflex", "queue", "talker", "executor", "place"]
 """Those that decide, in the order in which they are asked."""
 
+Mode = Literal["split", "single", "scripted"]
+"""Which models a character asks: one each for its talker and its executor, one for both at
+once, or none, so that its reflexes and its queue do all."""
+
 Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
 """How much an action matters: 100 and more survival, from 80 danger, from 50 tasks, from 20
 moderate, else low."""
@@ -107,6 +111,7 @@ class CharacterMind(Part):
 
     layers: tuple[Layer, ...] = Field(default=(), max_length=4)
     """Those that decide; none if the character is `autonomous`."""
+    mode: Mode = "split"
     channel: Token = "act"
     """Where its actions go."""
     think: Think = Think()
@@ -158,6 +163,9 @@ class CharacterMind(Part):
             if (layer in self.layers) != (part is not None):
                 message = "the layer {layer} needs its part, and the part the layer"
                 raise PydanticCustomError("layer", message, {"layer": layer})
+        if self.mode == "single" and not self.has_both:
+            message = "one model speaks and plans only with a talker and an executor"
+            raise PydanticCustomError("layer", message)
         if self.place is not None and len(self.layers) > 1:
             raise PydanticCustomError("layer", "a place has no other layer")
         if unknown:
@@ -173,6 +181,11 @@ class CharacterMind(Part):
             ("executor", self.executor),
             ("place", self.place),
         )
+
+    @property
+    def has_both(self) -> bool:
+        """Whether it has a talker and an executor, which one model may be at once."""
+        return self.talker is not None and self.executor is not None
 
     def priority(self, reflex: Reflex) -> float:
         """Return how much a reflex matters: its own priority, else its behaviour's."""

@@ -22,11 +22,12 @@ from schemas.messages.characters import AimsSet
 from schemas.messages.decisions import Completed, Draw, Dropped, LayerVerdict
 from schemas.messages.notes import ControlRefused, Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.packs.characters import CharacterMind
 from schemas.state.character import Character, LayerAsk
 from schemas.values import ids
 from schemas.values.reasons import Drop
 
-LayerName = Literal["talker", "executor"]
+LayerName = Literal["talker", "executor", "single"]
 """The layers that ask a model."""
 Asker = LayerName | Literal["autonomous"]
 """Who asks a model: a layer, or a character that has none."""
@@ -58,11 +59,14 @@ class Question(Struct, frozen=True, kw_only=True):
 
 
 def held_back(
-    turn: TurnContext, layer: LayerName, character: Character
+    turn: TurnContext, mind: CharacterMind, layer: LayerName, character: Character
 ) -> LayerVerdict | None:
     """Return why a layer's model cannot be asked, whatever is due; None if it can."""
     if turn.settings.model is None:
         why = "no model is configured"
+        return LayerVerdict(layer=layer, verdict="not_asked", why=why)
+    if mind.mode == "scripted":
+        why = "it is scripted: no model is asked"
         return LayerVerdict(layer=layer, verdict="not_asked", why=why)
     if layer in character.asked:
         why = "its model has not answered yet"

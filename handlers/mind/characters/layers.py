@@ -10,6 +10,7 @@ from handlers.mind.characters.executor import executing
 from handlers.mind.characters.queue import work
 from handlers.mind.characters.queue.work import Work
 from handlers.mind.characters.reflexes import Finding
+from handlers.mind.characters.single import one_model
 from handlers.mind.characters.talker import talking
 from handlers.mind.context import TurnContext
 from schemas.messages.decisions import LayerVerdict
@@ -24,12 +25,14 @@ class Looked(Struct, frozen=True):
     works: Work | None
     talks: LayerVerdict | None
     plans: LayerVerdict | None
+    both: LayerVerdict | None
+    """Of one model that talks and plans."""
 
     @property
     def verdicts(self) -> list[LayerVerdict]:
         """What the layers came to, in order."""
         works = self.works.record() if self.works is not None else None
-        all_ = (self.found.record(), works, self.talks, self.plans)
+        all_ = (self.found.record(), works, self.talks, self.plans, self.both)
         return [each for each in all_ if each is not None]
 
     @property
@@ -64,13 +67,14 @@ def look(
     at: datetime,
 ) -> Looked:
     """Return what each layer comes to at a time, with the body as it is then."""
-    doing = reflexes.doing_at(character, at)
-    return Looked(
-        reflexes.find(mind, fields, doing),
-        work.find(mind, character, fields, at),
-        talking.verdict(turn, mind, character, fields, at),
-        executing.verdict(turn, mind, character, fields, at),
-    )
+    found = reflexes.find(mind, fields, reflexes.doing_at(character, at))
+    works = work.find(mind, character, fields, at)
+    if mind.mode == "single":
+        both = one_model.verdict(turn, mind, character, fields, at)
+        return Looked(found, works, None, None, both)
+    talks = talking.verdict(turn, mind, character, fields, at)
+    plans = executing.verdict(turn, mind, character, fields, at)
+    return Looked(found, works, talks, plans, None)
 
 
 def next_time(

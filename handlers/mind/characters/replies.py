@@ -48,6 +48,11 @@ class Reply(Struct, frozen=True):
     refused: tuple[str, ...]
     """What of it was left out, and why."""
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing of use."""
+        return not (self.thinking or self.speaking or self.action or self.aims)
+
 
 def read(
     text: str, tools: Collection[str], synonyms: Mapping[str, str] = NONE
@@ -57,25 +62,24 @@ def read(
     Raises:
         Unreadable: there is no JSON object in it, or nothing of use.
     """
-    told = read_object(text)
+    reply = understood(read_object(text), tools, synonyms)
+    if reply.is_empty:
+        raise Unreadable("; ".join(reply.refused) or "the reply says nothing")
+    return reply
+
+
+def understood(
+    told: Mapping[str, Any], tools: Collection[str], synonyms: Mapping[str, str]
+) -> Reply:
+    """Return what a reply's object says, be it nothing of use."""
     refused: list[str] = []
-    reply = Reply(
+    return Reply(
         thinking=words(told, "thinking"),
         speaking=words(told, "speaking")[:SPEECH],
         action=_action(told.get("action"), tools, synonyms, refused),
         aims=_aims(told.get("goal"), refused),
         priorities=shares(told.get("priorities"), refused),
-        refused=(),
-    )
-    if not (reply.thinking or reply.speaking or reply.action or reply.aims):
-        raise Unreadable("; ".join(refused) or "the reply says nothing")
-    return Reply(
-        reply.thinking,
-        reply.speaking,
-        reply.action,
-        reply.aims,
-        reply.priorities,
-        tuple(refused),
+        refused=tuple(refused),
     )
 
 

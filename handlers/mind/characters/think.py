@@ -6,7 +6,7 @@ at which nothing is due is none: the mind tells by `WakeupSet` when it thinks ne
 
 from typing import Any
 
-from handlers.mind.characters import acting, asking, layers, occasions, reflexes
+from handlers.mind.characters import acting, asking, layers, modes, occasions, reflexes
 from handlers.mind.characters.acting import Deed
 from handlers.mind.characters.asking import Question
 from handlers.mind.characters.executor import executing
@@ -14,6 +14,7 @@ from handlers.mind.characters.place import deciding as place
 from handlers.mind.characters.queue import work
 from handlers.mind.characters.queue.work import Work
 from handlers.mind.characters.reflexes import Finding
+from handlers.mind.characters.single import one_model
 from handlers.mind.characters.talker import talking
 from handlers.mind.context import TurnContext
 from projections.folds.characters import body
@@ -29,7 +30,7 @@ from schemas.state.character import Character, LayerAsk
 
 def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
     """Decide on an event: what the character does after it, if it does anything new."""
-    occasion = occasions.of_event(turn, event)
+    occasion, mind = occasions.of_event(turn, event), modes.under(turn, mind)
     if mind.place is not None:
         place.on_event(turn, event, mind.place, occasion | occasions.common(turn, mind))
         return
@@ -48,7 +49,7 @@ def run(turn: TurnContext, timer: Timer) -> None:
 
 def _at_timer(turn: TurnContext, timer: Timer) -> None:
     """Decide at a time that was told by `WakeupSet`."""
-    mind = body.mind_of(turn.packs)
+    mind = modes.in_force(turn)
     if mind is None:
         # The pack that made it a character is gone.
         turn.emit(WakeupSet())
@@ -79,13 +80,15 @@ def _hear(
     result: ModelAnswered | ModelFailed,
 ) -> None:
     answer = asking.words_of(turn, asked, result)
-    mind = body.mind_of(turn.packs)
+    mind = modes.in_force(turn)
     if answer is None:
         return
     if mind is None:
         asking.drop(turn, asked, "cancelled", "it is no such character any more")
     elif layer == "talker":
         talking.answered(turn, mind, asked, answer)
+    elif layer == "single":
+        one_model.answered(turn, mind, asked, answer)
     else:
         executing.answered(turn, mind, asked, answer)
 
@@ -104,7 +107,7 @@ def changed(turn: TurnContext) -> None:
 
 
 def _wake_up(turn: TurnContext) -> None:
-    mind = body.mind_of(turn.packs)
+    mind = modes.in_force(turn)
     if mind is not None:
         _wake(turn, mind)
 
@@ -136,6 +139,8 @@ def _decide(
             _ask(turn, talking.question(turn, mind, character, fields), common)
         case "executor":
             _ask(turn, executing.question(turn, mind, character, fields), common)
+        case "single":
+            _ask(turn, one_model.question(turn, mind, character, fields), common)
         case _:
             occasions.unless_idle(turn, common, "nothing_due", is_event=is_event)
     work.tidy(turn, mind, fields)

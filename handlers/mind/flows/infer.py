@@ -16,10 +16,10 @@ from schemas.messages.controls import GoalsSet, ProposalSubmitted
 from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlInferred, ControlRefused
 
-By = Literal["pattern", "rule", "model", "talker", "executor"]
+By = Literal["pattern", "rule", "model", "talker", "executor", "single"]
 
 
-_MODELS: tuple[By, ...] = ("model", "talker", "executor")
+_MODELS: tuple[By, ...] = ("model", "talker", "executor", "single")
 _OF_MODELS = (GoalsSet, ReminderSet, ProposalSubmitted, AimsSet, PlanSet)
 """What a model may infer: never settings, mutes, packs, strategies or the end of speech."""
 

@@ -12,6 +12,7 @@ from handlers.mind.strategies import plugin
 from handlers.mind.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
 from handlers.mind.strategies.hybrid import Hybrid
+from handlers.mind.strategies.layers import Layers
 from handlers.mind.strategies.thompson import Thompson
 from handlers.mind.strategies.urgency import FirstUrgency, Urgency
 from schemas.ports.decision_context import Strategy
@@ -35,6 +36,7 @@ STRATEGIES: Mapping[str, Kind] = {
     "urgency": Urgency,
     "hybrid": Hybrid,
     "thompson": Thompson,
+    "layers": Layers,
     "always_llm": AlwaysLlm,
     "silent": Silent,
     "random": Random,

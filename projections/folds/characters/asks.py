@@ -9,11 +9,17 @@ from schemas.messages.asks import ModelAsked
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import LayerAsk
 
-LAYERS = ("talker", "executor", "autonomous", "review")
+SINGLE = "single"
+"""One model that is talker and executor at once."""
+
+LAYERS = ("talker", "executor", SINGLE, "autonomous", "review")
 """The purposes of asks that are layers'."""
 
 BACKWARD = ("reflection", "review")
 """Those by which a character looks back."""
+
+_CALLED = {SINGLE: ("talker", "executor")}
+"""Whose turn it was when a layer was asked, if not its own."""
 
 GRACE = timedelta(seconds=60)
 """How long after its expiry an answer that never came is given up."""
@@ -35,7 +41,8 @@ def asked(
         reason=message.reason or "" if layer in BACKWARD else "",
     )
     heard = before.heard
-    if heard is not None and layer == "talker" and heard.is_asked:
+    talks = layer == "talker" or (layer == SINGLE and message.reason is None)
+    if heard is not None and talks and heard.is_asked:
         # Asked once, whatever comes of it; what is asked later answers nothing of this.
         if now < heard.until:
             ask = replace(ask, answers=(heard.conversation, heard.turn))
@@ -44,7 +51,7 @@ def asked(
         before,
         heard=heard,
         asked=before.asked.set(layer, ask),
-        called=before.called.set(layer, now),
+        called=before.called.update(dict.fromkeys(_CALLED.get(layer, (layer,)), now)),
     )
     due = Timer(due=message.expires_at + GRACE, id=ask_id, purpose="layer")
     left = state.timers

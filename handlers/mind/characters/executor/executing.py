@@ -4,9 +4,9 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from handlers.mind.characters import asking, cadence, prompts, reflexes
-from handlers.mind.characters.asking import Question
+from handlers.mind.characters.asking import LayerName, Question
 from handlers.mind.characters.executor import planning, prompt
-from handlers.mind.characters.executor.planning import Means
+from handlers.mind.characters.executor.planning import Means, Wanted
 from handlers.mind.characters.replies import Unreadable
 from handlers.mind.context import TurnContext
 from projections.folds.characters import plans
@@ -14,7 +14,7 @@ from schemas.messages.characters import PlanSet
 from schemas.messages.decisions import LayerVerdict
 from schemas.messages.results import ModelAnswered
 from schemas.packs.characters import CharacterMind
-from schemas.state.character import Character, LayerAsk
+from schemas.state.character import Character, LayerAsk, Plan
 
 Fields = Mapping[str, object]
 
@@ -30,7 +30,7 @@ def verdict(
     layer = mind.executor
     if layer is None:
         return None
-    held_back = asking.held_back(turn, "executor", character)
+    held_back = asking.held_back(turn, mind, "executor", character)
     if held_back is not None:
         return held_back
     occasion, why = cadence.executor_occasion(layer, character, fields, at)
@@ -47,7 +47,9 @@ def times(
 ) -> list[datetime]:
     """Return the times at which the executor may become due."""
     layer = mind.executor
-    if layer is None or asking.held_back(turn, "executor", character) is not None:
+    if layer is None:
+        return []
+    if asking.held_back(turn, mind, "executor", character) is not None:
         return []
     return cadence.executor_times(layer, character, fields, turn.now)
 
@@ -93,8 +95,13 @@ def answered(
         asking.drop(turn, asked, "llm_declined", str(error))
         return
     asking.complete(turn, asked, result.model, "", None, tuple(wanted.refused))
+    plan(turn, wanted, before, "executor")
+
+
+def plan(turn: TurnContext, wanted: Wanted, before: Plan, by: LayerName) -> None:
+    """Change what matters and what is planned, as a layer's model wants it."""
     told = wanted.priorities
-    asking.prioritise(turn, dict(told) if told is not None else None, "executor")
+    asking.prioritise(turn, dict(told) if told is not None else None, by)
     tasks, builds = tuple(wanted.tasks), tuple(wanted.builds)
     control = PlanSet(
         tasks=tasks if tasks != before.left else None,
@@ -102,4 +109,4 @@ def answered(
         waits=wanted.waits if wanted.waits != before.waits else None,
     )
     if control != PlanSet():
-        asking.infer_or_refuse(turn, control, "executor")
+        asking.infer_or_refuse(turn, control, by)

@@ -35,6 +35,13 @@ class Wanted(Struct):
     priorities: Mapping[str, float] | None
     refused: list[str]
     """What of it was left out, and why."""
+    read: int = 0
+    """How many things it says, those that were left out included."""
+
+    @property
+    def is_empty(self) -> bool:
+        """Whether it says nothing of use."""
+        return self.read <= len(self.refused)
 
 
 class Means(Struct, frozen=True):
@@ -53,21 +60,30 @@ def read(text: str, plan: Plan, means: Means) -> Wanted:
         Unreadable: there is no JSON object in it, or nothing of use.
     """
     told = replies.read_object(text)
+    wanted = understood(told, told.get("action", told.get("actions")), plan, means)
+    if wanted.is_empty and not replies.words(told, "thinking"):
+        raise Unreadable("; ".join(wanted.refused) or "the reply says nothing")
+    return wanted
+
+
+def understood(
+    told: Mapping[str, Any], action: object, plan: Plan, means: Means
+) -> Wanted:
+    """Return what a reply's object and its actions say, be it nothing of use."""
     wanted = Wanted(list(plan.left), list(plan.builds), plan.waits, None, [])
     wanted.priorities = replies.shares(told.get("priorities"), wanted.refused)
-    actions = _actions(told.get("action", told.get("actions")))
+    actions = as_list(action)
     if len(actions) > ACTIONS:
         left = len(actions) - ACTIONS
         wanted.refused.append(f"{left} actions over {ACTIONS} were left out")
     for each in actions[:ACTIONS]:
         _read(each, wanted, means)
-    done = len(actions) + (wanted.priorities is not None) - len(wanted.refused)
-    if done <= 0 and not replies.words(told, "thinking"):
-        raise Unreadable("; ".join(wanted.refused) or "the reply says nothing")
+    wanted.read = len(actions) + (wanted.priorities is not None)
     return wanted
 
 
-def _actions(told: object) -> list[object]:
+def as_list(told: object) -> list[object]:
+    """Return the actions of a reply, which may name one, several or none."""
     if told is None:
         return []
     return told if isinstance(told, list) else [told]

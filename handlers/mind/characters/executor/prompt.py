@@ -31,15 +31,19 @@ _WHY: Mapping[str, str] = {
     "periodic": "some time has passed",
 }
 
+ACTIONS = (
+    'An action is {"type": one of the tools} with what it needs: "building", "priority"'
+    ' ("high", "normal" or "low") and "reason" of plan_build; "priorities" of'
+    ' set_priorities; "recipe" and "amount" of craft; "target", "amount" and "times" of'
+    ' gather; "building" of cancel_planned_build; "text" of create_memory; else "target".'
+    " You plan; what that takes is brought and built by itself."
+)
+"""How actions are written, whoever is asked for them."""
+
 FORM = (
     'Answer with one JSON object: {"thinking": why, in a sentence, "action": one action or a'
-    ' list of them, "priorities": {kind of work: 0 to 1} or null}. An action is {"type": one'
-    ' of the tools} with what it needs: "building", "priority" ("high", "normal" or "low")'
-    ' and "reason" of plan_build; "priorities" of set_priorities; "recipe" and "amount" of'
-    ' craft; "target", "amount" and "times" of gather; "building" of cancel_planned_build;'
-    ' "text" of create_memory; else "target". You plan; what that takes is brought and built'
-    " by itself."
-)
+    ' list of them, "priorities": {kind of work: 0 to 1} or null}. '
+) + ACTIONS
 
 
 def moment(
@@ -51,6 +55,27 @@ def moment(
     reason: str,
 ) -> str:
     """Return what the executor is told of the moment."""
+    parts = [
+        why(reason),
+        *known(tactics, layer, character, fields, doing),
+        f"Tools: {', '.join(prompts.offered(layer.tools, fields)) or 'none'}",
+    ]
+    return "\n\n".join(filter(None, parts))
+
+
+def why(reason: str) -> str:
+    """Return why it is asked, in words."""
+    return f"You are asked as {_WHY.get(reason, reason)}."
+
+
+def known(
+    tactics: Tactics,
+    layer: Executor,
+    character: Character,
+    fields: Mapping[str, object],
+    doing: str | None,
+) -> list[str]:
+    """Return what the character wants, has and plans, in parts of which some are empty."""
     plan = character.plan
     builds = [
         f"- {each.building}, {each.priority} {fenced(each.reason, 300)}".rstrip()
@@ -59,8 +84,7 @@ def moment(
         for each in plan.builds
     ]
     finished = [f"- {fenced(each.what, 300)}: {each.outcome}" for each in plan.finished]
-    parts = [
-        f"You are asked as {_WHY.get(reason, reason)}.",
+    return [
         prompts.part(
             "Current goals", [f"- {fenced(each.text, 400)}" for each in character.aims]
         ),
@@ -72,9 +96,7 @@ def moment(
         prompts.part("Planned builds", builds or ["(none)"]),
         prompts.part("Done lately", finished),
         f"You are doing: {doing or 'nothing'}; {len(plan.left)} entries are in your queue",
-        f"Tools: {', '.join(prompts.offered(layer.tools, fields)) or 'none'}",
     ]
-    return "\n\n".join(filter(None, parts))
 
 
 def _priorities(character: Character) -> str:

@@ -31,15 +31,8 @@ def moment(
     aims: Sequence[Aim],
 ) -> str:
     """Return what the talker is told of the moment."""
-    needs = [
-        f"- {name}: {_BANDS[min(int(level * 5), 4)]}"
-        for name in mind.needs
-        if isinstance(level := fields.get(name), float)
-    ]
-    known = prompts.told(layer.lines, fields)
     parts = [
-        prompts.part("Needs", needs),
-        prompts.part("Around you", known),
+        *known(mind, layer, fields),
         prompts.part(
             "You want", [f"- {fenced(each.text, prompts.CAP)}" for each in aims]
         ),
@@ -47,3 +40,18 @@ def moment(
         f"Tools: {', '.join(prompts.offered(layer.tools, fields)) or 'none'}",
     ]
     return "\n\n".join(filter(None, parts))
+
+
+def known(
+    mind: CharacterMind, layer: Talker, fields: Mapping[str, object]
+) -> list[str]:
+    """Return what the character needs and sees, in parts of which some are empty."""
+    needs = [
+        f"- {name}: {_BANDS[min(int(level * 5), 4)]}"
+        for name in mind.needs
+        if isinstance(level := fields.get(name), float)
+    ]
+    return [
+        prompts.part("Needs", needs),
+        prompts.part("Around you", prompts.told(layer.lines, fields)),
+    ]

@@ -4,7 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime, timedelta
 
 from handlers.mind.characters import asking, cadence, prompts, reflexes, replies
-from handlers.mind.characters.asking import Question
+from handlers.mind.characters.asking import LayerName, Question
 from handlers.mind.characters.replies import Reply, Unreadable
 from handlers.mind.characters.talker import hearing, prompt
 from handlers.mind.context import TurnContext
@@ -13,6 +13,7 @@ from schemas.messages.decisions import LayerVerdict
 from schemas.messages.notes import ControlRefused
 from schemas.messages.results import ModelAnswered
 from schemas.packs.characters import CharacterMind
+from schemas.packs.layers import Talker
 from schemas.state.character import Character, LayerAsk
 from schemas.values.subjects import AGENT_SOURCE
 
@@ -32,7 +33,7 @@ def verdict(
         return None
     if not layer.enabled:
         return LayerVerdict(layer="talker", verdict="not_asked", why="it is disabled")
-    held_back = asking.held_back(turn, "talker", character)
+    held_back = asking.held_back(turn, mind, "talker", character)
     if held_back is not None:
         return held_back
     heard = hearing.hears(character, layer, at)
@@ -59,7 +60,9 @@ def times(
 ) -> list[datetime]:
     """Return the times at which the talker may become due."""
     layer = mind.talker
-    if layer is None or asking.held_back(turn, "talker", character) is not None:
+    if layer is None:
+        return []
+    if asking.held_back(turn, mind, "talker", character) is not None:
         return []
     called = character.called.get("talker")
     heard = hearing.hears(character, layer, turn.now)
@@ -118,19 +121,28 @@ def answered(
     except Unreadable as error:
         asking.drop(turn, asked, "llm_declined", str(error))
         return
+    asking.complete(
+        turn, asked, result.model, reply.speaking, reply.action, reply.refused
+    )
+    say(turn, mind, layer, asked, reply)
+    aim(turn, reply, "talker")
+
+
+def say(
+    turn: TurnContext, mind: CharacterMind, layer: Talker, asked: LayerAsk, reply: Reply
+) -> None:
+    """Send out what a layer's model says, and does at once."""
     speaking, action = reply.speaking, reply.action
-    asking.complete(turn, asked, result.model, speaking, action, reply.refused)
     if speaking:
         said = hearing.spoken(layer, asked, action)
         channel = layer.channel if said is None else AGENT_SOURCE
         asking.deliver(turn, asked, channel, speaking, said)
     if action is not None:
         asking.deliver(turn, asked, mind.channel, action.type, action)
-    _aim(turn, reply)
 
 
-def _aim(turn: TurnContext, reply: Reply) -> None:
-    """Infer what the character is after from here, if its talker said so."""
+def aim(turn: TurnContext, reply: Reply, by: LayerName) -> None:
+    """Infer what the character is after from here, if its model said so."""
     before = turn.state.character
     if not reply.aims and reply.priorities is None:
         return
@@ -146,4 +158,4 @@ def _aim(turn: TurnContext, reply: Reply) -> None:
         priorities=dict(reply.priorities) if reply.priorities is not None else None,
     )
     if control.aims is not None or control.priorities is not None:
-        asking.infer_or_refuse(turn, control, "talker")
+        asking.infer_or_refuse(turn, control, by)

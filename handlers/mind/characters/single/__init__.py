@@ -1,0 +1,1 @@
+"""One model that is talker and executor at once."""

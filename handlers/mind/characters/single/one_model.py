@@ -1,0 +1,135 @@
+"""One model that talks and plans: it is asked when either is due, and answers for both.
+
+Its cadences are those of the layers whose place it takes, each question counting for both, so
+that what differs from two models is the prompt and the number of calls alone.
+"""
+
+from collections.abc import Collection, Mapping
+from datetime import datetime
+from typing import Any
+
+from msgspec.structs import replace
+
+from handlers.mind.characters import asking, cadence, prompts, reflexes, replies
+from handlers.mind.characters.asking import LayerName, Question
+from handlers.mind.characters.executor import executing, planning
+from handlers.mind.characters.executor.planning import Means
+from handlers.mind.characters.replies import Unreadable
+from handlers.mind.characters.single import prompt
+from handlers.mind.characters.talker import hearing, talking
+from handlers.mind.context import TurnContext
+from projections.folds.characters import plans
+from schemas.messages.decisions import LayerVerdict
+from schemas.messages.results import ModelAnswered
+from schemas.packs.characters import CharacterMind
+from schemas.state.character import Character, LayerAsk
+
+Fields = Mapping[str, object]
+
+SINGLE: LayerName = "single"
+"""The layer that it decides as."""
+
+
+def verdict(
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Fields,
+    at: datetime,
+) -> LayerVerdict:
+    """Return what the model comes to at a time: the talker's turn goes before the plan's."""
+    held_back = asking.held_back(turn, mind, SINGLE, character)
+    if held_back is not None:
+        return held_back
+    talks = talking.verdict(turn, mind, character, fields, at)
+    plans_ = executing.verdict(turn, mind, character, fields, at)
+    found = [each for each in (talks, plans_) if each is not None]
+    acts = next((each for each in found if each.verdict == "acts"), None)
+    if acts is not None:
+        return replace(acts, layer=SINGLE)
+    why = "; ".join(f"{each.layer}: {each.why}" for each in found)
+    return LayerVerdict(layer=SINGLE, verdict="nothing_due", why=why)
+
+
+def question(
+    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+) -> Question:
+    """Return what the model is asked: to talk, or for the reason for which it plans."""
+    layer, executor = mind.talker, mind.executor
+    assert layer is not None, "one model is both"
+    assert executor is not None, "one model is both"
+    talks = talking.verdict(turn, mind, character, fields, turn.now)
+    is_talk = talks is not None and talks.verdict == "acts"
+    reason, _ = cadence.executor_occasion(executor, character, fields, turn.now)
+    reason = None if is_talk else reason
+    character = plans.settled(character, turn.now)
+    doing = reflexes.doing_at(character, turn.now)
+    behaviour = doing.behaviour if doing is not None else None
+    told = prompt.moment(mind, character, fields, behaviour, reason)
+    asked = talking.question(turn, mind, character, fields)
+    who = layer.who or executor.who
+    both = replace(
+        asked,
+        layer=SINGLE,
+        system=prompts.system(turn.input.agent, who, prompt.FORM),
+        prompt=told,
+        reason=reason,
+    )
+    if not is_talk:
+        priority = cadence.executor_priority(executor, fields, reason)
+        return replace(both, priority=priority, likely=1.0, draw=None)
+    heard = hearing.hears(character, layer, turn.now)
+    if heard is None:
+        return both
+    return replace(both, prompt=f"{told}\n\n{hearing.prompt(heard)}")
+
+
+def answered(
+    turn: TurnContext, mind: CharacterMind, asked: LayerAsk, result: ModelAnswered
+) -> None:
+    """Say, do and plan what the model wants, as far as that was offered and can be."""
+    layer, executor, known = mind.talker, mind.executor, mind.tactics
+    if layer is None or executor is None or known is None:
+        asking.drop(turn, asked, "cancelled", "it does not talk and plan any more")
+        return
+    character = plans.settled(turn.state.character, turn.now)
+    fields = reflexes.fields_at(character, mind, turn.now)
+    social = prompts.offered(layer.tools, fields)
+    means = Means(known, prompts.offered(executor.tools, fields), mind.synonyms, fields)
+    try:
+        told = replies.read_object(result.text)
+    except Unreadable as error:
+        asking.drop(turn, asked, "llm_declined", str(error))
+        return
+    does, works = _divided(told, social, mind.synonyms)
+    reply = replies.understood(told | {"action": does}, social, mind.synonyms)
+    # Priorities are the reply's own; a plan's are those of its actions.
+    wanted = planning.understood({}, works, character.plan, means)
+    left_out = (*reply.refused, *wanted.refused)
+    if reply.is_empty and reply.priorities is None and wanted.is_empty:
+        why = "; ".join(left_out) or "the reply says nothing"
+        asking.drop(turn, asked, "llm_declined", why)
+        return
+    heard = hearing.hears(character, layer, turn.now)
+    if reply.speaking and heard is not None and asked.answers is None:
+        # In a conversation the place says whose turn it is.
+        reply = replace(reply, speaking="")
+        left_out = (*left_out, "it is not its turn to speak")
+    asking.complete(turn, asked, result.model, reply.speaking, reply.action, left_out)
+    talking.say(turn, mind, layer, asked, reply)
+    talking.aim(turn, reply, SINGLE)
+    executing.plan(turn, wanted, character.plan, SINGLE)
+
+
+def _divided(
+    told: Mapping[str, Any], social: Collection[str], synonyms: Mapping[str, str]
+) -> tuple[object, list[object]]:
+    """Return the first action that is the talker's, and those that are the executor's."""
+    does, works = None, []
+    for each in planning.as_list(told.get("action", told.get("actions"))):
+        name = each.get("type") if isinstance(each, dict) else each
+        if does is None and replies.tool(name, social, synonyms, []) is not None:
+            does = each
+        else:
+            works.append(each)
+    return does, works

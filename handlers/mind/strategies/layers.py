@@ -1,0 +1,18 @@
+"""`layers`: which models a character asks, so that the ways of being one are compared."""
+
+from typing import ClassVar
+
+from pydantic import Field
+
+from handlers.mind.strategies.heuristic_first import HeuristicFirst
+from schemas.packs.characters import Mode
+
+
+class Layers(HeuristicFirst):
+    """Choose a character's actions by its layers; whoever has none is as heuristic_first."""
+
+    name: ClassVar[str] = "layers"
+    version: ClassVar[int] = 1
+
+    mode: Mode | None = Field(default=None, exclude_if=lambda mode: mode is None)
+    """Which models it asks: `split`, `single` or `scripted`; none: as its pack says."""
