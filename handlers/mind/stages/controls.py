@@ -2,6 +2,7 @@
 
 from collections.abc import Callable, Sequence
 
+from projections.folds.characters.body import mind_of
 from projections.folds.executive import (
     grants,
     memory_checks,
@@ -48,6 +49,10 @@ _SHARED = (controls.MindStarted, controls.PackLoaded, controls.MessagesLost)
 
 _OF_A_PARTITION = (controls.MindStarted, controls.MessagesLost)
 """Controls that may be addressed to nothing less."""
+
+
+LAYERS = "layers"
+"""The strategy that chooses among a character's actions, and not among words."""
 
 
 class _RefusedError(Exception):
@@ -123,8 +128,7 @@ def _check(
         case controls.PackLoaded():
             return _pack_loaded(message, aids)
         case controls.StrategySelected():
-            spec = StrategySpec(name=message.strategy, parameters=message.parameters)
-            return _strategy_selected(spec, strategy_problem)
+            return _strategy_of_one(packs, message, strategy_problem)
         case controls.HeuristicSeeded():
             return _heuristic_seeded(message)
         case controls.HeuristicEdited():
@@ -263,6 +267,17 @@ def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
         )
     count = len(pack.pack.heuristics)
     return f"{message.name} {message.pack_version}, {count} heuristics"
+
+
+def _strategy_of_one(
+    packs: Sequence[CompiledPack],
+    message: controls.StrategySelected,
+    strategy_problem: StrategyProblem,
+) -> str:
+    if message.strategy == LAYERS and mind_of(packs) is None:
+        raise _RefusedError("unfit", "no pack makes this agent a character")
+    spec = StrategySpec(name=message.strategy, parameters=message.parameters)
+    return _strategy_selected(spec, strategy_problem)
 
 
 def _strategy_selected(spec: StrategySpec, strategy_problem: StrategyProblem) -> str:

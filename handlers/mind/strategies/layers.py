@@ -9,7 +9,10 @@ from schemas.packs.characters import Mode
 
 
 class Layers(HeuristicFirst):
-    """Choose a character's actions by its layers; whoever has none is as heuristic_first."""
+    """`layers`: a character acts by its layers, and `mode` says which models it asks.
+
+    An agent without layers decides as by heuristic_first.
+    """
 
     name: ClassVar[str] = "layers"
     version: ClassVar[int] = 1
