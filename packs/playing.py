@@ -61,6 +61,9 @@ class World(Protocol):
     def obey(self, name: str, decision_id: str, action: Action) -> None:
         """Let somebody begin what its mind decided."""
 
+    def late(self, name: str, decision_id: str) -> bool:
+        """Refuse what is stale, and say whether it did; else it is obeyed all the same."""
+
     def say(self, name: str, words: str) -> None:
         """Let somebody say something."""
 
@@ -167,8 +170,15 @@ class _Game:
         if channel == "talk":
             self._world.say(agent, str(said.get("text", "")))
         elif (action := action_of(said)) is not None:
+            decision_id = str(said.get("decision_id", ""))
+            if self._is_stale(said) and self._world.late(agent, decision_id):
+                return
             self.played.acted[action.type] += 1
-            self._world.obey(agent, str(said.get("decision_id", "")), action)
+            self._world.obey(agent, decision_id, action)
+
+    def _is_stale(self, said: dict[str, Any]) -> bool:
+        until = self._seconds(said.get("expires_at"))
+        return until is not None and self._world.at > until
 
     def _seconds(self, moment: str | None) -> float | None:
         """Return a moment as the world counts."""

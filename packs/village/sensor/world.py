@@ -115,6 +115,10 @@ class World:
             self._begin(one, decision_id, action)
         self._look()
 
+    def late(self, name: str, decision_id: str) -> bool:
+        """Obey all the same what is stale: at a fast pace each mind is behind its world."""
+        return False
+
     def say(self, name: str, words: str) -> None:
         """Let a villager say something, which all near by hear."""
         one = self._scene.people.get(name)
