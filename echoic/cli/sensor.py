@@ -28,7 +28,7 @@ from echoic.client.sensor_access import (
     sensor_credentials,
     write_access,
 )
-from echoic.config.load import Settings
+from echoic.config.load import Settings, defaults
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
@@ -53,6 +53,8 @@ _AT_HOME = ("ada", "ben", "cleo")
 
 _VILLAGERS = ("aria", "bram", "cora", "dara", "emil", "luna")
 """Who lives in the simulated village."""
+
+_GOLEM = "golem"
 
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -84,6 +86,37 @@ def home(call: TextCall, context: typer.Context) -> None:
     raise typer.Exit(
         _run(call, "home", "home", context.args, persons="user", named=_AT_HOME)
     )
+
+
+@app.command(context_settings=_PASSED_ON)
+def cafe(
+    call: TextCall,
+    context: typer.Context,
+    pace: Annotated[float, typer.Option(min=0.0)] = 1.0,
+) -> None:
+    """Let an autonomous character live in a café: `golem`, unless `--agent` names another.
+
+    Examples: `echoic sensor cafe`, `echoic sensor cafe --agent gim --pace 60`.
+
+    Args:
+        pace: Seconds of the café in one second; 0: no pause. At any but 1 the session has
+            the café's clock.
+    """
+
+    async def prepare(connection: Connection) -> tuple[str, list[str]]:
+        settings = connection.settings
+        # A companion that nobody named is none of the café's.
+        agent = _GOLEM if settings.agent == defaults().agent else settings.agent
+        theirs = replace(connection, settings=replace(settings, agent=agent))
+        await _have_pack(theirs, bundled.PACKS / "golem")
+        file = await _credentials(theirs, "cafe")
+        if pace != 1:
+            began = SessionStarted(session_id=str(uuid4()), clock="event")
+            await publish.tell(connection.log, agent, began)
+        return agent, ["--credentials", str(file)]
+
+    own = ["--pace", str(pace), *context.args]
+    raise typer.Exit(_prepared(call, "golem", "cafe", own, prepare))
 
 
 @app.command(context_settings=_PASSED_ON)

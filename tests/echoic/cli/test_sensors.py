@@ -13,7 +13,8 @@ from tests.echoic.cli.conftest import Program
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
 # Slow enough that none of them ends by itself.
-SENSORS = {
+SENSORS: dict[str, tuple[str, ...]] = {
+    "cafe": (),
     "crafter": ("--rate", "1", "--steps", "600"),
     "desk": ("--interval", "600"),
     "home": ("--pace", "1"),
