@@ -34,6 +34,7 @@ from bench import (
     wording,
     worker_parts,
 )
+from bench.open_loop import Latency
 from bench.rig import Rig
 from echoic.run.process import prepare
 
@@ -154,7 +155,7 @@ def _live(found: live.Throughput, bare: float) -> dict[str, float]:
     }
 
 
-def _latency(found: live.Latency) -> dict[str, float]:
+def _latency(found: Latency) -> dict[str, float]:
     return {name: round(value, 2) for name, value in asdict(found).items()}
 
 

@@ -27,7 +27,7 @@ from functools import partial
 from pathlib import Path
 
 from bench.hours import PATIENCE_S, SOURCE, Sent, hours, play
-from bench.live import DECIDED
+from bench.open_loop import DECIDED
 from echoic.client.connection import Connection, connect
 from echoic.client.playback import PlayedEvent
 from echoic.client.watch import last_answered

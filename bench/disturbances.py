@@ -27,6 +27,7 @@ from prometheus_client import CollectorRegistry
 
 from bench import hanging, live, offline
 from bench.collectors import collector
+from bench.open_loop import Latency
 from bench.rig import Rig
 from echoic.metrics.reports import Reports
 from echoic.run import projector_process
@@ -122,7 +123,7 @@ async def measured(
     Raises:
         RuntimeError: an output in a log is not what the mind alone answers.
     """
-    found: list[tuple[live.Latency, live.Latency]] = []
+    found: list[tuple[Latency, Latency]] = []
     for number in range(pairs):
         sides = {
             side: await _latency(side, number, seconds)
@@ -146,7 +147,7 @@ def _in_turn(disturbance: Disturbance, number: int) -> Sequence[Side]:
     return sides[::-1] if number % 2 else sides
 
 
-async def _latency(side: Side, seed: int, seconds: float) -> live.Latency:
+async def _latency(side: Side, seed: int, seconds: float) -> Latency:
     """Measure what heuristics answer on one side, and decide again on its log."""
     async with live.with_packs(HEURISTICS) as running:
         async with side(running) as worker:

@@ -13,6 +13,7 @@ from typing import Any
 import orjson
 
 from bench import live
+from bench.open_loop import Latency
 from bench.rig import Rig
 
 # Events a second: low enough that no queue forms, so only asking can add latency.
@@ -28,11 +29,11 @@ Serve = Callable[
 class Hanging:
     """Latency of what heuristics answered, in milliseconds."""
 
-    without: live.Latency
+    without: Latency
     """System 2 is off."""
-    answers: live.Latency
+    answers: Latency
     """It is on, and answers at once."""
-    hangs: live.Latency
+    hangs: Latency
     """It is on, and no answer comes."""
 
 

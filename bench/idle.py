@@ -1,9 +1,14 @@
 """What agents cost with whom nobody is: `python -m bench.idle [--agents N] [--seconds S]`.
 
+    python -m bench.idle --characters [--agents N] [--seconds S]
+
 Each agent met somebody, who then left: an event of a sensor, a person's words, and that the
 person is away. Everything that speaks unasked is switched on. Then a whole minute of a real
 worker and a real broker is measured, with no agents and with all of them: CPU seconds of each
 process, as parts of one core, and how many messages the log grew by.
+
+Characters are villagers of `packs/village`. Every second one sleeps; the others are on their
+way to a shelter from a storm, and need nothing until they are there.
 """
 
 import argparse
@@ -14,14 +19,17 @@ from dataclasses import asdict, dataclass
 
 import psutil  # type: ignore[import-untyped]  # has no types
 
-from bench.rig import Rig, answered, child, rig, store
+from bench import villagers
+from bench.characters import meet
+from bench.rig import Rig, answered, child, cpu_s, rig, store_all
 from echoic.run.process import prepare
 from schemas.codec.encode import write_input
 from schemas.messages.executive import UserStateChanged
 from schemas.values.record import Wire
-from schemas.values.subjects import input_subject, inputs_of, partition_of
+from schemas.values.subjects import input_subject, partition_of
 
 AGENTS = 10_000
+CHARACTERS = 1_000
 SECONDS = 60.0
 SETTLE_S = 10.0
 """After the last answer: checkpoints are written then, and garbage is collected."""
@@ -53,14 +61,29 @@ async def measured(agents: int, seconds: float) -> tuple[Idle, Idle]:
         return before, await _quiet(running, worker.pid, agents, seconds)
 
 
+async def characters(agents: int, seconds: float) -> tuple[Idle, Idle]:
+    """Measure the same of characters that sleep, or do something by themselves."""
+    names = villagers.names(agents)
+    first = [
+        *villagers.met(names[::2], asleep=True),
+        *villagers.met(names[1::2], storm=True, sheltered=False),
+    ]
+    async with rig() as running, child(running, "bench.worker") as worker:
+        await meet(running, first[:1])
+        await asyncio.sleep(SETTLE_S)
+        before = await _quiet(running, worker.pid, 1, seconds)
+        await meet(running, first[1:])
+        await asyncio.sleep(SETTLE_S)
+        return before, await _quiet(running, worker.pid, agents, seconds)
+
+
 async def _meet(running: Rig, agents: list[str]) -> None:
     """Let each agent meet somebody who leaves, and wait until all is answered."""
     for start in range(0, len(agents), _AT_ONCE):
         some = agents[start : start + _AT_ONCE]
-        await store(running, [wire for agent in some for wire in _met(agent)])
-        for partition in sorted({partition_of(agent) for agent in some}):
-            last = await running.log.last_sequence(inputs_of(partition))
-            await answered(running, last, lambda: None)
+        wires = [wire for agent in some for wire in _met(agent)]
+        for last in await store_all(running, wires):
+            await answered(running, last)
     await asyncio.sleep(SETTLE_S)
 
 
@@ -92,9 +115,9 @@ async def _quiet(running: Rig, worker_id: int, agents: int, seconds: float) -> I
     worker = psutil.Process(worker_id)
     broker = psutil.Process(running.server.process_id)
     begun = await running.log.last_sequence(">")
-    spent = _cpu_s(worker), _cpu_s(broker)
+    spent = cpu_s(worker), cpu_s(broker)
     await asyncio.sleep(seconds)
-    worker_s, broker_s = _cpu_s(worker) - spent[0], _cpu_s(broker) - spent[1]
+    worker_s, broker_s = cpu_s(worker) - spent[0], cpu_s(broker) - spent[1]
     return Idle(
         agents,
         seconds,
@@ -104,19 +127,16 @@ async def _quiet(running: Rig, worker_id: int, agents: int, seconds: float) -> I
     )
 
 
-def _cpu_s(process: psutil.Process) -> float:
-    times = process.cpu_times()
-    return float(times.user + times.system)
-
-
 def main() -> None:
     """Measure and print."""
     prepare()
     parser = argparse.ArgumentParser(prog="python -m bench.idle", description=__doc__)
-    parser.add_argument("--agents", type=int, default=AGENTS)
+    parser.add_argument("--agents", type=int)
+    parser.add_argument("--characters", action="store_true")
     parser.add_argument("--seconds", type=float, default=SECONDS)
     args = parser.parse_args()
-    for each in asyncio.run(measured(args.agents, args.seconds)):
+    usual, measure = (CHARACTERS, characters) if args.characters else (AGENTS, measured)
+    for each in asyncio.run(measure(args.agents or usual, args.seconds)):
         print(json.dumps(asdict(each)))
 
 

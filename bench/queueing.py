@@ -25,6 +25,7 @@ from time import perf_counter
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import live, mind, world
+from bench.open_loop import DECIDED, WARM_UP_S
 from bench.rig import PARTITIONS, Rig, child, rig
 from echoic.run.process import prepare
 from handlers.worker.loop import INPUTS_AT_ONCE
@@ -114,8 +115,8 @@ async def _alone_ms(running: Rig) -> float:
     """Measure from publishing an event to its decision at a follower, one at a time."""
     async with child(running, "bench.worker"):
         # The settings that a worker announces at its start are answered first.
-        await asyncio.sleep(live.WARM_UP_S)
-        return await _arriving_ms(running, live.DECIDED)
+        await asyncio.sleep(WARM_UP_S)
+        return await _arriving_ms(running, DECIDED)
 
 
 async def _arriving_ms(running: Rig, subjects: str) -> float:

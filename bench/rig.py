@@ -15,13 +15,20 @@ from tempfile import TemporaryDirectory
 from uuid import uuid4
 
 import orjson
+import psutil  # type: ignore[import-untyped]  # has no types
 
 from bench import world
 from handlers.worker.loop import INPUTS_AT_ONCE
 from schemas.messages.controls import PackLoaded
-from schemas.packs.manifest import to_blob
+from schemas.packs.manifest import Pack, to_blob
 from schemas.values.record import Wire
-from schemas.values.subjects import SHARED_AGENT, outputs_of, parse, partition_of
+from schemas.values.subjects import (
+    SHARED_AGENT,
+    inputs_of,
+    outputs_of,
+    parse,
+    partition_of,
+)
 from streams.broker.server import EmbeddedServer, embedded_server
 from streams.groups import answer
 from streams.jetstream.accounts import Credentials
@@ -113,12 +120,14 @@ async def connected_child() -> BrokerClient:
     return await connect(given_credentials(), "bench child")
 
 
-async def load_packs(rig: Rig, heuristics: int) -> None:
+async def load_packs(
+    rig: Rig, packs: Sequence[Pack], partitions: Sequence[int] = PARTITIONS
+) -> None:
     """Put packs in force in every partition that has agents; a worker must run."""
-    for pack in world.packs(heuristics):
+    for pack in packs:
         digest = await rig.writer.put_blob(to_blob(pack))
         message = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
-        for partition in PARTITIONS:
+        for partition in partitions:
             sequence = await append_input(
                 rig.writer,
                 rig.log.epoch,
@@ -129,6 +138,13 @@ async def load_packs(rig: Rig, heuristics: int) -> None:
                 source="/bench",
             )
             await answer(rig.log, partition, sequence, START_S)
+
+
+async def store_all(rig: Rig, wires: Sequence[Wire]) -> list[int]:
+    """Put inputs into the log; return the last sequence of each partition."""
+    await store(rig, wires)
+    partitions = sorted({parse(wire.subject).partition for wire in wires})
+    return [await rig.log.last_sequence(inputs_of(each)) for each in partitions]
 
 
 async def store(rig: Rig, wires: Sequence[Wire]) -> int:
@@ -157,7 +173,9 @@ async def _store_at_once(client: BrokerClient, wires: Sequence[Wire]) -> int:
     return int(orjson.loads(answered.data)["seq"])
 
 
-async def answered(rig: Rig, sequence: int, watch: Callable[[], None]) -> None:
+async def answered(
+    rig: Rig, sequence: int, watch: Callable[[], None] = lambda: None
+) -> None:
     """Wait until the input at `sequence` is answered; call `watch` now and then."""
     record = await rig.log.record(sequence)
     assert record is not None
@@ -167,6 +185,12 @@ async def answered(rig: Rig, sequence: int, watch: Callable[[], None]) -> None:
         while await _cause_of_last(rig, outputs) < sequence:
             watch()
             await asyncio.sleep(POLL_S)
+
+
+def cpu_s(*processes: psutil.Process) -> float:
+    """Return the CPU seconds of processes so far."""
+    times = [each.cpu_times() for each in processes]
+    return float(sum(each.user + each.system for each in times))
 
 
 async def written(rig: Rig, sequence: int) -> None:

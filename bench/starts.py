@@ -60,9 +60,9 @@ async def measure(events: int) -> Figures:
     started()  # The embedder is loaded, and is not of what is timed.
     async with rig() as running:
         async with child(running, "bench.worker"):
-            await load_packs(running, 1_000)
+            await load_packs(running, world.packs(1_000))
             last = await store(running, [each.wire for each in world.events(DECIDED)])
-            await answered(running, last, lambda: None)
+            await answered(running, last)
         with TemporaryDirectory(prefix="echoic-bench-") as folder:
             standings = await _repeat(running, events - DECIDED, Path(folder))
             return await _starts(running, standings, Path(folder))
