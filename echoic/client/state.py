@@ -223,6 +223,7 @@ def proposal_fields(proposal: Proposal) -> dict[str, object]:
         "by": proposal.by,
         "repertoire": proposal.repertoire and proposal.repertoire.model_dump(),
         "inferred": proposal.inferred and proposal.inferred.model_dump(),
+        "character": proposal.character and proposal.character.model_dump(),
     }
 
 

@@ -212,6 +212,8 @@ def _peace(found: AgentSnapshot) -> dict[str, str]:
 def _proposal(each: Proposal) -> str:
     if each.inferred is not None:
         return f"{each.status}: {each.inferred.kind}, {each.inferred.in_words}"
+    if each.character is not None:
+        return f"{each.status}: {each.character.in_words}"
     changes = ", ".join(f"{c.name} {c.before} → {c.after}" for c in each.changes)
     return f"{each.status}: {changes}{each.evidence if each.repertoire else ''}"
 

@@ -79,6 +79,8 @@ def proposals(found: Sequence[Proposal]) -> Iterator[RenderableType]:
             yield indented(2, _heuristics(each.repertoire))
         if each.inferred:
             yield indented(2, f"{each.inferred.kind}: {each.inferred.in_words}")
+        if each.character:
+            yield indented(2, each.character.in_words)
         if each.evidence:
             yield indented(2, each.evidence)
 

@@ -7,21 +7,28 @@ A heuristic that goes is frozen by hand for the agent; one that comes is formed 
 of its own. Evidence on either stays, since it belongs to a content.
 """
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 
 from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import goals_and_biases
+from projections.folds.characters import persona
 from projections.folds.learning import beliefs, heuristics
 from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.controls import ProposalApplied, ProposalReverted
-from schemas.messages.learning import Inferred, ProposalMade, SettingChange
+from schemas.messages.learning import (
+    CharacterChange,
+    Inferred,
+    ProposalMade,
+    SettingChange,
+)
 from schemas.messages.repertoire import RepertoireChange, Stand
 from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state import limits
 from schemas.state.agent import AgentState
+from schemas.state.autonomy import Autonomy
 from schemas.state.evidence import Belief
 from schemas.state.proposals import Overrides, Proposal
 from schemas.values.settings import LearningSettings, MindSettings
@@ -40,7 +47,7 @@ def newest_applied(state: AgentState) -> Proposal | None:
     of_settings = (
         each
         for each in state.proposals
-        if each.repertoire is None and each.inferred is None
+        if each.repertoire is None and each.inferred is None and each.character is None
     )
     applied = [each for each in of_settings if each.status == "applied"]
     return max(applied, key=lambda each: each.place, default=None)
@@ -60,7 +67,11 @@ def made(
         repertoire=change,
         vectors=_vectors(change, message.inferred, aids),
         inferred=message.inferred,
+        character=message.character,
     )
+    if message.character is not None and message.applied:
+        proposal = replace(proposal, status="applied", place=place)
+        state = _changed(state, persona.applied, message.character)
     if change is not None and message.applied:
         proposal = replace(proposal, status="applied", place=place)
         state = change_applied(state, change)
@@ -88,6 +99,9 @@ def applied(
         return goals_and_biases.known(
             known, proposal.inferred.goal, proposal.vectors[0]
         )
+    if proposal.character is not None:
+        state = _with(state, replace(proposal, status="applied", place=place))
+        return _changed(state, persona.applied, proposal.character)
     before, after = in_force(state), proposed(state, proposal.changes, settings)
     proposal = replace(
         proposal, status="applied", place=place, before=before, after=after
@@ -110,6 +124,8 @@ def reverted(
         return change_reverted(state, proposal.repertoire)
     if proposal.inferred is not None:
         return state
+    if proposal.character is not None:
+        return _changed(state, persona.reverted, proposal.character)
     assert proposal.before is not None
     return _going_by(state, proposal.before, settings, packs)
 
@@ -182,6 +198,15 @@ def moved_on(
     if change.formed is not None and not _is_same(state, packs, change.after[-1]):
         return f"{quoted(change.formed.name)} was edited since"
     return None
+
+
+def _changed(
+    state: AgentState,
+    how: Callable[[Autonomy, CharacterChange], Autonomy],
+    change: CharacterChange,
+) -> AgentState:
+    autonomy = how(state.character.autonomy, change)
+    return replace(state, character=replace(state.character, autonomy=autonomy))
 
 
 def _going_by(

@@ -20,6 +20,7 @@ from schemas.values.base import (
     added,
 )
 from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
+from schemas.values.unicode_text import quoted
 
 
 class OutcomeOfFire(StructMessage, frozen=True, kw_only=True):
@@ -133,6 +134,41 @@ class Inferred(Part):
         return self.goal or f"{self.subject} {self.relation} {self.object}"
 
 
+class StoredRoutine(Part):
+    """What a character does in a situation without asking its model."""
+
+    action: Token
+    target: Annotated[str, Field(max_length=200)] | None = None
+    uses: Annotated[int, Field(ge=0)]
+    successes: Annotated[int, Field(ge=0)]
+
+
+class CharacterChange(Part):
+    """A change of what an autonomous character is: a weight, a routine, what it knows."""
+
+    kind: Literal["weight", "routine", "knowledge"]
+    name: Annotated[str, Field(max_length=1_000)]
+    """A kind of action, a situation, or `world_knowledge`."""
+    before: StoredRoutine | float | Personal | None = None
+    """A weight, a routine, or a sentence; None: there was none."""
+    after: StoredRoutine | float | Personal | None = None
+
+    @property
+    def in_words(self) -> str:
+        """The change in words."""
+        named = f"{self.kind} {self.name}"
+        return f"{named}: {_worded(self.before)} → {_worded(self.after)}"
+
+
+def _worded(value: StoredRoutine | float | str | None) -> str:
+    if isinstance(value, StoredRoutine):
+        target = f" {value.target}" if value.target is not None else ""
+        return f"{value.action}{target} ({value.successes} of {value.uses})"
+    if value is None:
+        return "none"
+    return quoted(value) if isinstance(value, str) else f"{value:g}"
+
+
 class ProposalMade(Learning):
     """A proposal to change settings or heuristics, with the evidence for it."""
 
@@ -149,7 +185,10 @@ class ProposalMade(Learning):
     """What would count as known, or as a goal, if it is about that."""
     sleep_id: Name | None = None
     applied: bool | None = None
-    """Whether it was applied at once, by the policy of the sleep that made it."""
+    """Whether it was applied at once, by the policy of the sleep that made it, or of the
+    character."""
+    character: CharacterChange | None = None
+    """What of a character would change, if it is about that."""
 
 
 Retrospect = Literal["reflection", "review"]

@@ -35,6 +35,9 @@ class Act(Struct, frozen=True, kw_only=True):
     position: tuple[float, ...] = ()
     error: str = ""
     """What the world said of its failure."""
+    weighed: tuple[tuple[str, float], ...] = ()
+    """Of what was drawn: each kind that was possible, and its probability; kept only where
+    a review may ask what other weights would have come to."""
     is_empty: bool = False
     """Whether it changes nothing where it is done, so that its end proves nothing."""
 
@@ -70,6 +73,12 @@ class Autonomy(Struct, frozen=True, kw_only=True):
     """The decision of the latest action that it reflected on."""
     reviewed: int = 0
     """How often it had decided when its model last judged that."""
+    weights: Map[str, float] = EMPTY
+    """Of kinds of action, in the place of its pack's; by proposals, as the next two."""
+    learned: tuple[str, ...] = ()
+    """What it knows of its world besides what its pack says."""
+    unlearned: tuple[str, ...] = ()
+    """What its pack says and it knows no more."""
 
 
 UNDECIDED = Autonomy()

@@ -161,6 +161,9 @@ INSIGHTS = 50
 INSIGHT = 400
 """How many characters of each."""
 
+LEARNED = 32
+"""How many sentences of its world it learns, and unlearns, at most; the oldest goes."""
+
 ROUTINES = 50
 """How many routines it has; the one with the least rate goes."""
 

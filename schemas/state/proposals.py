@@ -5,7 +5,7 @@ from typing import Literal, TypeAlias
 from immutables import Map
 from msgspec import Struct
 
-from schemas.messages.learning import Inferred, SettingChange
+from schemas.messages.learning import CharacterChange, Inferred, SettingChange
 from schemas.messages.repertoire import RepertoireChange
 from schemas.values.settings import LearningSettings, StrategySpec
 from schemas.values.vectors import Vector
@@ -43,3 +43,5 @@ class Proposal(Struct, frozen=True, kw_only=True):
     goal."""
     inferred: Inferred | None = None
     """What would count as known, or as a goal, if it is about that."""
+    character: CharacterChange | None = None
+    """What of a character would change, if it is about that."""

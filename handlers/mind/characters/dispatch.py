@@ -1,7 +1,7 @@
 """Where a character's events, times and answers go: to its layers, or to its autonomy."""
 
 from handlers.mind.characters import think
-from handlers.mind.characters.autonomous import answering, deciding, reflecting
+from handlers.mind.characters.autonomous import answering, deciding, looking_back
 from handlers.mind.context import TurnContext
 from projections.folds.characters.autonomy import LAYER
 from projections.folds.characters.body import mind_of
@@ -9,7 +9,6 @@ from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
 from schemas.packs.characters import CharacterMind
 from schemas.state.agent import Timer
-from schemas.state.character import LayerAsk
 
 
 def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
@@ -24,9 +23,9 @@ def run(turn: TurnContext, timer: Timer) -> None:
     """Run a due timer of a character: it thinks, or waits for a model no longer."""
     mind = mind_of(turn.packs)
     asked = turn.state.character.asked.get(LAYER)
-    looking_back = _looking_back(turn, timer.id)
-    if looking_back is not None:
-        reflecting.give_up(turn, looking_back)
+    past = looking_back.waiting(turn, timer.id)
+    if past is not None:
+        looking_back.give_up(turn, past)
     elif mind is None or mind.autonomous is None:
         think.run(turn, timer)
     elif timer.purpose == "think":
@@ -40,22 +39,13 @@ def run(turn: TurnContext, timer: Timer) -> None:
 
 def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> bool:
     """Hear a character's model, and say whether the result was for one."""
-    mind, looking_back = mind_of(turn.packs), _looking_back(turn, result.ask_id)
-    if looking_back is not None:
-        reflecting.heard(turn, looking_back, result)
+    mind, past = mind_of(turn.packs), looking_back.waiting(turn, result.ask_id)
+    if past is not None:
+        looking_back.heard(turn, past, result)
         return True
     if mind is not None and mind.autonomous is not None:
         return answering.heard(turn, mind, result) or think.heard(turn, result)
     return think.heard(turn, result)
-
-
-def _looking_back(turn: TurnContext, ask_id: str) -> LayerAsk | None:
-    """Return what the model was asked about the past; None if that is another ask.
-
-    Whatever the character has become since: its wait ends in any case.
-    """
-    asked = turn.state.character.asked.get(reflecting.PURPOSE)
-    return asked if asked is not None and asked.ask_id == ask_id else None
 
 
 def changed(turn: TurnContext) -> None:

@@ -10,6 +10,8 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
 from handlers.mind.strategies import registry
 from projections.folds import proposals
+from projections.folds.characters import persona
+from projections.folds.characters.body import mind_of
 from schemas.messages.controls import (
     GoalsSet,
     ProposalApplied,
@@ -18,6 +20,7 @@ from schemas.messages.controls import (
 )
 from schemas.messages.executive import FactStated
 from schemas.messages.learning import (
+    CharacterChange,
     HeuristicFormed,
     Inferred,
     ProposalMade,
@@ -111,6 +114,9 @@ def _applied(turn: TurnContext, control: ProposalApplied) -> None:
     if proposal.inferred is not None:
         _accepted(turn, control, proposal.inferred)
         return
+    if proposal.character is not None:
+        _turned_into(turn, control, proposal.character, proposal.character)
+        return
     _check_possible(turn, proposal.changes)
     _apply(turn, control, proposal.changes)
 
@@ -124,6 +130,10 @@ def _reverted(turn: TurnContext, control: ProposalReverted) -> None:
         return
     if proposal.inferred is not None:
         _taken_back(turn, control, proposal.inferred)
+        return
+    if proposal.character is not None:
+        back = persona.inverse(proposal.character)
+        _turned_into(turn, control, back, proposal.character)
         return
     # Reverting restores `before`: out of order that would undo the newer one, too.
     newest = proposals.newest_applied(turn.state)
@@ -178,6 +188,24 @@ def _taken_back(turn: TurnContext, control: ProposalReverted, found: Inferred) -
     turn.emit(ControlApplied(control=control.token, detail=detail))
     # What was corrected or forgotten since is not there to be taken back.
     infer(turn, wanted, "rule")
+
+
+def _turned_into(
+    turn: TurnContext,
+    control: ProposalControl,
+    wanted: CharacterChange,
+    proposed: CharacterChange,
+) -> None:
+    """Change what a character is, or change it back, if it is what it was."""
+    mind = mind_of(turn.packs)
+    if mind is None or mind.autonomous is None:
+        raise _RefusedError("outdated", "the agent is no autonomous character any more")
+    autonomy = turn.state.character.autonomy
+    outdated = persona.outdated(mind.autonomous, autonomy, wanted)
+    if outdated is not None:
+        raise _RefusedError("outdated", outdated)
+    detail = f"{control.proposal_id}: {proposed.kind} {proposed.name}"
+    turn.emit(ControlApplied(control=control.token, detail=detail[:500]))
 
 
 def _changed(

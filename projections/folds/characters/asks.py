@@ -1,11 +1,13 @@
 """Fold what layers of a character ask their models, and the end of each ask."""
 
 from datetime import datetime, timedelta
+from typing import get_args
 
 from msgspec.structs import replace
 
 from projections.folds import timers
 from schemas.messages.asks import ModelAsked
+from schemas.messages.learning import Retrospect
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import LayerAsk
 
@@ -15,7 +17,7 @@ SINGLE = "single"
 LAYERS = ("talker", "executor", SINGLE, "autonomous", "review")
 """The purposes of asks that are layers'."""
 
-BACKWARD = ("reflection", "review")
+BACKWARD: tuple[Retrospect, ...] = get_args(Retrospect)
 """Those by which a character looks back."""
 
 _CALLED = {SINGLE: ("talker", "executor")}

@@ -1,5 +1,6 @@
 """Fold what an autonomous character decides, does, and hears of what it did."""
 
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from typing import Literal
 
@@ -8,7 +9,7 @@ from msgspec.structs import replace
 from projections.folds.characters import body, episodes, situations
 from projections.folds.fold_context import FoldContext
 from schemas.messages.arms import RANDOM, ROUTINE, Action
-from schemas.messages.decisions import ActionChoice, Completed, Decided
+from schemas.messages.decisions import ActionChoice, Candidate, Completed, Decided
 from schemas.messages.sensing import Sensed
 from schemas.packs.autonomous import Autonomous
 from schemas.packs.characters import CharacterMind
@@ -16,6 +17,7 @@ from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.state.autonomy import Act, Chooser
 from schemas.state.character import Character, Doing
+from schemas.values.exact_math import round6
 
 LAYER: Literal["autonomous"] = "autonomous"
 """What stands as the layer in its decisions, and as the purpose of its asks."""
@@ -72,6 +74,7 @@ def decided(
         character = replace(character, autonomy=autonomy, doing=None, idle_since=now)
         if message.final and message.action is not None:
             act = _act(character, how, id_, message.arm, message.action, now)
+            act = _weighed(act, how, message.candidates)
             character = episodes.begun(character, how, act, now)
     return replace(state, character=character)
 
@@ -87,6 +90,7 @@ def completed(
     how, now = mind.autonomous, context.now
     character, id_ = state.character, message.decision_id
     act = _act(character, how, id_, choice.arm, action, now, choice)
+    act = _weighed(act, how, choice.candidates or ())
     begun = episodes.begun(character, how, act, now)
     return replace(state, character=begun)
 
@@ -128,6 +132,19 @@ def _act(
         position=here.position,
         is_empty=declared.changes_nothing(here.state),
     )
+
+
+def _weighed(act: Act, how: Autonomous, candidates: Sequence[Candidate]) -> Act:
+    """Return an action with the odds by which its kind was drawn, if a review needs them."""
+    if how.improves is None or act.by != "random":
+        return act
+    odds: dict[str, float] = {}
+    for each in candidates:
+        declared = how.action(each.arm.removeprefix(RANDOM))
+        if each.eligible and declared is not None and declared.kind is not None:
+            odds[declared.kind] = odds.get(declared.kind, 0.0) + each.probability
+    weighed = tuple((kind, round6(odds[kind])) for kind in sorted(odds))
+    return replace(act, weighed=weighed)
 
 
 def _by(arm: str) -> Chooser:

@@ -1,5 +1,7 @@
 """Fold how an autonomous character looks back: what is due, and what it remembers of it."""
 
+from typing import get_args
+
 from msgspec.structs import replace
 
 from projections.folds.characters import asks, body, situations
@@ -9,6 +11,7 @@ from schemas.packs.autonomous import Reflections
 from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.state.autonomy import Act, Autonomy
+from schemas.state.character import LayerAsk
 from schemas.values.exact_math import round6, total
 
 IMPORTANCE = 1.0
@@ -39,6 +42,12 @@ def due(autonomy: Autonomy, how: Reflections) -> RetrospectCause | None:
         return "actions"
     weight = round6(total(each.importance for each in since))
     return "importance" if weight >= how.importance else None
+
+
+def cause_of(asked: LayerAsk) -> RetrospectCause:
+    """Return why a model was asked to look back."""
+    causes = (each for each in get_args(RetrospectCause) if each == asked.reason)
+    return next(causes, "asked")
 
 
 def formed(

@@ -14,7 +14,7 @@ from handlers.mind.characters.autonomous import asking, chance, deciding, reply
 from handlers.mind.characters.autonomous.reply import Choice
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import completion
-from projections.folds.characters import situations
+from projections.folds.characters import persona, situations
 from projections.folds.characters.autonomy import LAYER
 from schemas.messages.arms import Action
 from schemas.messages.decisions import ActionChoice, Completed
@@ -106,6 +106,7 @@ def _otherwise(
     if _gone(turn, mind, asked):
         return
     here = situations.surroundings(how, character.body.fields)
+    how = persona.in_force(how, character.autonomy)
     drawn, candidates = chance.drawn(turn, how, here, character.autonomy.acts)
     if drawn is None:
         why = f"{why}; and nothing can be done here"

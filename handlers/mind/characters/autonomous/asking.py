@@ -4,7 +4,7 @@ from handlers.mind.characters import asking
 from handlers.mind.characters.asking import Question
 from handlers.mind.characters.autonomous import prompt, recall
 from handlers.mind.context import TurnContext
-from projections.folds.characters import situations
+from projections.folds.characters import persona, situations
 from projections.folds.characters.autonomy import LAYER
 from schemas.messages.asks import ModelAsked
 from schemas.packs.characters import CharacterMind
@@ -33,9 +33,10 @@ def ask(
         insights = character.autonomy.insights
         remembered = recall.recalled((*insights, *acts), now_here, turn.now)
     asked = prompt.prompt(
-        how,
+        persona.in_force(how, character.autonomy),
         here,
         acts,
+        learned=character.autonomy.learned,
         remembered=remembered,
         failed=failed(character.autonomy),
         fault=fault,
@@ -52,13 +53,14 @@ def failed(autonomy: Autonomy) -> Act | None:
 
 
 def _question(turn: TurnContext, mind: CharacterMind, asked: str) -> Question:
-    how = mind.autonomous
+    how, known = mind.autonomous, turn.state.character.autonomy
     assert how is not None, "its mind is autonomous"
+    how = persona.in_force(how, known)
     return Question(
         layer=LAYER,
         system=prompt.system(turn.input.agent, how),
         prompt=asked,
         priority=_PRIORITY,
         channel=mind.channel,
-        lasting=prompt.lasting(how),
+        lasting=prompt.lasting(how, known.learned),
     )

@@ -10,10 +10,10 @@ from typing import Any
 
 from handlers.mind.characters import asking as layers
 from handlers.mind.characters import occasions, reflexes
-from handlers.mind.characters.autonomous import asking, chance, habits, reflecting
+from handlers.mind.characters.autonomous import asking, chance, habits, looking_back
 from handlers.mind.characters.autonomous.doing import do
 from handlers.mind.context import TurnContext
-from projections.folds.characters import autonomy, episodes, situations
+from projections.folds.characters import autonomy, episodes, persona, situations
 from projections.folds.characters.autonomy import LAYER
 from schemas.messages.asks import WakeupSet
 from schemas.messages.decisions import Candidate, Decided, Draw, LayerVerdict
@@ -48,7 +48,7 @@ def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
         common["layers"] = (_verdict("nothing_due", why),)
         occasions.silent(turn, common, "nothing_due")
     if absent is None:
-        reflecting.consider(turn, mind)
+        looking_back.consider(turn, mind)
     wake(turn, mind)
 
 
@@ -62,7 +62,7 @@ def at_timer(turn: TurnContext, timer: Timer, mind: CharacterMind) -> None:
         character = episodes.settled(character, turn.now)
         common = occasions.of_timer(turn, timer) | _common(turn, mind)
         _decide(turn, mind, character, common, f"idle for {idle_s:g} s")
-        reflecting.consider(turn, mind)
+        looking_back.consider(turn, mind)
     wake(turn, mind)
 
 
@@ -168,6 +168,7 @@ def _at_random(
     how = mind.autonomous
     assert how is not None, "its mind is autonomous"
     here, acts = _here(how, character), character.autonomy.acts
+    how = persona.in_force(how, character.autonomy)
     drawn, candidates = chance.drawn(turn, how, here, acts)
     common["candidates"], common["layer"] = candidates, LAYER
     if drawn is None:

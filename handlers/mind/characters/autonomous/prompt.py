@@ -39,13 +39,17 @@ def system(agent: str, how: Autonomous) -> str:
     return f"You are {who}, a character in a virtual world.\n\n{RULE}"
 
 
-def lasting(how: Autonomous) -> str:
-    """Return the part of the prompt that is the same at each call: it makes the arm."""
+def lasting(how: Autonomous, learned: Sequence[str] = ()) -> str:
+    """Return the part of the prompt that is the same at each call: it makes the arm.
+
+    `learned` is what it knows of its world besides; a model wrote that, so it is data.
+    """
     personality = orjson.dumps(how.personality, option=orjson.OPT_SORT_KEYS).decode()
+    also = "".join(f"\nYou also know: {fenced(each, _CAP)}" for each in learned)
     valid = ", ".join(each.id for each in actions.choices(how))
     return "\n\n".join(
         (
-            f"## Personality\n{shown(personality, _PERSONALITY_CAP)}",
+            f"## Personality\n{shown(personality, _PERSONALITY_CAP)}{also}",
             _RULES,
             f"## Valid Actions\n{valid}",
             _FORM,
@@ -61,6 +65,7 @@ def prompt(
     remembered: Sequence[Act] = (),
     failed: Act | None = None,
     fault: str = "",
+    learned: Sequence[str] = (),
 ) -> str:
     """Return what the model is told of the moment.
 
@@ -94,7 +99,7 @@ def prompt(
             "Your last answer could not be read:"
             f" {fenced(fault, _CAP)} Respond ONLY with the JSON object."
         )
-    return "\n\n".join((*parts, lasting(how)))
+    return "\n\n".join((*parts, lasting(how, learned)))
 
 
 def _position(here: Surroundings) -> str:

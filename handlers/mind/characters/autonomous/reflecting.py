@@ -15,11 +15,9 @@ from handlers.mind.characters.autonomous import prompt
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import afterthought_asked
 from handlers.mind.flows.reflect import PATIENCE
-from handlers.mind.stages import completion
 from projections.folds.characters import retrospects
 from schemas.messages.learning import InsightFormed, RetrospectCause
-from schemas.messages.notes import Handled
-from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.messages.results import ModelAnswered
 from schemas.packs.autonomous import Autonomous
 from schemas.packs.characters import CharacterMind
 from schemas.state import limits
@@ -71,30 +69,20 @@ def reflect(turn: TurnContext, how: Autonomous, cause: RetrospectCause) -> None:
     turn.emit(replace(asked, reason=cause))
 
 
-def heard(
-    turn: TurnContext, asked: LayerAsk, result: ModelAnswered | ModelFailed
-) -> None:
+def heard(turn: TurnContext, asked: LayerAsk, result: ModelAnswered) -> None:
     """Remember what the model found; find it by rules if it found nothing of use."""
-    refused = completion.refusal(turn.state, result)
-    if refused is not None:
-        turn.emit(refused)
-        return
-    turn.emit(Handled(reason="recorded"))
-    if isinstance(result, ModelFailed):
-        why = f"the model failed ({result.reason}): {result.detail}"
-        _by_rules_after_all(turn, asked, why)
-        return
     try:
         found = observations(result.text)
     except replies.Unreadable as error:
-        _by_rules_after_all(turn, asked, str(error))
+        fail(turn, asked, str(error))
         return
-    _formed(turn, found, cause_of(asked), asked)
+    _formed(turn, found, retrospects.cause_of(asked), asked)
 
 
-def give_up(turn: TurnContext, asked: LayerAsk) -> None:
-    """Find something by rules, as the model never answered."""
-    _by_rules_after_all(turn, asked, "the model never answered")
+def fail(turn: TurnContext, asked: LayerAsk, why: str) -> None:
+    """Find something by rules, as nothing of use came of the model."""
+    text = by_rules(_looked_at(turn, asked.decision_id))
+    _formed(turn, text, retrospects.cause_of(asked), asked, why)
 
 
 def by_rules(acts: Sequence[Act]) -> str:
@@ -138,19 +126,6 @@ def observations(text: str) -> str:
     if not joined:
         raise replies.Unreadable("the observations are empty")
     return joined[: limits.INSIGHT]
-
-
-def cause_of(asked: LayerAsk) -> RetrospectCause:
-    """Return why a model was asked to look back."""
-    for cause in ("actions", "importance", "decisions"):
-        if asked.reason == cause:
-            return cause
-    return "asked"
-
-
-def _by_rules_after_all(turn: TurnContext, asked: LayerAsk, why: str) -> None:
-    text = by_rules(_looked_at(turn, asked.decision_id))
-    _formed(turn, text, cause_of(asked), asked, why)
 
 
 def _formed(
