@@ -44,12 +44,8 @@ from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, Wire
 from schemas.values.settings import StrategySpec
 from schemas.values.subjects import SHARED_AGENT, partition_of
-from streams.session_files.file import (
-    SessionFile,
-    SessionHeader,
-    SessionTrailer,
-    write_session,
-)
+from streams.session_files.file import SessionFile, write_session
+from streams.session_files.reading import SessionHeader, SessionTrailer
 
 INPUTS = 100_000
 # Enough kinds of events for caches to see variety, few enough to be decided in seconds.

@@ -36,7 +36,8 @@ _SHOWN = 1_000
 
 @app.command()
 def verify(call: InstanceCall, full: bool = False) -> None:
-    """Count inputs without answer, groups without cause or end, and broken chains.
+    """Count inputs without answer, groups without cause or end, broken chains, and what
+    agents were told that no ask told them.
 
     Goes on from where the log was sound before; if no instance runs, looks whether the
     stored log is damaged. Example: `echoic log verify`. The exit code is 1 if anything is
@@ -60,6 +61,8 @@ def verify(call: InstanceCall, full: bool = False) -> None:
     found = on_instance(call, look)
     for each in found.breaks:
         note(f"chain broken at sequence {each.sequence}: {each.detail}")
+    for stray in found.strays:
+        note(f"{stray.agent} was told by no ask, {stray.sequence}: {stray.why}")
     call.show(found.as_fields(), [_counts(found.counts())])
     if not call.as_json:
         if found.known:

@@ -1,14 +1,12 @@
 """`echoic replay`: decide again what was recorded, and compare."""
 
 import asyncio
-from collections.abc import Iterator
-from dataclasses import asdict
 from importlib.metadata import version
+from itertools import count
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from rich.console import RenderableType
 
 from echoic import errors
 from echoic.cli import replay_compare, replay_estimate, replay_plan
@@ -24,15 +22,16 @@ from echoic.embedders import embedder
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
-from echoic.terminal.screen import marked, pairs
+from echoic.terminal.verification import fields_of, screen_of
 from handlers.aids import AidProvider, PackLibrary
-from replay.recording.sessions import find_session, start_of
+from replay.recording.sessions import find_session
 from replay.verify import Span, Verification
 from replay.verify import verify as verify_span
+from replay.world import WorldVerification, verify_session, verify_world
 from schemas.values import timezones
 from schemas.values.settings import CodeDigests
-from schemas.values.subjects import inputs_of, partition_of
-from streams.session_files.file import read_session
+from schemas.values.subjects import inputs_of, parse, partition_of
+from streams.session_files.file import SessionFile, read_session, world_of
 from streams.session_files.memory_log import SessionLog
 
 app = new_app("replay", "Decide a session again, and compare.")
@@ -57,7 +56,8 @@ def verify(
 
     Examples: `echoic replay verify` (all of the agent), `echoic replay verify evening`,
     `echoic replay verify packs/survival/recording/evening.echoic`, `echoic replay verify
-    --all-agents`. The exit code is 1 if one differs.
+    --all-agents`. The exit code is 1 if one differs. Of a world's file every member is
+    decided again, or the `--agent`; what one told another must stem from an ask in it.
 
     Args:
         session: A session's id, or a file.
@@ -67,6 +67,7 @@ def verify(
     is_named = settings.origins["agent"].startswith("flag") or session is not None
     if all_agents and is_named:
         raise EchoicError("--all-agents: name no session and no agent beside it")
+    found: Verification | WorldVerification
     with Progress("decided again", is_silent=call.as_json) as progress:
         if all_agents:
             found = verify_all(settings, _digests(settings), progress, jobs)
@@ -77,10 +78,10 @@ def verify(
         else:
             found = asyncio.run(_of_log(settings, session, progress))
     if not call.as_json:
-        for each in found.notes:
+        whole = found.whole if isinstance(found, WorldVerification) else found
+        for each in whole.notes:
             note(each)
-    fields = {**asdict(found), "is_identical": found.is_identical}
-    call.show(fields, _screen(found))
+    call.show(fields_of(found), screen_of(found))
     if not found.is_identical:
         raise typer.Exit(errors.FINDING)
 
@@ -114,21 +115,36 @@ async def _span(
     return Span(partition_of(agent), found.first - 1, found.last, agent)
 
 
-async def _of_file(settings: Settings, path: Path, progress: Progress) -> Verification:
-    file = read_session(path)
-    log = SessionLog(file)
-    made = embedder(settings["embedder"])
-    header = file.header
-    before = header.first - 1
-    return await verify_span(
-        log,
-        Span(header.partition, before, header.last, header.agent),
-        AidProvider(made, PackLibrary(log, made)),
-        start=start_of(file),
-        expected_chain=file.trailer.chain,
-        digests=_digests(settings),
-        progress=lambda sequence: progress(sequence - before, header.last - before),
+async def _of_file(
+    settings: Settings, path: Path, progress: Progress
+) -> Verification | WorldVerification:
+    made, digests = embedder(settings["embedder"]), _digests(settings)
+
+    def providing(log: SessionLog) -> AidProvider:
+        return AidProvider(made, PackLibrary(log, made))
+
+    world = world_of(path)
+    named = None
+    if settings.origins["agent"].startswith("flag"):
+        named = settings.agent
+    if world is None or named is not None:
+        file = read_session(path, named)
+        before, last = file.header.first - 1, file.header.last
+        return await verify_session(
+            file,
+            providing,
+            digests,
+            lambda sequence: progress(sequence - before, last - before),
+        )
+    members = [read_session(path, each) for each in world.members]
+    done, whole = count(1), sum(map(_inputs, members))
+    return await verify_world(
+        members, providing, digests, lambda _: progress(next(done), whole)
     )
+
+
+def _inputs(file: SessionFile) -> int:
+    return sum(parse(record.subject).direction == "in" for record in file.records)
 
 
 def _digests(settings: Settings) -> CodeDigests:
@@ -136,20 +152,3 @@ def _digests(settings: Settings) -> CodeDigests:
     return CodeDigests(
         version=version("echoic"), embedder=made.digest, tzdata=timezones.edition()
     )
-
-
-def _screen(found: Verification) -> Iterator[RenderableType]:
-    mark = ("✓", "green") if found.is_identical else ("✗", "red")
-    yield marked(
-        mark,
-        f"{found.identical}/{found.total} outputs identical,"
-        f" {found.inputs} inputs decided again",
-    )
-    first = found.divergence
-    if first is not None:
-        place = "" if first.index is None else f", output {first.index}"
-        field = "" if first.path is None else f", field {first.path}"
-        yield f"first divergence at input {first.sequence}{place}: {first.what}{field}"
-        yield pairs(
-            {"recorded": first.recorded or "-", "replayed": first.replayed or "-"}
-        )

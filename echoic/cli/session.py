@@ -13,14 +13,17 @@ from echoic.cli.progress import Progress
 from echoic.client import known_agents
 from echoic.client.connection import Connection
 from echoic.client.read_models import up_to_date
+from echoic.errors import EchoicError
 from echoic.terminal.output import note
 from echoic.terminal.screen import number, pairs
 from projections.store import queries
 from replay.recording.sessions import SessionSpan, find_session, sessions
 from replay.recording.sessions import export as export_session
+from replay.recording.worlds import export as export_world
+from replay.recording.worlds import find_world
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.values.subjects import partition_of
-from streams.session_files.file import write_session
+from streams.session_files.file import write_session, write_world
 
 app = new_app("session", "Stretches of the log that can be replayed.")
 
@@ -54,19 +57,27 @@ def show(call: Call, id_: Id) -> None:
 @app.command()
 def export(
     call: TextCall,
-    id_: Id,
+    id_: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
+    world: str | None = None,
 ) -> None:
-    """Write a session to a file that can be replayed anywhere.
+    """Write a session, or a world with all its members, to a file that can be replayed.
 
-    Example: `echoic session export evening -o evening.echoic`.
+    Examples: `echoic session export evening -o evening.echoic`, `echoic session export
+    --world village -o day.echoic`.
 
     Args:
+        id_: Its id, or how that begins.
         output: The file to write.
+        world: The world's id, or how that begins.
     """
+    if (id_ is None) == (world is None):
+        raise EchoicError("name a session, or a world with --world")
 
     async def write(connection: Connection) -> Path:
-        span = await _span(connection, id_)
+        if world is not None:
+            return await _export_world(connection, world, output)
+        span = await _span(connection, id_ or "")
         path = output or Path(f"{span.id}.echoic")
         file = await export_session(connection.log, span, aid_provider(connection))
         write_session(path, file)
@@ -76,12 +87,25 @@ def export(
     print(on_instance(call, write))
 
 
+async def _export_world(connection: Connection, id_: str, output: Path | None) -> Path:
+    log = connection.log
+    span = await find_world(log, id_)
+    members = await export_world(log, span, aid_provider(connection))
+    path = output or Path(f"{span.id}.echoic")
+    write_world(path, span.id, members)
+    count = sum(len(each.records) for each in members)
+    names = ", ".join(each.agent for each in span.members)
+    note(f"{names}: {count} messages, {path.stat().st_size:,} bytes")
+    return path
+
+
 @app.command()
 def start(
     call: Call,
     id_: Annotated[str | None, typer.Option("--id")] = None,
     title: str = "",
     clock: Literal["broker", "event"] = "broker",
+    world: str | None = None,
 ) -> None:
     """Begin a session; one that is open ends.
 
@@ -91,8 +115,11 @@ def start(
         id_: What to call it.
         title: A title for the session.
         clock: `event`: time is what the sensors say.
+        world: The world that the agent is in; all its members name the same.
     """
-    started = SessionStarted(session_id=id_ or str(uuid4()), title=title, clock=clock)
+    started = SessionStarted(
+        session_id=id_ or str(uuid4()), title=title, clock=clock, world=world
+    )
     send(call, started)
     call.show({"session_id": started.session_id}, [started.session_id])
 

@@ -15,6 +15,7 @@ from echoic.config.load import Settings
 from echoic.packs import bundled
 from evaluation.compare.session import Plan, SessionResult, compared
 from replay import process_pool
+from streams.session_files.file import world_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -28,6 +29,8 @@ class Job:
 def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
     """Return the named sessions or files; without a name, the agent's whole log.
 
+    A world's file is the session of each member, or of the `--agent` alone.
+
     Raises:
         NotRunningError: a session is named, and no instance runs.
     """
@@ -35,7 +38,7 @@ def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
     found: list[Source] = []
     for name in dict.fromkeys(names):
         if name in files:
-            found.append(FileSource(bundled.found(Path(name)), settings["embedder"]))
+            found += _of_file(settings, bundled.found(Path(name)))
         else:
             found.append(_of_log(settings, name))
     return found or [_of_log(settings, None)]
@@ -76,6 +79,15 @@ def compare_one(job: Job, progress: process_pool.Progress) -> SessionResult:
 async def _compared(job: Job, progress: process_pool.Progress) -> SessionResult:
     async with opened(job.source) as (recording, provider):
         return await compared(recording, provider, job.plan, progress)
+
+
+def _of_file(settings: Settings, path: Path) -> list[FileSource]:
+    world, made = world_of(path), settings["embedder"]
+    if world is None:
+        return [FileSource(path, made)]
+    named = settings.origins["agent"].startswith("flag")
+    members = (settings.agent,) if named else world.members
+    return [FileSource(path, made, each) for each in members]
 
 
 def _of_log(settings: Settings, session: str | None) -> LogSource:

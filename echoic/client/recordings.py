@@ -26,6 +26,8 @@ class FileSource:
 
     path: Path
     embedder: str
+    agent: str | None = None
+    """Whose session of a world's file."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -57,7 +59,7 @@ async def opened(source: Source) -> AsyncIterator[tuple[Recording, AidProvider]]
         LogUnavailable: the broker does not answer.
     """
     if isinstance(source, FileSource):
-        recording = from_file(source.path)
+        recording = from_file(source.path, source.agent)
         yield recording, _provider(recording.log, source.embedder)
         return
     # The error that ends the command says what a log line would say before it.

@@ -9,6 +9,7 @@ from pathlib import Path
 
 from echoic.client import verified
 from replay import chain
+from replay.agent_messages import Stray, strays_of_log
 from replay.chain import Break, Chained
 from streams.audit import Audit, Since, audit
 from streams.log import ReadableLog
@@ -22,6 +23,8 @@ class Found:
     audit: Audit
     """The counts over the whole log, earlier verifications included."""
     breaks: tuple[Break, ...]
+    strays: tuple[Stray, ...]
+    """What an agent is told that no ask told it."""
     since: Mapping[int, Chained]
     """Where verification began, by partition; those that are missing began at the start."""
 
@@ -32,12 +35,16 @@ class Found:
 
     @property
     def is_sound(self) -> bool:
-        """Whether no fault and no break was found."""
-        return self.audit.sound and not self.breaks
+        """Whether no fault, no break and no stray message was found."""
+        return self.audit.sound and not self.breaks and not self.strays
 
     def counts(self) -> dict[str, int]:
         """Return the counts by name."""
-        return {**asdict(self.audit), "broken_chains": len(self.breaks)}
+        return {
+            **asdict(self.audit),
+            "broken_chains": len(self.breaks),
+            "stray_messages": len(self.strays),
+        }
 
     def as_fields(self) -> dict[str, object]:
         """Return the result as fields for JSON."""
@@ -66,7 +73,8 @@ async def verify(
     }
     counted = await audit(log, starts)
     checked = await chain.check(log, progress, since)
-    found = Found(counted, checked.breaks, since)
+    wrong = [each async for each in strays_of_log(log, since)]
+    found = Found(counted, checked.breaks, tuple(wrong), since)
     found = replace(
         found,
         audit=replace(
@@ -76,7 +84,8 @@ async def verify(
         ),
     )
     # Unanswered inputs are no damage: a running worker is about to answer them.
-    if found.is_sound or (counted.faults == counted.unanswered and not checked.breaks):
+    waits = counted.faults == counted.unanswered
+    if found.is_sound or (waits and not checked.breaks and not found.strays):
         ends = {each: end for each, end in checked.ends.items() if end.position}
         verified.keep(data, verified.Marks(str(log.epoch), last, ends))
     return found

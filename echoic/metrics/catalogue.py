@@ -117,7 +117,7 @@ MODEL_COST = Metric(
 )  # fmt: skip
 DELIVERIES = Metric(
     "echoic_deliveries_total", "counter", "Deliveries that ended, by how.",
-    {"outcome": ("delivered", "expired", "refused", "unknown", "interrupted")},
+    {"outcome": ("delivered", "expired", "refused", "unknown", "other_clock", "interrupted")},
 )  # fmt: skip
 FEEDBACK = Metric(
     "echoic_feedback_total", "counter", "Votes that counted.",

@@ -31,7 +31,8 @@ from schemas.values.record import Record, Wire, nanoseconds
 from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
 from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
 from schemas.values.vectors import Embedder
-from streams.session_files.file import SessionFile, SessionHeader, SessionTrailer
+from streams.session_files.file import SessionFile
+from streams.session_files.reading import SessionHeader, SessionTrailer
 
 AGENT = "companion"
 # Any fixed moment would do; fixed, so that the same inputs have the same times.

@@ -5,27 +5,19 @@ only then the sender's log gets `Delivered`. A kill in between loses and doubles
 """
 
 from functools import partial
-from typing import Any
-from uuid import UUID, uuid5
-
-import orjson
 
 from handlers.broker_wait import until_available
 from handlers.effects.priority_queue import AskQueue, QueuedAsk
+from schemas.codec.agent_events import agent_event
 from schemas.codec.catalogue import AskMessage
-from schemas.messages.arms import Action
+from schemas.codec.decode import read_input
 from schemas.messages.asks import DeliveryAsked
+from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import Delivered, DeliveryFailed
-from schemas.messages.sensing import TEXT_LIMIT
 from schemas.values import subjects
-from schemas.values.base import rfc3339
 from schemas.values.ids import EPOCH_PREFIX
-from schemas.values.record import Wire
 from streams.errors import LogRefused
-from streams.log import WritableLog
-
-COUNTER = "count"
-"""The field of the event that counts what its sender tells: it only ever rises."""
+from streams.log import ReadableLog, WritableLog
 
 _CLOSED = (subjects.PUBLISHED_CONTROL, subjects.PUBLISHED_FEEDBACK)
 """Types that are no events: no agent rules another."""
@@ -42,9 +34,12 @@ def is_told(ask: AskMessage) -> bool:
 
 
 async def tell(
-    writer: WritableLog, epoch: UUID, held: QueuedAsk, *, within_s: float
+    log: ReadableLog, writer: WritableLog, held: QueuedAsk, *, within_s: float
 ) -> Delivered | DeliveryFailed:
-    """Append to the receiver's inputs what it is told, unless it is too late."""
+    """Append to the receiver's inputs what it is told, unless it is too late.
+
+    Only within one clock: the time of another world's events means nothing here.
+    """
     asked = held.ask
     assert isinstance(asked, DeliveryAsked)
     assert asked.action is not None
@@ -58,8 +53,11 @@ async def tell(
         return failed(reason="refused", detail="no such agent, or no type of event")
     if type_ in _CLOSED:
         return failed(reason="refused", detail=f"{type_} is no event")
-    wire = _wire(epoch, held, asked, asked.action, receiver)
-    message_id = f"{EPOCH_PREFIX}{epoch}:{wire.headers['ce-id']}"
+    apart = await until_available(partial(_apart, log, held.output.agent, receiver))
+    if apart:
+        return failed(reason="other_clock", detail=apart)
+    wire = agent_event(log.epoch, held.output)
+    message_id = f"{EPOCH_PREFIX}{log.epoch}:{wire.headers['ce-id']}"
     try:
         await until_available(partial(writer.append, wire, message_id))
     except LogRefused as error:
@@ -67,36 +65,28 @@ async def tell(
     return Delivered(ask_id=held.output.id, channel=asked.channel)
 
 
-def event_id(epoch: UUID, ask_id: str) -> str:
-    """Return the id of the event that an ask becomes."""
-    return str(uuid5(epoch, f"agent/{ask_id}"))
+async def _apart(log: ReadableLog, sender: str, receiver: str) -> str:
+    """Return how the clocks of two agents differ; empty if they have the same."""
+    ours, theirs = await _clock(log, sender), await _clock(log, receiver)
+    if ours == theirs:
+        return ""
+    return f"{sender} has the time of {ours}, {receiver} that of {theirs}"
 
 
-def _wire(
-    epoch: UUID, held: QueuedAsk, asked: DeliveryAsked, action: Action, receiver: str
-) -> Wire:
-    sender, sequence = held.output.agent, held.output.record.sequence
-    # Last, so that nobody speaks in another's name.
-    own: dict[str, Any] = {"agent": sender, COUNTER: sequence}
-    body = {
-        "text": asked.text[:TEXT_LIMIT],
-        "fields": {**action.params, **own},
-        "occurred_at": rfc3339(held.output.at),
-    }
-    place = subjects.partition_of(receiver)
-    detail = f"{subjects.AGENT_SOURCE}.{action.type}"
-    return Wire(
-        subject=subjects.input_subject(place, receiver, "sensor", detail),
-        headers={
-            "ce-specversion": "1.0",
-            "ce-id": event_id(epoch, held.output.id),
-            "ce-type": "echoic.sensed",
-            "ce-source": f"/echoic/agents/{sender}",
-            "ce-subject": receiver,
-            "ce-causeid": held.output.id,
-        },
-        body=orjson.dumps(body),
-    )
+async def _clock(log: ReadableLog, agent: str) -> str:
+    """Return in words whose time an agent has: the broker's, or its world's."""
+    place = subjects.partition_of(agent)
+    started, ended = [
+        await log.last_sequence(
+            subjects.input_subject(place, agent, "control", each.token)
+        )
+        for each in (SessionStarted, SessionEnded)
+    ]
+    record = await log.record(started) if started > ended else None
+    message = read_input(record).message if record is not None else None
+    if not isinstance(message, SessionStarted) or message.clock == "broker":
+        return "the broker"
+    return f"world {message.world!r}" if message.world else "its world's events"
 
 
 class AgentQueue(AskQueue):

@@ -102,8 +102,7 @@ class Performer:
             case RecallAsked() as asked:
                 return await recall(self.memory, output, asked, within_s=left_s)
             case DeliveryAsked() if is_told(held.ask):
-                epoch = self.log.epoch
-                return await tell(self.writer, epoch, held, within_s=left_s)
+                return await tell(self.log, self.writer, held, within_s=left_s)
             case DeliveryAsked(output="speech"):
                 return await utter(self, held, within_s=left_s)
             case DeliveryAsked(channel=channel) as asked if (

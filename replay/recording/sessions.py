@@ -21,12 +21,8 @@ from schemas.values.settings import SessionClock
 from schemas.values.subjects import partition_of
 from streams.groups import groups
 from streams.log import ReadableLog
-from streams.session_files.file import (
-    SessionFile,
-    SessionHeader,
-    SessionTrailer,
-    collect,
-)
+from streams.session_files.file import SessionFile, collect
+from streams.session_files.reading import SessionHeader, SessionTrailer
 
 
 class UnknownSessionError(LookupError):
@@ -118,39 +114,55 @@ async def export(
     Raises:
         LogDamaged: the log is not sound there.
     """
-    partition = partition_of(span.agent)
+    within = (span.first, span.last)
+    return await exported(log, span.agent, span.id, provider, within=within)
+
+
+async def exported(
+    log: ReadableLog,
+    agent: str,
+    session_id: str,
+    provider: AidProvider,
+    *,
+    within: tuple[int, int],
+) -> SessionFile:
+    """Return an agent's inputs from a sequence to another as a session of this id.
+
+    Raises:
+        LogDamaged: the log is not sound there.
+    """
+    first, last = within
+    partition = partition_of(agent)
     start, end, digests = PartitionState(), PartitionState(), set[str]()
-    async for step in steps(log, partition, provider, until=span.last):
-        if step.sequence < span.first:
+    async for step in steps(log, partition, provider, until=last):
+        if step.sequence < first:
             start = step.after
         else:
             # The state before as well: what is in force at the start may be replaced by
             # the first input, and the replay needs both.
-            digests |= _packs(step.before, span.agent) | _packs(step.after, span.agent)
+            digests |= _packs(step.before, agent) | _packs(step.after, agent)
         end = step.after
     # Other agents of the partition do not belong into the file.
-    start = checkpoint.of_agent(start, span.agent)
+    start = checkpoint.of_agent(start, agent)
     records = await collect(
-        log, partition=partition, agent=span.agent, first=span.first, last=span.last
+        log, partition=partition, agent=agent, first=first, last=last
     )
     blobs = {digest: await log.blob(digest) for digest in sorted(digests)}
     return SessionFile(
         header=SessionHeader(
             epoch=log.epoch,
-            agent=span.agent,
-            session_id=span.id,
+            agent=agent,
+            session_id=session_id,
             partition=partition,
-            first=span.first,
-            last=span.last,
+            first=first,
+            last=last,
             checkpoint=orjson.loads(checkpoint.dump(start)),
         ),
         records=records,
         # A pack that the store has lost is an error where it is
         # used, not where it is exported.
         blobs={digest: blob for digest, blob in blobs.items() if blob is not None},
-        trailer=SessionTrailer(
-            messages=len(records), chain=end.agents[span.agent].chain
-        ),
+        trailer=SessionTrailer(messages=len(records), chain=end.agents[agent].chain),
     )
 
 

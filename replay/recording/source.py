@@ -69,14 +69,14 @@ class Recording:
         return groups(self.log, self.partition, self.start.position, self.last)
 
 
-def from_file(path: Path) -> Recording:
-    """Open a session's file, which is read page by page.
+def from_file(path: Path, agent: str | None = None) -> Recording:
+    """Open a session's file, or of a world's an agent's session, read page by page.
 
     Raises:
         SessionFileError: it is none, of another version, cut or damaged; names the line.
         RecordingError: it holds no decision, or a state that this program cannot read.
     """
-    log = SessionStream(path)
+    log = SessionStream(path, agent)
     header = log.outline.header
     decided = output_subject(header.partition, header.agent, *_DECIDED)
     has_decision = decided in log.subjects

@@ -62,6 +62,8 @@ class SessionStarted(Control):
     title: str = ""
     clock: SessionClock = "broker"
     """`event`: the agent's time is that of its events (recordings, games)."""
+    world: Name | None = None
+    """The world that it is in: all members of one world have the same, a place too."""
 
 
 class SessionEnded(Control):

@@ -71,7 +71,8 @@ class DeliveryFailed(Result):
     token: ClassVar[str] = "delivery_failed"
 
     channel: Name
-    reason: Literal["expired", "refused", "unknown"]
+    reason: Literal["expired", "refused", "unknown", "other_clock"]
+    """`other_clock`: another agent, whose time is another world's, cannot be told."""
     detail: str = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None

@@ -33,15 +33,15 @@ Direction = Literal["in", "out"]
 class SessionStream:
     """A `ReadableLog` over a session file; what it does not hold does not exist for it."""
 
-    def __init__(self, path: Path) -> None:
-        """Read the file once, to check that it is whole.
+    def __init__(self, path: Path, agent: str | None = None) -> None:
+        """Read the file once, to check that it is whole; of a world's, one agent's session.
 
         Raises:
             SessionFileError: it is none of ours, of another version, cut or damaged.
         """
-        self._path = path
+        self._path, self._agent = path, agent
         self._passes: list[_Pass] = []
-        self.outline, self.subjects = read_outline(path)
+        self.outline, self.subjects = read_outline(path, agent)
         """The file without its records, and the subjects of these."""
 
     @property
@@ -86,7 +86,9 @@ class SessionStream:
         # Saves a pass through the file for a subject that it does not have.
         if not any(matches(subjects, each) for each in self.subjects):
             return iter(())
-        records = read_records(self._path, lambda subject: matches(subjects, subject))
+        records = read_records(
+            self._path, lambda subject: matches(subjects, subject), self._agent
+        )
         return (record for record in records if record.sequence > after)
 
     def _pass(self, direction: Direction, after: int) -> "_Pass":
@@ -94,7 +96,7 @@ class SessionStream:
         passes = self._passes
         found = next((each for each in passes if each.ends[direction] == after), None)
         if found is None:
-            found = _Pass(self._path, after)
+            found = _Pass(self._path, self._agent, after)
         # Kept in order of use, the latest last; the slice drops the oldest beyond `PASSES`.
         self._passes = [each for each in passes if each is not found][1 - PASSES :]
         self._passes.append(found)
@@ -104,8 +106,8 @@ class SessionStream:
 class _Pass:
     """One pass through the file, from behind a sequence."""
 
-    def __init__(self, path: Path, after: int) -> None:
-        self._records = read_records(path, lambda subject: True)
+    def __init__(self, path: Path, agent: str | None, after: int) -> None:
+        self._records = read_records(path, lambda subject: True, agent)
         self._after = after
         self._held: dict[Direction, deque[Record]] = {"in": deque(), "out": deque()}
         self.ends: dict[Direction, int | None] = {"in": after, "out": after}

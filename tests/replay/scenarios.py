@@ -16,7 +16,8 @@ from schemas.packs.manifest import to_blob
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record
 from schemas.values.vectors import Limits, Vector
-from streams.session_files.file import SessionFile, SessionHeader, SessionTrailer
+from streams.session_files.file import SessionFile
+from streams.session_files.reading import SessionHeader, SessionTrailer
 from tests.bench.session import AGENT, EPOCH, PARTITION, Session
 from tests.factories import DIMENSION, LIMITS, embed
 from tests.factories import EPOCH as LIFE_EPOCH

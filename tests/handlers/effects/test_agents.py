@@ -7,13 +7,15 @@ import pytest
 from msgspec import structs
 
 from handlers.effects import results as effect_results
-from handlers.effects.agents import event_id
+from schemas.codec.agent_events import event_id
 from schemas.codec.decode import read_input
+from schemas.codec.encode import write_input
 from schemas.messages.arms import Action
 from schemas.messages.asks import DeliveryAsked
+from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.notes import Handled
 from schemas.messages.sensing import Sensed
-from schemas.values.record import Record
+from schemas.values.record import Record, Wire
 from schemas.values.subjects import SubjectError, partition_of
 from streams.jetstream.accounts import SensorAccess
 from streams.log import scan
@@ -24,6 +26,7 @@ from tests.handlers.effects.test_effects import (
     results,
     said,
 )
+from tests.minds import publish
 from tests.scenario import Scenario, names, one
 from tests.servers import Broker
 
@@ -45,7 +48,7 @@ def told(
 
 async def received(broker: Broker) -> list[Record]:
     """What the other agent's log holds."""
-    subject = f"ev.{partition_of(BOB)}.in.{BOB}.>"
+    subject = f"ev.{partition_of(BOB)}.in.{BOB}.sensor.>"
     return [record async for record in scan(broker.reader, subject)]
 
 
@@ -139,3 +142,54 @@ def test_no_sensor_may_speak_as_an_agent() -> None:
     """The source is closed to sensors' accounts."""
     with pytest.raises(SubjectError, match="agent"):
         SensorAccess("bob", "agent", "secret")
+
+
+@pytest.mark.services
+@pytest.mark.parametrize(
+    ("ours", "theirs", "is_told"),
+    [
+        (None, None, True),
+        ({"clock": "event", "world": "day"}, {"clock": "event", "world": "day"}, True),
+        ({"clock": "event", "world": "day"}, {"clock": "event", "world": "x"}, False),
+        ({"clock": "event", "world": "day"}, None, False),
+        (None, {"clock": "event"}, False),
+        ({"clock": "broker", "world": "day"}, None, True),
+    ],
+)
+async def test_nobody_is_told_the_time_of_another_world(
+    broker: Broker, ours: Any, theirs: Any, is_told: bool
+) -> None:
+    """An agent on another clock hears nothing, and its sender's log says why."""
+    starts = {"ada": ours, BOB: theirs}
+    await publish(
+        broker.writer, [_start(who, how) for who, how in starts.items() if how]
+    )
+    async with performing(broker):
+        await ask(broker, told("Hello!"))
+        result = (await results(broker, 1 + bool(ours)))[-1]
+
+    assert len(await received(broker)) == is_told
+    body = orjson.loads(result.body)
+    assert body.get("reason") == (None if is_told else "other_clock")
+
+
+@pytest.mark.services
+async def test_a_session_that_ended_leaves_its_clock(broker: Broker) -> None:
+    """After it the agent has the broker's time again."""
+    start = _start(BOB, {"clock": "event", "world": "day"})
+    end = write_input(
+        SessionEnded(), agent=BOB, partition=partition_of(BOB), id_="end", source="/t"
+    )
+    await publish(broker.writer, [start, end])
+    async with performing(broker):
+        await ask(broker, told("Hello!"))
+        [result] = await results(broker, 1)
+
+    assert said(result)[0] == "delivered"
+
+
+def _start(agent: str, how: dict[str, Any]) -> Wire:
+    started = SessionStarted(session_id="s", **how)
+    place = partition_of(agent)
+    id_ = f"start-{agent}"
+    return write_input(started, agent=agent, partition=place, id_=id_, source="/t")

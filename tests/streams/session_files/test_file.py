@@ -16,17 +16,11 @@ from schemas.values.subjects import inputs_of, outputs_of
 from streams.errors import SessionFileError
 from streams.groups import groups
 from streams.session_files import paged_log
-from streams.session_files.file import (
-    SessionFile,
-    SessionHeader,
-    SessionTrailer,
-    collect,
-    read_session,
-    write_session,
-)
+from streams.session_files.file import SessionFile, collect, read_session, write_session
 from streams.session_files.line import Lines
 from streams.session_files.memory_log import SessionLog
 from streams.session_files.paged_log import SessionStream
+from streams.session_files.reading import SessionHeader, SessionTrailer
 from tests.memory_log import MemoryLog
 from tests.streams.messages import an_input, answer_all, append_inputs
 

@@ -1,0 +1,75 @@
+"""What came of a verification, on the screen and for a program."""
+
+from collections.abc import Iterator
+from dataclasses import asdict
+
+from rich.console import RenderableType
+
+from echoic.terminal.screen import marked, number, pairs, table
+from replay.verify import Verification
+from replay.world import WorldVerification
+
+
+def fields_of(found: Verification | WorldVerification) -> dict[str, object]:
+    """Return it as fields for JSON; a world's are those of all, and then each member's."""
+    if isinstance(found, Verification):
+        return {**asdict(found), "is_identical": found.is_identical}
+    return {
+        **asdict(found.whole),
+        "is_identical": found.is_identical,
+        "members": {name: fields_of(each) for name, each in found.members.items()},
+        "told": found.told,
+        "strays": [asdict(each) for each in found.strays],
+    }
+
+
+def screen_of(found: Verification | WorldVerification) -> Iterator[RenderableType]:
+    """Yield what a person is shown."""
+    if isinstance(found, WorldVerification):
+        yield from _world(found)
+        return
+    yield marked(
+        _mark(is_good=found.is_identical),
+        f"{found.identical}/{found.total} outputs identical,"
+        f" {found.inputs} inputs decided again",
+    )
+    first = found.divergence
+    if first is not None:
+        place = "" if first.index is None else f", output {first.index}"
+        field = "" if first.path is None else f", field {first.path}"
+        yield f"first divergence at input {first.sequence}{place}: {first.what}{field}"
+        yield pairs(
+            {"recorded": first.recorded or "-", "replayed": first.replayed or "-"}
+        )
+
+
+def _world(found: WorldVerification) -> Iterator[RenderableType]:
+    header = ("agent", number("inputs"), number("identical"), number("outputs"))
+    yield table(
+        header,
+        (
+            (name, f"{each.inputs:,}", f"{each.identical:,}", f"{each.total:,}")
+            for name, each in found.members.items()
+        ),
+    )
+    for name, each in found.members.items():
+        if not each.is_identical:
+            yield f"{name}:"
+            yield from screen_of(each)
+    whole = found.whole
+    yield marked(
+        _mark(is_good=whole.is_identical),
+        f"{whole.identical}/{whole.total} outputs identical,"
+        f" {whole.inputs} inputs decided again",
+    )
+    stems = found.told - len(found.strays)
+    yield marked(
+        _mark(is_good=not found.strays),
+        f"{stems}/{found.told} messages between agents stem from an ask",
+    )
+    for stray in found.strays:
+        yield f"{stray.agent}, message {stray.sequence}: {stray.why}"
+
+
+def _mark(*, is_good: bool) -> tuple[str, str]:
+    return ("✓", "green") if is_good else ("✗", "red")
