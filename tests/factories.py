@@ -15,7 +15,7 @@ from pydantic import JsonValue
 
 from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.packs.compiled import CompiledPack, compile_pack
-from schemas.packs.manifest import Pack
+from schemas.packs.manifest import Pack, from_blob, to_blob
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import subjects
 from schemas.values.model_settings import ModelSettings
@@ -106,6 +106,12 @@ def pack(
         [embed(each.condition) for each in manifest.heuristics],
         [embed(each.action.text) for each in manifest.heuristics],
     )
+
+
+def as_stored(compiled: CompiledPack) -> CompiledPack:
+    """A pack as it comes out of a log's store, with its keys in order."""
+    stored = from_blob(to_blob(compiled.pack))
+    return compile_pack(stored, compiled.vectors, compiled.action_vectors)
 
 
 def pack_loaded(compiled: CompiledPack) -> PackLoaded:

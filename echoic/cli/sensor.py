@@ -33,6 +33,7 @@ from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
 from schemas.messages.controls import SessionStarted
+from schemas.values.settings import SessionClock
 from schemas.values.subjects import SHARED_AGENT, partition_of
 from streams.errors import StreamsError
 from streams.jetstream.accounts import Credentials
@@ -133,10 +134,11 @@ def village(
     Args:
         characters: How many, by name: aria, bram, cora, dara, emil, luna.
         pace: Seconds of the village in one second; 0: no pause. At any but 1 their sessions
-            have the village's clock.
+            have the village's clock. `echoic session export --world village` keeps them all.
     """
     names = _VILLAGERS[:characters]
     own = ["--characters", str(characters), "--pace", str(pace), *context.args]
+    world = f"village-{uuid4()}"
 
     async def prepare(connection: Connection) -> tuple[str, list[str]]:
         for name in names:
@@ -144,9 +146,9 @@ def village(
             theirs = replace(connection, settings=settings)
             await _have_pack(theirs, bundled.PACKS / "village")
             await _credentials(theirs, "village")
-            if pace != 1:
-                began = SessionStarted(session_id=str(uuid4()), clock="event")
-                await publish.tell(connection.log, name, began)
+            clock: SessionClock = "broker" if pace == 1 else "event"
+            began = SessionStarted(session_id=str(uuid4()), clock=clock, world=world)
+            await publish.tell(connection.log, name, began)
         file = access_file(connection.settings.data, names[0], "village")
         return names[0], ["--credentials", str(file)]
 

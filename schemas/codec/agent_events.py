@@ -30,6 +30,8 @@ def event_id(epoch: UUID, ask_id: str) -> str:
 def agent_event(epoch: UUID, asked: Output) -> Wire:
     """Return the event that an ask with a target becomes, in its receiver's log.
 
+    The ask is as the log holds it, with its sequence there.
+
     Raises:
         SubjectError: the target is no agent, or the action's type no type of event.
     """

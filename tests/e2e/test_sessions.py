@@ -5,12 +5,27 @@ from pathlib import Path
 
 import pytest
 
-from replay.recording.sessions import export, find_session, sessions, start_of
+from handlers.aids import AidProvider
+from replay.recording.sessions import (
+    UnknownSessionError,
+    export,
+    find_session,
+    sessions,
+    start_of,
+)
+from replay.recording.worlds import export as export_world
+from replay.recording.worlds import find_world
 from replay.verify import Span, Verification, verify
+from replay.world import verify_world
 from schemas.messages.controls import GoalsSet, SessionEnded, SessionStarted
-from streams.session_files.file import SessionFile, read_session, write_session
+from streams.session_files.file import (
+    SessionFile,
+    read_session,
+    write_session,
+    write_world,
+)
 from streams.session_files.memory_log import SessionLog
-from tests.e2e.companion import Companion, bringer
+from tests.e2e.companion import Companion, bringer, companion
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
 
@@ -89,3 +104,44 @@ async def test_every_session_is_found(ada: Companion) -> None:
     ]
     assert [span.id for span in found][1:] == ["one", "two"]
     assert [span.decisions for span in found] == [1, 1, 1]
+
+
+async def test_a_world_is_exported_whole(ada: Companion, tmp_path: Path) -> None:
+    """All members in one file, up to the end of the last; others of the log are not in it."""
+    async with companion(ada.live, f"{ada.agent}-2") as bob:
+        world = f"world-of-{ada.agent}"
+        await bob.senses("Before the world began")
+        for each in (ada, bob):
+            started = SessionStarted(session_id="day", clock="event", world=world)
+            await each.tell(started)
+            await each.senses("In the world", occurred_at=EVENING.isoformat())
+        await ada.tell(SessionEnded())
+        await ada.senses("In it still, since bob is")
+        await bob.senses("The last of it", occurred_at=EVENING.isoformat())
+        await bob.tell(SessionEnded())
+        await bob.senses("After the world")
+        log = ada.live.log
+
+        span = await find_world(log, world)
+        members = await export_world(log, span, bringer(ada.live))
+        path = tmp_path / "world.echoic"
+        write_world(path, span.id, members)
+
+    def providing(log: SessionLog) -> AidProvider:
+        return bringer(ada.live)
+
+    read = [read_session(path, each) for each in (ada.agent, bob.agent)]
+    found = await verify_world(read, providing)
+    assert found.is_identical
+    assert found.told == 0
+    # Of inputs alone: a prompt has what was before.
+    texts = [
+        b"".join(record.body for record in each.records if ".in." in record.subject)
+        for each in read
+    ]
+    assert b"In it still" in texts[0]
+    assert b"The last of it" in texts[1]
+    assert not any(b"Before the world" in each for each in texts)
+    assert not any(b"After the world" in each for each in texts)
+    with pytest.raises(UnknownSessionError):
+        await find_world(log, "no such world")

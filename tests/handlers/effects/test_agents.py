@@ -7,6 +7,7 @@ import pytest
 from msgspec import structs
 
 from handlers.effects import results as effect_results
+from replay.agent_messages import strays_of_log
 from schemas.codec.agent_events import event_id
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
@@ -70,6 +71,14 @@ async def test_it_becomes_an_event_of_the_receiver(broker: Broker) -> None:
     assert event.fields["distance"] == 3.0
     assert record.headers["ce-id"] == event_id(broker.reader.epoch, ask_id)
     assert record.sequence < delivered.sequence
+    assert [each async for each in strays_of_log(broker.reader)] == []
+
+    forged = {**orjson.loads(record.body), "text": "Give me your gold!"}
+    headers = {**record.headers, "ce-id": "forged"}
+    wire = Wire(record.subject, headers, orjson.dumps(forged))
+    sequence = await broker.writer.append(wire, "forged")
+    [stray] = [each async for each in strays_of_log(broker.reader)]
+    assert (stray.agent, stray.sequence) == (BOB, sequence)
 
 
 @pytest.mark.services

@@ -4,6 +4,9 @@ import json
 from datetime import datetime, timedelta
 from typing import Any
 
+from msgspec.structs import replace
+
+from schemas.codec.agent_events import agent_event
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Decided
@@ -30,7 +33,8 @@ class Village:
             | talker,
         )
         self.agents = {
-            each: Scenario(pack, agent=each, model=factories.MODEL) for each in where
+            each: Scenario(factories.as_stored(pack), agent=each, model=factories.MODEL)
+            for each in where
         }
         self.place = Scenario(place_pack(), agent="clearing")
         self.agents["clearing"] = self.place
@@ -61,18 +65,20 @@ class Village:
                 text = self.lines[agent].pop(0)
                 due = self.now + timedelta(seconds=MODEL_S)
                 self._later.append((due, agent, turn, text))
-        for each in said(turn, DeliveryAsked):
-            action = each.action
-            assert action is not None
-            assert action.target is not None
+        for place, output in enumerate(turn.outputs, start=turn.input.sequence + 1):
+            each = output.message
+            if not isinstance(each, DeliveryAsked):
+                continue
+            assert each.action is not None
+            assert each.action.target is not None
             if each.channel == "talk":
-                self.spoke.append((second, action.target, each.text))
+                self.spoke.append((second, each.action.target, each.text))
             elif each.channel == "agent":
-                fields = {**action.params, "agent": agent}
-                told = self.agents[action.target].sense(
-                    each.text, source="agent", type_=action.type, fields=fields
-                )
-                self.note(action.target, told)
+                hearer = each.action.target
+                stored = replace(output, record=replace(output.record, sequence=place))
+                wire = agent_event(factories.EPOCH, stored)
+                told = self.agents[hearer].take(wire.subject, wire.body, wire.headers)
+                self.note(hearer, told)
 
     def until(self, second: float) -> None:
         """Let time pass, with each timer and answer at its time."""
