@@ -19,6 +19,7 @@ from handlers.mind.characters.talker import prompt
 from schemas.messages.characters import Aim
 from schemas.packs.characters import CharacterMind
 from schemas.packs.layers import Talker
+from schemas.state.character import Character
 from schemas.values.base import Name, Part
 
 FILE = Path(__file__).with_name("villagers.yaml")
@@ -114,7 +115,9 @@ def _prompt(situation: Situation) -> Prompt:
     return Prompt(
         situation=situation.name,
         system=layer_prompts.system(situation.character, who.who, prompt.FORM),
-        text=prompt.moment(mind, who, fields, situation.doing, situation.aims),
+        text=prompt.moment(
+            mind, who, Character(aims=situation.aims), fields, situation.doing
+        ),
         tools=layer_prompts.offered(who.tools, fields),
     )
 

@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from schemas.messages.controls import Control
-from schemas.values.base import Part, Personal, Token, Unit
+from schemas.values.base import Moment, Part, Personal, Token, Unit
 
 AIMS = 5
 """How many aims a character has at once."""
@@ -23,6 +23,12 @@ class Aim(Part):
     kind: Horizon = "personal"
     category: Literal["mastery", "creative", "social"] | None = None
     text: Annotated[Personal, Field(min_length=1, max_length=300)]
+    until: Moment | None = None
+    """When it is given up; None: not by itself."""
+
+    def is_like(self, other: "Aim") -> bool:
+        """Tell whether it is the same thing that is wanted, whenever it is given up."""
+        return (self.kind, self.text) == (other.kind, other.text)
 
 
 class AimsSet(Control):

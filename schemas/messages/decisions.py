@@ -344,6 +344,8 @@ class Completed(Decision, frozen=True, kw_only=True):
     """What a character's model wanted besides and may not, each with the reason."""
     choice: ActionChoice | None = None
     """Of an autonomous character."""
+    thought: str | None = None
+    """What a talker's model thought, if it is told of that later."""
 
 
 class Held(Decision, frozen=True, kw_only=True):

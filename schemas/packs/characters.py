@@ -20,6 +20,9 @@ from schemas.values.reasons import Absence
 IDLE_S = "idle_s"
 """The name under which conditions find for how many seconds nothing was done."""
 
+PRIORITIES = "priorities"
+"""The name under which conditions find how much each kind of work matters, if it is weighed."""
+
 Layer = Literal["reflex", "queue", "talker", "executor", "place"]
 """Those that decide, in the order in which they are asked."""
 
@@ -127,6 +130,10 @@ class CharacterMind(Part):
     executor: Executor | None = None
     place: Place | None = None
     """It is no somebody but somewhere: it owns the conversations of others."""
+    kinds: dict[Token, tuple[Token, ...]] = Field(default_factory=dict, max_length=32)
+    """The kinds of work that priorities weigh, each with its behaviours: of what is queued
+    and what is to be built the more important kind goes first, and conditions know
+    `priorities.<kind>`. Empty: priorities are told to models alone."""
     synonyms: dict[str, Token] = Field(default_factory=dict, max_length=256)
     """What models call tools, by the tools' names: `stockpile: gather`."""
     autonomous: Autonomous | None = None
@@ -186,6 +193,12 @@ class CharacterMind(Part):
     def has_both(self) -> bool:
         """Whether it has a talker and an executor, which one model may be at once."""
         return self.talker is not None and self.executor is not None
+
+    def kind_of(self, behaviour: str) -> str | None:
+        """Return of which kind of work a behaviour is; None: of none that is weighed."""
+        return next(
+            (each for each in self.kinds if behaviour in self.kinds[each]), None
+        )
 
     def priority(self, reflex: Reflex) -> float:
         """Return how much a reflex matters: its own priority, else its behaviour's."""

@@ -6,6 +6,7 @@ from typing import Annotated, Any, Literal, cast, get_args
 from pydantic import Field, field_validator, model_validator
 from pydantic_core import PydanticCustomError
 
+from schemas.messages.characters import Horizon
 from schemas.packs import conditions
 from schemas.values.base import Name, Part, Seconds, Token, Unit
 
@@ -75,6 +76,15 @@ class Talker(Part):
     """What it is told of the moment: what it sees, the weather, the place, who is near."""
     tools: tuple[Tool, ...] = Field(default=(), max_length=32)
     """What it may do besides speaking and setting aims; nothing that is work."""
+    memories: Annotated[int, Field(ge=0, le=20)] = 0
+    """Of how many of its latest memories it is told; they are made by `tactics.remember`."""
+    words: Annotated[int, Field(ge=0, le=5)] = 0
+    """Of how many of the latest things that it said and thought it is told."""
+    horizons: dict[Horizon, Annotated[float, Field(gt=0.0, le=3_650.0)]] = Field(
+        default_factory=dict
+    )
+    """After how many days what it is after is given up: 7 of its own, 14 in the medium term,
+    30 of a group in the source design; of a kind that is not named never."""
     channel: Token = "talk"
     """Where what it says goes, unless there is a place."""
     place: Token | None = None

@@ -62,6 +62,9 @@ class Tactics(Part):
     build: Token = "build"
     deposit: Token | None = "deposit_items"
     """What putting down is called; None: what is gathered is kept."""
+    remember: Token | None = None
+    """What keeping something in mind is called, which the character does by itself, without
+    its world; None: the world is asked for whatever is planned."""
     during: tuple[Token, ...] = ("idle", "rest", "wander", "talk", "follow", "explore")
     """What work takes the place of; it waits for all else."""
     resources: tuple[Token, ...] = Field(default=(), max_length=256)
@@ -80,7 +83,9 @@ class Tactics(Part):
 
     @model_validator(mode="after")
     def _are_different(self) -> Self:
-        names = (self.gather, self.craft, self.build, self.deposit)
+        names = [self.gather, self.craft, self.build, self.deposit]
+        if self.remember is not None:
+            names.append(self.remember)
         if len(set(names)) < len(names):
             raise PydanticCustomError("duplicate", "two kinds of work have one name")
         return self

@@ -114,6 +114,20 @@ class Heard(Struct, frozen=True, kw_only=True):
     """When it is in the conversation no more, if it hears nothing further."""
 
 
+class Memory(Struct, frozen=True, kw_only=True):
+    """Something that a character meant to keep in mind."""
+
+    text: str
+    at: datetime
+
+
+class Words(Struct, frozen=True, kw_only=True):
+    """What a character said at a time, and thought; either may be empty."""
+
+    said: str
+    thought: str
+
+
 class LayerAsk(Struct, frozen=True, kw_only=True):
     """An answer of a model that a layer waits for."""
 
@@ -154,6 +168,10 @@ class Character(Struct, frozen=True, kw_only=True):
     place: PlaceState = NOWHERE
     heard: Heard | None = None
     """In a conversation; None: it is in none."""
+    memories: tuple[Memory, ...] = ()
+    """The latest, oldest first."""
+    words: tuple[Words, ...] = ()
+    """The latest, oldest first; none unless its talker is told of them."""
     autonomy: Autonomy = UNDECIDED
     """Of one that is autonomous."""
 

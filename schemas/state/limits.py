@@ -134,6 +134,12 @@ BODY_FIELD_BYTES = 4_096
 FINISHED = 5
 """Of how many steps of a plan it is remembered that they are over."""
 
+MEMORIES = 20
+"""How many of the things that a character meant to keep in mind it does; the oldest go."""
+
+WORDS = 5
+"""How many of the latest things that a character said and thought it remembers."""
+
 PRESENT = 256
 """Of how many it is known where they are, at a place."""
 

@@ -28,12 +28,17 @@ class Deed(Struct, frozen=True, kw_only=True):
     action: Action
     priority: float
     candidates: tuple[Candidate, ...]
+    is_inward: bool = False
+    """Whether the character does it by itself, without its world."""
 
 
 def act(
     turn: TurnContext, mind: CharacterMind, deed: Deed, common: dict[str, Any]
 ) -> None:
-    """Decide to do something, and ask the world for it; `common` is what all decisions hold."""
+    """Decide to do something, and ask the world for it if it is concerned.
+
+    `common` is what all decisions hold.
+    """
     urgency = clamp(deed.priority / _MOST_URGENT, 0.0, 1.0)
     expires_at = turn.now + timedelta(seconds=turn.settings.ttl_s)
     words = deed.action.type
@@ -52,6 +57,8 @@ def act(
             layer=deed.layer,
         )
     )
+    if deed.is_inward:
+        return
     event_id = common["event_id"]
     deliver(
         turn, mind, deed.action, decision_id, event_id, deed.layer, expires_at, urgency

@@ -23,6 +23,7 @@ from schemas.messages.decisions import Completed, Draw, Dropped, LayerVerdict
 from schemas.messages.notes import ControlRefused, Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs.characters import CharacterMind
+from schemas.state import limits
 from schemas.state.character import Character, LayerAsk
 from schemas.values import ids
 from schemas.values.reasons import Drop
@@ -150,6 +151,7 @@ def complete(
     text: str,
     action: Action | None,
     left_out: tuple[str, ...],
+    thought: str | None = None,
 ) -> None:
     """End a decision with what its model answered."""
     turn.emit(
@@ -164,6 +166,7 @@ def complete(
             predicted_success=_UNKNOWN,
             prediction_confidence=_UNKNOWN,
             left_out=left_out or None,
+            thought=thought[: limits.THOUGHT] if thought else None,
         )
     )
 

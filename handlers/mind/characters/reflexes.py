@@ -12,7 +12,7 @@ from msgspec import Struct
 
 from schemas.messages.decisions import LayerVerdict
 from schemas.packs import conditions
-from schemas.packs.characters import IDLE_S, NO_TABLE, CharacterMind, Reflex
+from schemas.packs.characters import IDLE_S, NO_TABLE, PRIORITIES, CharacterMind, Reflex
 from schemas.state.character import Character, Doing
 from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import clamp, round6
@@ -56,7 +56,10 @@ _NOTHING = Finding((), None, "nothing_due", "no reflex holds")
 def fields_at(
     character: Character, mind: CharacterMind, now: datetime
 ) -> Mapping[str, object]:
-    """Return what conditions are held against at a time: fields, needs and `idle_s`."""
+    """Return what conditions are held against at a time.
+
+    Fields, needs, `idle_s`, and `priorities` where kinds of work are weighed.
+    """
     body = character.body
     told = _plain(body.fields).copy()
     for name in mind.needs:
@@ -66,6 +69,10 @@ def fields_at(
     since = idle_since(character, now)
     if since is not None:
         told[IDLE_S] = round6(max((now - since).total_seconds(), 0.0))
+    if mind.kinds:
+        told[PRIORITIES] = {
+            each: character.priorities.get(each, 0.0) for each in mind.kinds
+        }
     return told
 
 

@@ -21,11 +21,27 @@ from schemas.values.unicode_text import quoted
 SPEECH = 1_000
 """How many characters of what a model says are said."""
 
+SETTERS: Mapping[str, Horizon] = {
+    "set_personal_goal": "personal",
+    "set_medium_term_goal": "medium_term",
+    "set_group_goal": "group",
+}
+"""Tools of a talker that say what the character is after, and for whom."""
+
+SET_PRIORITIES = "set_priorities"
+
+SETS = frozenset({*SETTERS, SET_PRIORITIES})
+"""Tools that do nothing themselves, and so may stand beside one that does."""
+
+_WHAT = ("description", "goal", "target", "text")
+"""Names under which models tell a goal."""
+
 _HORIZONS = cast(tuple[Horizon, ...], get_args(Horizon))
 _PERCENT = 100.0
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MOST = 32
+"""So many priorities, or actions, of one answer are read."""
 _HUGE = 1e9
 
 NONE: Mapping[str, str] = {}
@@ -34,6 +50,14 @@ NONE: Mapping[str, str] = {}
 
 class Unreadable(Exception):
     """A reply holds nothing that can be understood."""
+
+
+class _Chosen(Struct):
+    """What actions of a reply come to; made up while they are read."""
+
+    action: Action | None = None
+    goals: list[Any] = []
+    priorities: Mapping[str, float] | None = None
 
 
 class Reply(Struct, frozen=True):
@@ -47,11 +71,14 @@ class Reply(Struct, frozen=True):
     priorities: Mapping[str, float] | None
     refused: tuple[str, ...]
     """What of it was left out, and why."""
+    is_set: bool = False
+    """Whether an action set the priorities, which alone is of use."""
 
     @property
     def is_empty(self) -> bool:
         """Whether it says nothing of use."""
-        return not (self.thinking or self.speaking or self.action or self.aims)
+        does = self.action or self.aims or self.is_set
+        return not (self.thinking or self.speaking or does)
 
 
 def read(
@@ -73,13 +100,16 @@ def understood(
 ) -> Reply:
     """Return what a reply's object says, be it nothing of use."""
     refused: list[str] = []
+    chosen = _chosen(told.get("action"), tools, synonyms, refused)
+    weights = shares(told.get("priorities"), refused)
     return Reply(
         thinking=words(told, "thinking"),
         speaking=words(told, "speaking")[:SPEECH],
-        action=_action(told.get("action"), tools, synonyms, refused),
-        aims=_aims(told.get("goal"), refused),
-        priorities=shares(told.get("priorities"), refused),
+        action=chosen.action,
+        aims=_aims([*_several(told.get("goal")), *chosen.goals], refused),
+        priorities=weights if chosen.priorities is None else chosen.priorities,
         refused=tuple(refused),
+        is_set=chosen.priorities is not None,
     )
 
 
@@ -127,28 +157,45 @@ def tool(
     return None
 
 
-def _action(
+def _chosen(
     told: object,
     tools: Collection[str],
     synonyms: Mapping[str, str],
     refused: list[str],
-) -> Action | None:
-    if told is None:
-        return None
-    fields = told if isinstance(told, dict) else {"type": told}
-    name, target = (
-        tool(fields.get("type"), tools, synonyms, refused),
-        fields.get("target"),
-    )
-    if name is None:
-        return None
-    return Action(type=name, target=target if isinstance(target, str) else None)
+) -> _Chosen:
+    chosen = _Chosen()
+    # Only what is set can be combined; where nothing can be, a list is no action.
+    is_list = isinstance(told, list) and not SETS.isdisjoint(tools)
+    actions = _several(told) if is_list else [] if told is None else [told]
+    if len(actions) > _MOST:
+        refused.append(f"{len(actions) - _MOST} actions over {_MOST} were left out")
+    for each in actions[:_MOST]:
+        fields = each if isinstance(each, dict) else {"type": each}
+        name = tool(fields.get("type"), tools, synonyms, refused)
+        if name is None:
+            continue
+        if name in SETTERS:
+            text = next(filter(None, (words(fields, n) for n in _WHAT)), None)
+            goal = {"type": SETTERS[name], "category": fields.get("category")}
+            chosen.goals.append(goal | {"description": text})
+        elif name == SET_PRIORITIES:
+            chosen.priorities = shares(fields.get("priorities"), refused)
+        elif chosen.action is not None:
+            refused.append(f"{name} is one too many: one thing is done at a time")
+        else:
+            target = fields.get("target")
+            to = target if isinstance(target, str) else None
+            chosen.action = Action(type=name, target=to)
+    return chosen
 
 
-def _aims(told: object, refused: list[str]) -> tuple[Aim, ...]:
-    wanted = told if isinstance(told, list) else [told] if told is not None else []
+def _several(told: object) -> list[Any]:
+    return told if isinstance(told, list) else [told] if told is not None else []
+
+
+def _aims(told: list[Any], refused: list[str]) -> tuple[Aim, ...]:
     found = []
-    for each in wanted:
+    for each in told:
         fields = each if isinstance(each, dict) else {"description": each}
         kind = fields.get("type")
         try:

@@ -6,7 +6,15 @@ at which nothing is due is none: the mind tells by `WakeupSet` when it thinks ne
 
 from typing import Any
 
-from handlers.mind.characters import acting, asking, layers, modes, occasions, reflexes
+from handlers.mind.characters import (
+    acting,
+    aims,
+    asking,
+    layers,
+    modes,
+    occasions,
+    reflexes,
+)
 from handlers.mind.characters.acting import Deed
 from handlers.mind.characters.asking import Question
 from handlers.mind.characters.executor import executing
@@ -30,6 +38,7 @@ from schemas.state.character import Character, LayerAsk
 
 def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
     """Decide on an event: what the character does after it, if it does anything new."""
+    aims.give_up(turn)
     occasion, mind = occasions.of_event(turn, event), modes.under(turn, mind)
     if mind.place is not None:
         place.on_event(turn, event, mind.place, occasion | occasions.common(turn, mind))
@@ -54,6 +63,7 @@ def _at_timer(turn: TurnContext, timer: Timer) -> None:
         # The pack that made it a character is gone.
         turn.emit(WakeupSet())
         return
+    aims.give_up(turn)
     occasion = occasions.of_timer(turn, timer)
     if mind.place is not None:
         place.at_timer(turn, mind.place, occasion | occasions.common(turn, mind))
@@ -191,6 +201,8 @@ def _step(mind: CharacterMind, works: Work) -> Deed:
         action=works.action,
         priority=behaviour.priority,
         candidates=(Candidate(arm=works.arm, probability=1.0),),
+        is_inward=mind.tactics is not None
+        and works.action.type == mind.tactics.remember,
     )
 
 

@@ -89,7 +89,10 @@ def decided(
         declared = context.appearance.domain.event_type
         means = declared.means if declared is not None else None
         character = sensed(state, mind, event, context.now, means)
-    if message.layer in ("reflex", plans.QUEUE):
+    kept = kept_in_mind(mind, message)
+    if kept is not None:
+        character = plans.remembered(character, kept, context.now)
+    elif message.layer in ("reflex", plans.QUEUE):
         begun = _begun if message.layer == "reflex" else _worked
         doing = begun(mind, id_, message, context.now)
         character = replace(character, doing=doing, idle_since=None)
@@ -103,6 +106,16 @@ def woken(state: AgentState, message: WakeupSet) -> AgentState:
         left = timers.added(left, Timer(due=message.due_at, id=THINK, purpose="think"))
     character = replace(state.character, due=message.due_at)
     return replace(state, timers=left, character=character)
+
+
+def kept_in_mind(mind: CharacterMind, message: Decided) -> str | None:
+    """Return what a decision keeps in mind; None if it asks the world for something."""
+    known, action = mind.tactics, message.action
+    if known is None or known.remember is None or message.layer != plans.QUEUE:
+        return None
+    if action is None or action.type != known.remember:
+        return None
+    return str(action.params.get("text") or action.target or "")
 
 
 def _has_talked(mind: CharacterMind, before: Body, after: Body) -> bool:

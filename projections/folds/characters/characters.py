@@ -1,6 +1,13 @@
 """Fold what decisions mean to a character: what it does now, and what it waits for."""
 
-from projections.folds.characters import asks, autonomy, body, places, retrospects
+from projections.folds.characters import (
+    asks,
+    autonomy,
+    body,
+    places,
+    retrospects,
+    words,
+)
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.conversations import ConversationMoved
@@ -23,7 +30,10 @@ def noticed(
         case Completed(choice=ActionChoice()):
             state = asks.over(state, message.decision_id)
             return autonomy.completed(state, context, message)
-        case Completed() | Dropped() if state.character.asked:
+        case Completed() if state.character.asked:
+            state = words.said(state, context, message)
+            return asks.over(state, message.decision_id)
+        case Dropped() if state.character.asked:
             return asks.over(state, message.decision_id)
         case TimerFailed(purpose="layer"):
             return asks.broken(state, message.timer_id)

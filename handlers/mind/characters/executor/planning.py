@@ -99,7 +99,7 @@ def _read(told: object, wanted: Wanted, means: Means) -> None:
             return
         case prompt.PLAN_BUILD:
             _plan_build(fields, wanted, means)
-        case prompt.SET_PRIORITIES:
+        case replies.SET_PRIORITIES:
             told_of = fields.get("priorities")
             wanted.priorities = replies.shares(told_of, wanted.refused)
         case prompt.CANCEL_TASK:

@@ -15,7 +15,6 @@ from schemas.values.exact_math import clamp
 from schemas.values.prompt_fencing import fenced, shown
 
 PLAN_BUILD = "plan_build"
-SET_PRIORITIES = "set_priorities"
 CANCEL_TASK = "cancel_current_task"
 CANCEL_BUILD = "cancel_planned_build"
 SLEEP = "sleep_until_queue_complete"

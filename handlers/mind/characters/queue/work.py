@@ -17,7 +17,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
 from projections.folds.characters import plans
 from schemas.messages.arms import QUEUE, Action
-from schemas.messages.characters import PlannedBuild, PlanSet
+from schemas.messages.characters import PlannedBuild, PlanSet, PlanTask
 from schemas.messages.decisions import LayerVerdict
 from schemas.messages.notes import ControlRefused
 from schemas.packs.characters import CharacterMind
@@ -77,7 +77,7 @@ def find(
         return None
     character = plans.settled(character, at)
     doing = reflexes.doing_at(character, at)
-    found = _next(known, character.plan, fields)
+    found = _next(mind, known, character, fields)
     if found is None:
         return Work(None, "nothing_due", None, "nothing is planned")
     rule, step = found
@@ -90,16 +90,35 @@ def find(
     return Work(step, "matters_less", rule, f"it waits for {doing.behaviour}")
 
 
-def _next(known: Tactics, plan: Plan, fields: Fields) -> tuple[str, Step] | None:
+def _next(
+    mind: CharacterMind, known: Tactics, character: Character, fields: Fields
+) -> tuple[str, Step] | None:
     """Return the next step of a plan, and what of the plan it is; None if nothing is left."""
-    task = plan.task
-    if task is not None:
-        rule = f"task {plan.index + 1} of {len(plan.tasks)}"
-        return rule, tactics.for_task(known, task, fields)
+    plan, task = character.plan, character.plan.task
+    if task is not None and not _builds_first(mind, known, task, character):
+        return _of_task(known, plan, task, fields)
     for build in plan.builds:
         if _fault(known, build, fields) is None:
             return build.building, tactics.for_build(known, build, fields)
-    return None
+    return _of_task(known, plan, task, fields) if task is not None else None
+
+
+def _of_task(
+    known: Tactics, plan: Plan, task: PlanTask, fields: Fields
+) -> tuple[str, Step]:
+    rule = f"task {plan.index + 1} of {len(plan.tasks)}"
+    return rule, tactics.for_task(known, task, fields)
+
+
+def _builds_first(
+    mind: CharacterMind, known: Tactics, task: PlanTask, character: Character
+) -> bool:
+    """Tell whether building matters more to a character than what is queued next."""
+    weights = character.priorities
+    builds, next_ = mind.kind_of(known.build), mind.kind_of(task.type)
+    if builds is None or next_ is None:
+        return False
+    return weights.get(builds, 0.0) > weights.get(next_, 0.0)
 
 
 def _fault(known: Tactics, build: PlannedBuild, fields: Fields) -> str | None:

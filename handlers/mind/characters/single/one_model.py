@@ -115,21 +115,29 @@ def answered(
         # In a conversation the place says whose turn it is.
         reply = replace(reply, speaking="")
         left_out = (*left_out, "it is not its turn to speak")
-    asking.complete(turn, asked, result.model, reply.speaking, reply.action, left_out)
+    talking.complete(turn, layer, asked, result, reply, left_out)
     talking.say(turn, mind, layer, asked, reply)
-    talking.aim(turn, reply, SINGLE)
+    talking.aim(turn, layer, reply, SINGLE)
     executing.plan(turn, wanted, character.plan, SINGLE)
 
 
 def _divided(
     told: Mapping[str, Any], social: Collection[str], synonyms: Mapping[str, str]
 ) -> tuple[object, list[object]]:
-    """Return the first action that is the talker's, and those that are the executor's."""
-    does, works = None, []
+    """Return what of the actions is the talker's, and those that are the executor's.
+
+    The talker does one thing at a time, and sets whatever it wants.
+    """
+    does: object = None
+    sets: list[object] = []
+    works: list[object] = []
     for each in planning.as_list(told.get("action", told.get("actions"))):
         name = each.get("type") if isinstance(each, dict) else each
-        if does is None and replies.tool(name, social, synonyms, []) is not None:
+        tool = replies.tool(name, social, synonyms, [])
+        if tool in replies.SETS:
+            sets.append(each)
+        elif does is None and tool is not None:
             does = each
         else:
             works.append(each)
-    return does, works
+    return ([does, *sets] if does is not None else sets) if sets else does, works

@@ -32,7 +32,7 @@ def moment(
     work = prompts.offered(executor.tools, fields)
     parts = [
         planning.why(reason) if reason is not None else "",
-        *talking.known(mind, talker, fields),
+        *talking.known(mind, talker, character, fields),
         *planning.known(tactics, executor, character, fields, doing),
         f"Tools: {', '.join((*social, *work)) or 'none'}",
     ]

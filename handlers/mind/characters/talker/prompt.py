@@ -4,12 +4,12 @@ It holds no amounts, costs, slots or plans: those are other layers' (source desi
 prompt"). All that the world told stands in it as data, fenced.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 
 from handlers.mind.characters import prompts
-from schemas.messages.characters import Aim
 from schemas.packs.characters import CharacterMind
 from schemas.packs.layers import Talker
+from schemas.state.character import Character
 from schemas.values.prompt_fencing import fenced
 
 _BANDS = ("desperate", "low", "moderate", "good", "satisfied")
@@ -26,15 +26,16 @@ FORM = (
 def moment(
     mind: CharacterMind,
     layer: Talker,
+    character: Character,
     fields: Mapping[str, object],
     doing: str | None,
-    aims: Sequence[Aim],
 ) -> str:
     """Return what the talker is told of the moment."""
     parts = [
-        *known(mind, layer, fields),
+        *known(mind, layer, character, fields),
         prompts.part(
-            "You want", [f"- {fenced(each.text, prompts.CAP)}" for each in aims]
+            "You want",
+            [f"- {fenced(each.text, prompts.CAP)}" for each in character.aims],
         ),
         f"You are doing: {doing or 'nothing'}",
         f"Tools: {', '.join(prompts.offered(layer.tools, fields)) or 'none'}",
@@ -43,9 +44,12 @@ def moment(
 
 
 def known(
-    mind: CharacterMind, layer: Talker, fields: Mapping[str, object]
+    mind: CharacterMind,
+    layer: Talker,
+    character: Character,
+    fields: Mapping[str, object],
 ) -> list[str]:
-    """Return what the character needs and sees, in parts of which some are empty."""
+    """Return what the character needs, sees and remembers; some parts are empty."""
     needs = [
         f"- {name}: {_BANDS[min(int(level * 5), 4)]}"
         for name in mind.needs
@@ -54,4 +58,24 @@ def known(
     return [
         prompts.part("Needs", needs),
         prompts.part("Around you", prompts.told(layer.lines, fields)),
+        prompts.part("You remember", _remembered(layer, character)),
+        prompts.part("You said and thought lately", _lately(layer, character)),
     ]
+
+
+def _remembered(layer: Talker, character: Character) -> list[str]:
+    """Return what the character meant to keep in mind, oldest first."""
+    kept = character.memories[-layer.memories :] if layer.memories else ()
+    return [f"- {fenced(each.text, prompts.CAP)}" for each in kept]
+
+
+def _lately(layer: Talker, character: Character) -> list[str]:
+    """Return what the character said and thought itself, oldest first."""
+    found = character.words[-layer.words :] if layer.words else ()
+    lines = []
+    for each in found:
+        if each.said:
+            lines.append(f"- You said: {fenced(each.said, prompts.CAP)}")
+        if each.thought:
+            lines.append(f"- You thought: {fenced(each.thought, prompts.CAP)}")
+    return lines

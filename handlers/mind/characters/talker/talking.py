@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
-from handlers.mind.characters import asking, cadence, prompts, reflexes, replies
+from handlers.mind.characters import aims, asking, cadence, prompts, reflexes, replies
 from handlers.mind.characters.asking import LayerName, Question
 from handlers.mind.characters.replies import Reply, Unreadable
 from handlers.mind.characters.talker import hearing, prompt
@@ -87,7 +87,7 @@ def question(
     assert layer is not None, "the verdict was to act"
     doing = reflexes.doing_at(character, turn.now)
     behaviour = doing.behaviour if doing is not None else None
-    asked = prompt.moment(mind, layer, fields, behaviour, character.aims)
+    asked = prompt.moment(mind, layer, character, fields, behaviour)
     _, rule = cadence.talker_interval(layer, fields)
     heard = hearing.hears(character, layer, turn.now)
     likely, draw = 1.0, None
@@ -121,11 +121,23 @@ def answered(
     except Unreadable as error:
         asking.drop(turn, asked, "llm_declined", str(error))
         return
-    asking.complete(
-        turn, asked, result.model, reply.speaking, reply.action, reply.refused
-    )
+    complete(turn, layer, asked, result, reply, reply.refused)
     say(turn, mind, layer, asked, reply)
-    aim(turn, reply, "talker")
+    aim(turn, layer, reply, "talker")
+
+
+def complete(
+    turn: TurnContext,
+    layer: Talker,
+    asked: LayerAsk,
+    result: ModelAnswered,
+    reply: Reply,
+    left_out: tuple[str, ...],
+) -> None:
+    """End a decision with what a model says, and its thought if it is told of that later."""
+    thought = reply.thinking if layer.words else None
+    said, action = reply.speaking, reply.action
+    asking.complete(turn, asked, result.model, said, action, left_out, thought)
 
 
 def say(
@@ -141,12 +153,12 @@ def say(
         asking.deliver(turn, asked, mind.channel, action.type, action)
 
 
-def aim(turn: TurnContext, reply: Reply, by: LayerName) -> None:
+def aim(turn: TurnContext, layer: Talker, reply: Reply, by: LayerName) -> None:
     """Infer what the character is after from here, if its model said so."""
     before = turn.state.character
     if not reply.aims and reply.priorities is None:
         return
-    wanted = (*before.aims, *(each for each in reply.aims if each not in before.aims))
+    wanted = aims.further(before.aims, reply.aims, layer.horizons, turn.now)
     if len(wanted) > AIMS:
         detail = f"{AIMS} aims are held at once; {len(wanted)} would be"
         turn.emit(
