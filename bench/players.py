@@ -15,15 +15,17 @@ from echoic.packs.load import load
 from echoic.world.memory import InMemoryMind, Setting, match_limits
 from handlers.effects.delivery import spoken
 from handlers.mind.turn import Turn
+from handlers.worker.wakeups import CHANNEL, told
 from packs.playing import Plan
 from schemas.codec.envelope import Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked, WakeupSet
+from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import Delivered, ModelAnswered
 from schemas.values.base import rfc3339
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
 from schemas.values.settings import MindSettings
+from schemas.values.subjects import AGENT_SOURCE, sensor_subject
 from streams.session_files.file import SessionFile
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
@@ -39,24 +41,38 @@ class Players:
     def __init__(
         self, plan: Plan, pack: Path, model: ModelSettings | None, answer: Answer
     ) -> None:
-        """Prepare a mind for each of the plan's names; a model answers by `answer`."""
+        """Prepare a mind for each member of the plan; a model answers by `answer`.
+
+        The pack of a place lies in its folder under that of the others.
+        """
         self._plan, self._answer = plan, answer
         self._said: list[tuple[str, str, bytes]] = []
         began = plan.base + timedelta(seconds=plan.begins_s)
-        settings, loaded = _settings(plan.run, model), load(pack)
+        settings = _settings(plan.run, model)
+        packs = {each: load(pack) for each in plan.names}
+        if plan.place is not None:
+            packs[plan.place] = load(pack / plan.place)
         self.minds: Mapping[str, InMemoryMind] = {
             each: InMemoryMind(
-                Setting(f"{plan.run}-{each}", "bench", loaded, settings, each, began),
+                Setting(
+                    f"{plan.run}-{each}", "bench", packs[each], settings, each, began
+                ),
                 self._deliver,
             )
-            for each in plan.names
+            for each in plan.members
         }
 
     def begin(self, title: Callable[[str], str]) -> None:
         """Begin a session of each, by the clock of the world."""
         for name, mind in self.minds.items():
-            started = SessionStarted(session_id=name, title=title(name), clock="event")
-            mind.tell(started)
+            mind.tell(
+                SessionStarted(
+                    session_id=name,
+                    title=title(name),
+                    clock="event",
+                    world=self._plan.run,
+                )
+            )
 
     def end(self) -> None:
         """End the session of each."""
@@ -65,7 +81,7 @@ class Players:
 
     def recorded(self) -> dict[str, SessionFile]:
         """Return the session of each, by name."""
-        return {name: self.minds[name].recorded() for name in self._plan.names}
+        return {name: self.minds[name].recorded() for name in self._plan.members}
 
     async def publish(self, wire: Wire) -> None:
         """Take an event of the world's."""
@@ -79,14 +95,17 @@ class Players:
     def _deliver(self, turn: Turn) -> None:
         agent = turn.input.agent
         # What goes out first: a result makes a turn of its own, which may wake it earlier.
+        woken = told(turn)
+        if woken is not None:
+            self._said.append((agent, CHANNEL, woken))
         for output in turn.outputs:
-            if isinstance(output.message, WakeupSet):
-                at = output.message.due_at
-                due = {"due_at": rfc3339(at) if at is not None else None}
-                self._said.append((agent, "wakeup", orjson.dumps(due)))
-            elif isinstance(output.message, DeliveryAsked):
-                asked = output.message
+            asked = output.message
+            if isinstance(asked, DeliveryAsked) and asked.channel != AGENT_SOURCE:
                 self._said.append((agent, asked.channel, spoken(asked)))
+        for output in turn.outputs:
+            event = _told_to_another(output)
+            if event is not None and event.subject.split(".")[1] in self.minds:
+                self.minds[event.subject.split(".")[1]].publish(event)
         for output in turn.outputs:
             result = self._result(output)
             if result is not None:
@@ -106,6 +125,26 @@ class Players:
                 return Delivered(ask_id=output.id, channel=asked.channel)
             case _:
                 return None
+
+
+def _told_to_another(output: Output) -> Wire | None:
+    """Return the event that another agent is told by an output; None if none is."""
+    asked = output.message
+    if not isinstance(asked, DeliveryAsked) or asked.channel != AGENT_SOURCE:
+        return None
+    action = asked.action
+    assert action is not None, "the channel of agents takes actions alone"
+    assert action.target is not None, "somebody is told"
+    body = {
+        "text": asked.text,
+        "fields": {**action.params, "agent": output.agent},
+        "occurred_at": rfc3339(output.at),
+    }
+    return Wire(
+        subject=sensor_subject(action.target, AGENT_SOURCE, action.type),
+        headers={"ce-id": f"agent-{output.id}", "ce-time": rfc3339(output.at)},
+        body=orjson.dumps(body),
+    )
 
 
 def _settings(seed: str, model: ModelSettings | None) -> MindSettings:

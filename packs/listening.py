@@ -18,13 +18,23 @@ _UNHEARD = 1_000
 """How many received messages may wait; then the oldest, and so the stalest, is dropped."""
 
 
+Inbox = asyncio.Queue[Msg]
+"""What was received; several connections may share one."""
+
+
+def inbox(room: int = _UNHEARD) -> Inbox:
+    """Return a queue for so many received messages."""
+    return asyncio.Queue(room)
+
+
 class Broker:
     """An open connection."""
 
-    def __init__(self, client: Client) -> None:
+    def __init__(self, client: Client, said: "Inbox | None" = None) -> None:
+        """Take the connection, and where what it receives goes; else a queue of its own."""
         self._client = client
         self.publish = partial(broker.publish, client)
-        self._said: asyncio.Queue[Msg] = asyncio.Queue(_UNHEARD)
+        self._said = said or inbox()
 
     async def listen(self, agent: str) -> None:
         """Subscribe to what the agent's companion says.
@@ -58,7 +68,11 @@ class Broker:
 
 @asynccontextmanager
 async def connected(
-    source: str, agent: str, url: str | None, credentials: Path | None
+    source: str,
+    agent: str,
+    url: str | None,
+    credentials: Path | None,
+    said: Inbox | None = None,
 ) -> AsyncIterator[Broker]:
     """Connect and subscribe, until the end of the block.
 
@@ -67,6 +81,6 @@ async def connected(
     """
     connection = broker.connected(source, url, credentials, reconnects=_RECONNECTS)
     async with connection as client:
-        heard = Broker(client)
+        heard = Broker(client, said)
         await heard.listen(agent)
         yield heard

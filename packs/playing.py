@@ -23,6 +23,12 @@ from schemas.messages.sensing import EventRef, Sensed
 Hear = Callable[[], Awaitable[Sequence[tuple[str, str, bytes]]]]
 """Return agent, channel and content of what minds sent out since the last call."""
 
+CLOCK = Sensed(source="world", type="clock", text="The time has come.")
+"""What a mind is told when it has something to do by itself."""
+
+WAKEUP = "wakeup"
+"""The channel on which a mind tells when it does something by itself."""
+
 _LISTENS_S = 0.05
 """How long a paced world goes without listening."""
 
@@ -55,9 +61,6 @@ class World(Protocol):
     def pass_to(self, at: float) -> None:
         """Let time pass within which nothing happens."""
 
-    def wake(self, name: str, at: float | None) -> None:
-        """Report a body at a time at which its mind wants to think."""
-
     def obey(self, name: str, decision_id: str, action: Action) -> None:
         """Let somebody begin what its mind decided."""
 
@@ -84,6 +87,13 @@ class Plan:
     lasts_s: float = 24 * 3_600.0
     pace: float = 0.0
     """Seconds of the world in one second; 0 plays as fast as it can."""
+    place: str | None = None
+    """The agent that owns the conversations there, if there is one."""
+
+    @property
+    def members(self) -> Sequence[str]:
+        """Return all agents of the world."""
+        return [*self.names, *filter(None, (self.place,))]
 
 
 @dataclass(slots=True)
@@ -104,10 +114,10 @@ async def play(world: World, plan: Plan, publish: Publish, hear: Hear) -> Played
     game = _Game(world, plan, publish, hear)
     until = plan.begins_s + plan.lasts_s
     await game.tell(world.told())
-    while world.next_at() <= until:
+    while game.next_at() <= until:
         if plan.pace and not await game.is_time():
             continue
-        await game.tell(world.advance())
+        await game.tell(game.advance())
     return game.played
 
 
@@ -118,15 +128,37 @@ class _Game:
         self._world, self._plan = world, plan
         self._publish, self._hear = publish, hear
         self.played = Played()
-        self._runs = {name: Run(name, plan.run) for name in plan.names}
+        self._runs = {name: Run(name, plan.run) for name in plan.members}
         self._orders: dict[str, str] = {}
         """The event of each order that goes on."""
+        self._wakes: dict[str, float] = {}
+        """When each mind does something by itself."""
         self._began = monotonic()
+
+    def next_at(self) -> float:
+        """Return when something happens next, in the world or in a mind."""
+        at = min([self._world.next_at(), *self._wakes.values()])
+        return max(at, self._world.at)
+
+    def advance(self) -> Sequence[Told]:
+        """Go to the next moment, and tell whoever is due then what time it is."""
+        at, told = self.next_at(), list[Told]()
+        if self._world.next_at() <= at:
+            told += self._world.advance()
+        else:
+            self._world.pass_to(at)
+        # An event tells the time as well.
+        due = {name for name in self._wakes if self._wakes[name] <= at}
+        for name in sorted(due):
+            del self._wakes[name]
+            if not any(each.name == name for each in told):
+                told.append(Told(name, at, CLOCK))
+        return told
 
     async def is_time(self) -> bool:
         """Wait a little for the next moment, listen, and tell whether it has come."""
         now = self._plan.begins_s + (monotonic() - self._began) * self._plan.pace
-        left_s = (self._world.next_at() - now) / self._plan.pace
+        left_s = (self.next_at() - now) / self._plan.pace
         if left_s <= 0:
             return True
         await asyncio.sleep(min(left_s, _LISTENS_S))
@@ -163,13 +195,19 @@ class _Game:
         said = parse(payload)
         if said is None:
             return
-        if channel == "wakeup":
-            self._world.wake(agent, self._seconds(said.get("due_at")))
+        if channel == WAKEUP:
+            self._wakes.pop(agent, None)
+            at = self._seconds(said.get("due_at"))
+            if at is not None:
+                self._wakes[agent] = at
             return
         self.played.heard += 1
+        action = action_of(said)
         if channel == "talk":
-            self._world.say(agent, str(said.get("text", "")))
-        elif (action := action_of(said)) is not None:
+            # A place tells who begins to speak; without one it is whose words they are.
+            speaks = action is not None and action.type == "speak" and action.target
+            self._world.say(speaks or agent, str(said.get("text", "")))
+        elif action is not None:
             decision_id = str(said.get("decision_id", ""))
             if self._is_stale(said) and self._world.late(agent, decision_id):
                 return

@@ -5,15 +5,27 @@ Each of those who live there is an agent with credentials of its own.
 
 import argparse
 import asyncio
-from collections.abc import Awaitable, Callable, Sequence
+from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, time
+from functools import partial
+from operator import itemgetter
 from pathlib import Path
 
-from packs import broker
-from packs.listening import Broker, connected
+from nats.aio.msg import Msg
+
+from packs import broker, playing
+from packs.listening import Broker, connected, inbox
+from packs.lockstep import Debts
 from packs.playing import Hear, Plan, Played
+from packs.wires import Run
 from schemas.values.record import Wire
+
+_ROOM = 20_000
+"""How many received messages may wait, of all members of a world."""
+_TRIES = 30
+"""How often a mind that does not answer is told the time again."""
+_RECONNECTS = 240
 
 Play = Callable[[Plan, broker.Publish, Hear], Awaitable[Played]]
 
@@ -28,7 +40,7 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
         help="write events as JSON lines instead; nobody decides",
     )
     add("--lockstep", type=float, default=0.0, metavar="MS",
-        help="wait so long for decisions after what is published")  # fmt: skip
+        help="go on once all has been answered; wait so long before asking again")  # fmt: skip
     add("--run", help="event ids derive from it; default: new ones each time")
     add("--seed", type=int, default=7, help=f"which {name}")
     add("--pace", type=float, default=1.0,
@@ -45,10 +57,14 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
 
 
 def played(
-    args: argparse.Namespace, source: str, names: Sequence[str], play: Play
+    args: argparse.Namespace,
+    source: str,
+    names: Sequence[str],
+    play: Play,
+    place: str | None = None,
 ) -> Played:
     """Play as the options say; `names` are the agents, the first with `--credentials`."""
-    plan = _plan(args, names)
+    plan = _plan(args, names, place)
     if args.out:
         return _into_file(args.out, plan, play)
     return asyncio.run(_to_broker(args, source, plan, play))
@@ -58,26 +74,97 @@ async def _to_broker(
     args: argparse.Namespace, source: str, plan: Plan, play: Play
 ) -> Played:
     """Play against a broker, as each of them with rights of its own."""
-    wait_s = args.lockstep / 1000
+    said = inbox(_ROOM)
     async with AsyncExitStack() as stack:
-        minds: dict[str, Broker] = {}
-        for name in plan.names:
-            login = _own(args.credentials, args.agent, name)
-            live = connected(source, name, args.url, login)
-            minds[name] = await stack.enter_async_context(live)
 
-        async def publish(wire: Wire) -> None:
-            await minds[wire.subject.split(".")[1]].publish(wire)
+        async def connect(name: str, speaks_as: str) -> Broker:
+            login = _own(args.credentials, (args.agent, source), (name, speaks_as))
+            live = connected(speaks_as, name, args.url, login, said)
+            return await stack.enter_async_context(live)
 
-        async def hear() -> Sequence[tuple[str, str, bytes]]:
-            # All minds answer at once, so only the first is waited for.
-            return [
-                (name, each.subject.split(".")[2], each.data)
-                for number, name in enumerate(minds)
-                for each in await minds[name].heard(0.0 if number else wait_s)
-            ]
+        async def tell_time(name: str, speaks_as: str) -> broker.Publish:
+            login = _own(args.credentials, (args.agent, source), (name, speaks_as))
+            live = broker.connected(speaks_as, args.url, login, reconnects=_RECONNECTS)
+            return partial(broker.publish, await stack.enter_async_context(live))
 
-        return await play(plan, publish, hear)
+        minds = {name: await connect(name, source) for name in plan.members}
+        doors: dict[tuple[str, str], broker.Publish] = {
+            (name, source): each.publish for name, each in minds.items()
+        }
+        if args.lockstep or plan.pace != 1:
+            for name in plan.members:
+                key = name, playing.CLOCK.source
+                doors[key] = await tell_time(*key)
+        steps = Steps(plan, doors, minds[plan.names[0]].heard, args.lockstep / 1000)
+        return await play(plan, steps.publish, steps.hear)
+
+
+class Steps:
+    """What goes to minds, and what comes from them; in lockstep until nobody owes anything."""
+
+    def __init__(
+        self,
+        plan: Plan,
+        doors: Mapping[tuple[str, str], broker.Publish],
+        listen: Callable[[float], Awaitable[Sequence[Msg]]],
+        patience_s: float,
+    ) -> None:
+        """Publish by `doors`, by agent and source; wait for `patience_s`, 0: not at all."""
+        self._doors, self._listen = doors, listen
+        self._patience_s = patience_s
+        self._debts = Debts(plan.members)
+        self._runs = {name: Run(name, plan.run) for name in plan.members}
+        self._asked = 0
+        self._last: str | None = None
+        """The latest time that was told."""
+
+    async def publish(self, wire: Wire) -> None:
+        """Publish an event of a member's."""
+        _, agent, source, _ = wire.subject.split(".")
+        self._last = wire.headers["ce-time"]
+        if self._patience_s:
+            self._debts.told(agent, wire.headers["ce-id"])
+        await self._doors[agent, source](wire)
+
+    async def hear(self) -> Sequence[tuple[str, str, bytes]]:
+        """Return what minds sent out since the last call, by agent if in lockstep."""
+        said = self._read(await self._listen(0.0))
+        tries = _TRIES
+        while self._patience_s and self._debts.owing:
+            more = self._read(await self._listen(self._patience_s))
+            if not more and tries and self._debts.answering:
+                tries -= 1
+                await self._ask_again()
+            elif not more:
+                self._debts.forgive()
+            said += more
+        # Whose answer came first is chance: the same answers are obeyed in the same order.
+        return sorted(said, key=itemgetter(0)) if self._patience_s else said
+
+    def _read(self, messages: Sequence[Msg]) -> list[tuple[str, str, bytes]]:
+        read = []
+        for each in messages:
+            _, agent, channel, *_ = each.subject.split(".")
+            read.append((agent, channel, each.data))
+            if channel == playing.WAKEUP and (told := playing.parse(each.data)):
+                self._debts.heard(agent, told)
+        return read
+
+    async def _ask_again(self) -> None:
+        """Forgive what a mind that was restarted cannot tell any more, and tell it the time.
+
+        Its answer comes behind those to all that it was told before.
+        """
+        owing = self._debts.owing
+        self._debts.forgive()
+        for name in owing:
+            self._asked += 1
+            at = datetime.fromisoformat(self._last or "")
+            # Below 0, where no event of the world's is.
+            clock = playing.CLOCK
+            await self.publish(
+                self._runs[name].event(clock.source, clock, at, -self._asked)
+            )
 
 
 def _into_file(path: str, plan: Plan, play: Play) -> Played:
@@ -93,14 +180,17 @@ def _into_file(path: str, plan: Plan, play: Play) -> Played:
         return asyncio.run(run())
 
 
-def _own(credentials: Path | None, agent: str, name: str) -> Path | None:
-    """Return somebody's credentials: they lie beside the agent's, under its name."""
+def _own(
+    credentials: Path | None, given: tuple[str, str], wanted: tuple[str, str]
+) -> Path | None:
+    """Return somebody's credentials as a source: they lie beside those that are given."""
     if credentials is None:
         return None
-    return credentials.with_name(credentials.name.replace(agent, name, 1))
+    name = credentials.name.replace(".".join(given), ".".join(wanted), 1)
+    return credentials.with_name(name)
 
 
-def _plan(args: argparse.Namespace, names: Sequence[str]) -> Plan:
+def _plan(args: argparse.Namespace, names: Sequence[str], place: str | None) -> Plan:
     now = datetime.now(UTC)
     base = datetime.combine(args.day or now.date(), time(), UTC)
     begins_s = args.hour * 3_600
@@ -116,7 +206,8 @@ def _plan(args: argparse.Namespace, names: Sequence[str]) -> Plan:
         seed=args.seed,
         begins_s=begins_s,
         lasts_s=args.hours * 3_600,
-        pace=args.pace,
+        pace=0.0 if args.lockstep else args.pace,
+        place=place,
     )
 
 

@@ -111,7 +111,8 @@ def _check_answer(turn: Turn) -> None:
             assert said in ({"Quarantined": 1}, {"ControlRefused": 1})
         case Sensed():
             assert _total(said, "Decided", "Quarantined", "Handled") == 1
-            assert handled in ([], ["duplicate"])
+            # A world's clock decides nothing: what was due has run before it.
+            assert handled in ([], ["duplicate"], ["recorded"])
         case FeedbackGiven():
             assert _total(said, "FeedbackApplied", "FeedbackRefused") == 1
         case NotBuilt():

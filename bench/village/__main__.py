@@ -25,7 +25,7 @@ def main() -> None:
     )
     played = village.played()
     sessions = village.recorded()
-    found = {name: shares.of_session(session) for name, session in sessions.items()}
+    found = {name: shares.of_session(sessions[name]) for name in village.plan.names}
     sociable = {name: PEOPLE[name][TRAITS.index("extraversion")] for name in found}
     print(shares.table(found, sociable), end="")
     print(f"\n{played.events} events, {counted(played.outcomes)}", end="")

@@ -5,10 +5,12 @@ from pathlib import Path
 
 from bench.players import MIDNIGHT as MIDNIGHT
 from bench.players import Players
-from bench.village import model
 from echoic.world.memory import InMemoryMind
+from packs.village import model
 from packs.village.sensor.playing import Plan, Played, play
+from packs.village.sensor.telling import PLACE
 from packs.village.sensor.villager import PEOPLE
+from schemas.values.model_settings import ModelSettings
 from streams.session_files.file import SessionFile
 
 PACK = Path(__file__).parents[2] / "packs" / "village"
@@ -35,8 +37,9 @@ class Village:
             seed=seed,
             begins_s=begins_h * 3_600,
             lasts_s=hours * 3_600,
+            place=PLACE,
         )
-        asked = model.SETTINGS if has_model else None
+        asked = ModelSettings(name=model.NAME) if has_model else None
         self._players = Players(self.plan, PACK, asked, model.answer)
 
     @property

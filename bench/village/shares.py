@@ -29,13 +29,17 @@ class Shares:
     def without_model(self) -> float:
         """The share of decisions to act that asked no model, 0 to 1."""
         total = self.acted.total()
-        return self.acted["reflex"] / total if total else 1.0
+        return 1 - self._by_model / total if total else 1.0
 
     @property
     def of_all(self) -> float:
         """The share that asked no model, of all decisions, those to do nothing too."""
         total = self.acted.total() + self.nothing
-        return 1 - self.acted["talker"] / total if total else 1.0
+        return 1 - self._by_model / total if total else 1.0
+
+    @property
+    def _by_model(self) -> int:
+        return self.acted["talker"] + self.acted["executor"]
 
 
 def of_session(session: SessionFile) -> Shares:
@@ -61,13 +65,15 @@ def of_session(session: SessionFile) -> Shares:
 def table(shares: Mapping[str, Shares], extraversion: Mapping[str, float]) -> str:
     """Return the shares as a table, a line for each villager."""
     rows = [
-        "| villager | extraversion | reflex | talker | nothing due | model calls |"
+        "| villager | extraversion | reflex | queue | talker | executor |"
+        " nothing due | model calls |"
         " acts without a model | all decisions without |",
-        "|---|---|---|---|---|---|---|---|",
+        "|---|---|---|---|---|---|---|---|---|---|",
     ]
     rows += [
         f"| {name} | {extraversion[name]:.1f} | {each.acted['reflex']} |"
-        f" {each.acted['talker']} | {each.nothing} | {each.asked} |"
+        f" {each.acted['queue']} | {each.acted['talker']} | {each.acted['executor']} |"
+        f" {each.nothing} | {each.asked} |"
         f" {each.without_model:.0%} | {each.of_all:.0%} |"
         for name, each in shares.items()
     ]

@@ -56,6 +56,10 @@ _VILLAGERS = ("aria", "bram", "cora", "dara", "emil", "luna")
 """Who lives in the simulated village."""
 
 _GOLEM = "golem"
+"""Who lives in the simulated café."""
+
+_CLEARING = "clearing"
+"""Where they talk: the agent that owns their conversations."""
 
 _PASSED_ON = {"allow_extra_args": True, "ignore_unknown_options": True}
 
@@ -112,7 +116,9 @@ def cafe(
         await _have_pack(theirs, bundled.PACKS / "golem")
         file = await _credentials(theirs, "cafe")
         if pace != 1:
-            began = SessionStarted(session_id=str(uuid4()), clock="event")
+            await _credentials(theirs, "world")
+            world = f"cafe-{uuid4()}"
+            began = SessionStarted(session_id=str(uuid4()), clock="event", world=world)
             await publish.tell(connection.log, agent, began)
         return agent, ["--credentials", str(file)]
 
@@ -126,27 +132,35 @@ def village(
     context: typer.Context,
     characters: Annotated[int, typer.Option(min=1, max=len(_VILLAGERS))] = 1,
     pace: Annotated[float, typer.Option(min=0.0)] = 1.0,
+    lockstep: Annotated[float, typer.Option(min=0.0)] = 0.0,
 ) -> None:
     """Let characters live in a village, each an agent of its own; `--agent` counts for none.
 
-    Examples: `echoic sensor village`, `echoic sensor village --characters 6 --pace 60`.
+    Examples: `echoic sensor village`, `echoic sensor village --characters 6 --pace 60`,
+    `echoic sensor village --lockstep 2000 --hours 2`.
 
     Args:
         characters: How many, by name: aria, bram, cora, dara, emil, luna.
         pace: Seconds of the village in one second; 0: no pause. At any but 1 their sessions
             have the village's clock. `echoic session export --world village` keeps them all.
+        lockstep: The village goes on once all minds have answered; a mind that does not is
+            told the time again after so many milliseconds. 0: by its pace.
     """
     names = _VILLAGERS[:characters]
-    own = ["--characters", str(characters), "--pace", str(pace), *context.args]
+    own = ["--characters", str(characters), "--pace", str(pace)]
+    own += ["--lockstep", str(lockstep), *context.args]
     world = f"village-{uuid4()}"
 
     async def prepare(connection: Connection) -> tuple[str, list[str]]:
-        for name in names:
+        for name in (*names, _CLEARING):
             settings = replace(connection.settings, agent=name)
             theirs = replace(connection, settings=settings)
-            await _have_pack(theirs, bundled.PACKS / "village")
+            folder = bundled.PACKS / "village"
+            await _have_pack(theirs, folder / name if name == _CLEARING else folder)
             await _credentials(theirs, "village")
-            clock: SessionClock = "broker" if pace == 1 else "event"
+            if pace != 1 or lockstep:
+                await _credentials(theirs, "world")
+            clock: SessionClock = "event" if pace != 1 or lockstep else "broker"
             began = SessionStarted(session_id=str(uuid4()), clock=clock, world=world)
             await publish.tell(connection.log, name, began)
         file = access_file(connection.settings.data, names[0], "village")

@@ -31,6 +31,7 @@ from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.loop import Worker
+from handlers.worker.wakeups import Wakeups
 from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.controls import MindStarted
 from schemas.ports.faults import MissingPackError
@@ -97,7 +98,10 @@ def mind(
         sampling=Sampling(job.trace_silent, job.trace_ratio),
     )
 
+    wakeups = Wakeups(client)
+
     def answered(made: Sequence[Timed]) -> None:
+        wakeups.observe(made)
         meter.observe(made)
         if tracer is not None:
             tracer.observe(made, library.packs)

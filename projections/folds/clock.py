@@ -13,6 +13,7 @@ from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import ClockTicked
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
+from schemas.values.subjects import AGENT_SOURCE
 
 BACK_LIMIT = timedelta(seconds=1)
 """How far an event may be before the session's time; sensors may overtake each other."""
@@ -113,11 +114,19 @@ def _event_time(state: AgentState, input_: Input, *, is_set: bool) -> datetime:
     # The first event sets the clock, to any time: a recording may be years old.
     if not is_set:
         return occurred_at
+    if occurred_at < previous and _is_agents(input_):
+        return previous
     if occurred_at < previous - BACK_LIMIT:
         raise ClockFaultError(f"{occurred_at} is before the session's time {previous}")
     if occurred_at > previous + AHEAD_LIMIT:
         raise ClockFaultError(f"{occurred_at} is far ahead of the session's {previous}")
     return max(previous, occurred_at)
+
+
+def _is_agents(input_: Input) -> bool:
+    """Tell whether another agent tells it, which may be behind: nobody's clock is wrong."""
+    message = input_.message
+    return isinstance(message, Sensed) and message.source == AGENT_SOURCE
 
 
 def _occurred_at(input_: Input) -> datetime | None:

@@ -77,6 +77,7 @@ def _started(message: SessionStarted, input_: Input, now: datetime) -> Session:
         first_sequence=input_.sequence,
         started_at=now,
         last_at=now,
+        world=message.world,
     )
 
 

@@ -11,7 +11,7 @@ from schemas.values.base import Part, Seconds, Token, Unit
 GUESTS = "guests"
 """The name of all people whom no pack declares."""
 
-Meaning = Literal["user_state", "break", "context", "body", "command"]
+Meaning = Literal["user_state", "break", "context", "body", "command", "clock"]
 
 
 def _is_none(value: object) -> bool:
@@ -74,7 +74,8 @@ class EventType(Part):
     """What its fields tell besides: what a person is doing (`busy`, `typing`, `in_menu`,
     `asleep`, `away`, `activity`, `focus`, `sentiment`), a natural break (`signal`), or what
     the companion takes part in (`context`); of a character: what its body is like, and what
-    it sees and hears (`body`)."""
+    it sees and hears (`body`), what somebody ordered (`command`), or that its world's time
+    has come so far (`clock`)."""
     observation: str | None = Field(
         default=None, min_length=1, max_length=500, exclude_if=_is_none
     )

@@ -68,6 +68,8 @@ class Session(Struct, frozen=True, kw_only=True):
     """The agent's time of the last input in it."""
     clock_set: bool = False
     """Whether a sensor's time has set the clock of a `clock=event` session yet."""
+    world: str | None = None
+    """The world that the agent is in, which is told what its mind has answered."""
 
 
 class Allowance(Struct, frozen=True, kw_only=True):

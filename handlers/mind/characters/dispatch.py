@@ -1,10 +1,11 @@
 """Where a character's events, times and answers go: to its layers, or to its autonomy."""
 
-from handlers.mind.characters import think
+from handlers.mind.characters import occasions, think
 from handlers.mind.characters.autonomous import answering, deciding, looking_back
 from handlers.mind.context import TurnContext
 from projections.folds.characters.autonomy import LAYER
 from projections.folds.characters.body import mind_of
+from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
 from schemas.packs.characters import CharacterMind
@@ -12,8 +13,10 @@ from schemas.state.agent import Timer
 
 
 def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
-    """Decide on an event."""
-    if mind.autonomous is not None:
+    """Decide on an event; a world's clock is none, for what was due has run before it."""
+    if occasions.meaning(turn) == "clock":
+        turn.emit(Handled(reason="recorded"))
+    elif mind.autonomous is not None:
         deciding.on_event(turn, event, mind)
     else:
         think.on_event(turn, event, mind)

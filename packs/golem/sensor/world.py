@@ -91,7 +91,6 @@ class World:
         self._cell = rooms.START
         self._begun = self._orders = 0
         self._order_at = self._next_order()
-        self._wakes: float | None = None
         self._obeyed: deque[str] = deque(maxlen=_REMEMBERED)
         self._told: list[Told] = []
         self._told_at = at
@@ -105,7 +104,6 @@ class World:
     def next_at(self) -> float:
         """Return when something happens next."""
         times = [self._told_at + _SILENT_S, self._order_at]
-        times += [self._wakes] if self._wakes is not None else []
         times += [self.task.ends] if self.task is not None else []
         return max(min(times), self.at)
 
@@ -115,9 +113,7 @@ class World:
         self._go_on()
         if self.at >= self._order_at:
             self._be_ordered()
-        is_due = self.at >= self._told_at + _SILENT_S
-        if is_due or (self._wakes is not None and self.at >= self._wakes):
-            self._wakes = None
+        if self.at >= self._told_at + _SILENT_S:
             self._report()
         return self.told()
 
@@ -129,11 +125,6 @@ class World:
     def pass_to(self, at: float) -> None:
         """Let time pass within which nothing happens."""
         self.at = min(max(at, self.at), self.next_at())
-
-    def wake(self, name: str, at: float | None) -> None:
-        """Report the body at a time at which its mind wants to think."""
-        if name == self._name:
-            self._wakes = max(at, self.at) if at is not None else None
 
     def obey(self, name: str, decision_id: str, action: Action) -> None:
         """Let the character begin what its mind decided; what it did before is overridden."""

@@ -9,7 +9,7 @@ from collections.abc import Sequence
 
 from packs import broker, simulating
 from packs.village.sensor.playing import play
-from packs.village.sensor.telling import SOURCE
+from packs.village.sensor.telling import PLACE, SOURCE
 from packs.village.sensor.villager import PEOPLE
 
 
@@ -21,7 +21,7 @@ def main(argv: Sequence[str] | None = None) -> int:
     args = _parser().parse_args(argv)
 
     def run() -> None:
-        played = simulating.played(args, SOURCE, _names(args), play)
+        played = simulating.played(args, SOURCE, _names(args), play, PLACE)
         print(simulating.summary(SOURCE, played), file=sys.stderr)
 
     return broker.status_of(SOURCE, run)

@@ -6,12 +6,14 @@ from typing import Any
 
 from packs.village.sensor import climate
 from packs.village.sensor.deeds import HEARING, Scene
-from packs.village.sensor.land import KINDS, SIZE, distance
+from packs.village.sensor.land import KINDS, SIZE, Cell, distance
 from packs.village.sensor.villager import LOAD, NEEDS, Villager
-from schemas.messages.sensing import Sensed
+from schemas.messages.sensing import Fields, Sensed
 
 SOURCE = "village"
 BODY = "body"
+PLACE = "clearing"
+"""The agent that owns the conversations here."""
 
 AWAKE_S = 60.0
 """How long somebody awake goes without a report, at most."""
@@ -20,8 +22,8 @@ ASLEEP_S = 1_200.0
 
 _DEPARTS = 0.05
 """By how much a need differs from what was told of it before it is told anew."""
-_TALKS_S = 30.0
-"""How long after words somebody is in a conversation."""
+_TALKS_S = 20.0
+"""How long after words began somebody is in a conversation."""
 _AT_ONCE = ("alive", "asleep", "frightened", "danger", "bedtime", "storm", "sheltered",
             "dx", "dy", "in_conversation", "has_bed")  # fmt: skip
 """Fields whose change is told at once."""
@@ -98,6 +100,17 @@ def report(one: Villager, now: Mapping[str, Any], text: str, **more: Any) -> Sen
     levels = {each: now[each] for need in NEEDS for each in (need, f"{need}_rate")}
     fields = changed | levels
     return Sensed(source=SOURCE, type=BODY, text=text, fields=fields, **more)
+
+
+def whereabouts(one: Villager, cell: Cell | None) -> Sensed:
+    """Return what a place is told of where somebody is; None: it hears nothing there."""
+    told: Fields = {"agent": one.name}
+    if cell is None:
+        text = f"{one.name.capitalize()} hears nothing."
+        return Sensed(source=SOURCE, type="gone", text=text, fields=told)
+    told |= {"x": cell[0], "y": cell[1], "extraversion": one.traits["extraversion"]}
+    text = f"{one.name.capitalize()} is at {cell[0]}, {cell[1]}."
+    return Sensed(source=SOURCE, type="position", text=text, fields=told)
 
 
 def stands(one: Villager, now: Mapping[str, Any]) -> str:

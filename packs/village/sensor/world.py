@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from packs.playing import Told
 from packs.village.sensor import deeds, telling, wolf
 from packs.village.sensor.deeds import HEARING, Refused, Scene
-from packs.village.sensor.land import SQUARE, distance, made
+from packs.village.sensor.land import SQUARE, Cell, distance, made
 from packs.village.sensor.villager import (
     ASLEEP,
     AWAKE,
@@ -21,7 +21,6 @@ from packs.village.sensor.villager import (
     born,
 )
 from schemas.messages.arms import Action
-from schemas.messages.sensing import Fields, Sensed
 from schemas.values.ids import draw
 from schemas.values.reasons import ReportedOutcome
 
@@ -48,7 +47,8 @@ class World:
             start = bed or (SQUARE[0] + x, SQUARE[1] + y)
             self._scene.people[name] = born(seed, name, at, bed, start)
         self._wolf_at = wolf.comes_at(seed, int(at // 86_400))
-        self._wakes: dict[str, float] = {}
+        self._placed: dict[str, Cell | None] = {}
+        """Where the place knows somebody to be; None: not there."""
         self._told: list[Told] = []
         self._looks_at = at
         self._look()
@@ -60,7 +60,7 @@ class World:
 
     def next_at(self) -> float:
         """Return when something happens next."""
-        times = [self._looks_at, self._wolf_at, *self._wakes.values()]
+        times = [self._looks_at, self._wolf_at]
         if self._scene.wolf is not None:
             times.append(self.at + 1)
         times += [
@@ -95,12 +95,6 @@ class World:
         """Let time pass within which nothing happens."""
         self.at = min(max(at, self.at), self.next_at())
 
-    def wake(self, name: str, at: float | None) -> None:
-        """Report a body at a time at which its mind wants to think."""
-        self._wakes.pop(name, None)
-        if at is not None and name in self._scene.people:
-            self._wakes[name] = max(at, self.at)
-
     def obey(self, name: str, decision_id: str, action: Action) -> None:
         """Let a villager begin what its mind decided; what it did before is overridden."""
         one = self._scene.people.get(name)
@@ -109,7 +103,7 @@ class World:
         one.obeyed.append(decision_id)
         if one.died is not None:
             self._report(one, decision_id, ("failed", f"{name} is dead"))
-        elif action.type == "talk":
+        elif action.type in ("talk", "leave_conversation"):
             self._talk_to(one, decision_id, action)
         else:
             self._begin(one, decision_id, action)
@@ -120,18 +114,13 @@ class World:
         return False
 
     def say(self, name: str, words: str) -> None:
-        """Let a villager say something, which all near by hear."""
+        """Let a villager say something; its place has told those who hear it."""
         one = self._scene.people.get(name)
         if one is None or one.died is not None or one.is_asleep:
             return
         for other in self._scene.awake_near(one, self.at, HEARING):
-            far = distance(other.where(self.at), one.where(self.at))
             self._hear(other, f"{name.capitalize()}: {words}")
-            said: Fields = {"from": name, "words": words[:500], "distance": far}
-            text = f"{name.capitalize()} says: {words}"
-            event = Sensed(source=telling.SOURCE, type="heard", text=text, fields=said)
-            self._told.append(Told(other.name, self.at, event))
-            self._hear(one, one.heard)
+        self._hear(one, one.heard)
         self._look()
 
     def _hear(self, one: Villager, words: str) -> None:
@@ -140,7 +129,8 @@ class World:
 
     def _talk_to(self, one: Villager, decision_id: str, action: Action) -> None:
         try:
-            deeds.answers(self._scene, one, action, self.at)
+            if action.type == "talk":
+                deeds.answers(self._scene, one, action, self.at)
         except Refused as refused:
             self._report(one, decision_id, ("failed", str(refused)))
         else:
@@ -208,14 +198,22 @@ class World:
             if one.died is None:
                 self._settle(one)
                 self._die(one)
-            wakes = self._wakes.get(one.name, self.at + 1) <= self.at
-            if wakes:
-                del self._wakes[one.name]
             if one.died is not None and one.told and not one.told["alive"]:
                 continue
             now = telling.body(self._scene, one, self.at)
-            if wakes or telling.is_due(one, now, self.at):
+            if telling.is_due(one, now, self.at):
                 self._report(one, None, None)
+        for one in self._scene.people.values():
+            self._place(one)
+
+    def _place(self, one: Villager) -> None:
+        """Tell the place where somebody is who can hear, if that has changed."""
+        hears = one.died is None and not one.is_asleep
+        cell = one.where(self.at) if hears else None
+        if self._placed.get(one.name) == cell:
+            return
+        self._placed[one.name] = cell
+        self._told.append(Told(telling.PLACE, self.at, telling.whereabouts(one, cell)))
 
     def _settle(self, one: Villager) -> None:
         """Let needs change as they do now."""

@@ -227,8 +227,6 @@ def test_what_comes_too_late_or_twice_is_not_done() -> None:
     assert (told.event.in_reply_to, told.event.outcome) == ("old", "cancelled")
     world.obey("nobody", "a", Action(type="Wave"))
     world.late("nobody", "b")
-    world.wake("nobody", 5.0)
-    world.wake("golem", -1e9)
     world.say("golem", "x")
     odd: list[Any] = [{"type": "Sequence"}, 7, {"type": ""}, {"target": "x"}]
     many: list[Any] = [odd, odd[:1], [odd[1]], "x", [{"type": "Wave"}] * 9]

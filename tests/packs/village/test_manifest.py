@@ -4,6 +4,7 @@ from pathlib import Path
 
 from echoic.packs.load import for_everybody, found_in, load
 from packs.village.sensor.deeds import DEEDS
+from packs.village.sensor.telling import PLACE
 from schemas.packs.manifest import from_blob, to_blob
 
 PACKS = Path(__file__).parents[3] / "packs"
@@ -16,7 +17,18 @@ def test_the_world_knows_all_that_a_villager_does() -> None:
     assert mind is not None
     assert mind.talker is not None
     tools = {each.name for each in mind.talker.tools}
-    assert {*mind.behaviours, *tools} <= {*DEEDS, "talk"}
+    assert {*mind.behaviours, *tools} <= {*DEEDS, "talk", "leave_conversation"}
+
+
+def test_its_place_is_where_its_talkers_talk() -> None:
+    """The pack of the place is one of its own, in the folder under the agent's name."""
+    villager, place = load(PACKS / "village").mind, load(PACKS / "village" / PLACE).mind
+
+    assert villager is not None
+    assert villager.talker is not None
+    assert villager.talker.place == PLACE
+    assert place is not None
+    assert place.layers == ("place",)
 
 
 def test_it_comes_out_of_the_log_as_it_went_in() -> None:

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from packs.playing import Told
-from packs.village.sensor.telling import AWAKE_S
+from packs.village.sensor.telling import AWAKE_S, PLACE
 from packs.village.sensor.villager import NEEDS
 from packs.village.sensor.world import World
 from schemas.messages.arms import Action
@@ -28,11 +28,19 @@ def village(at: float = NOON, *names: str) -> World:
 def obeyed(
     world: World, type_: str, target: str | None = None, **params: Any
 ) -> list[Told]:
-    """What is told until an action of aria's is over."""
+    """What villagers are told until an action of aria's is over."""
+    told = all_of(world, type_, target, **params)
+    return [each for each in told if each.name != PLACE]
+
+
+def all_of(
+    world: World, type_: str, target: str | None = None, **params: Any
+) -> list[Told]:
+    """What anybody is told until an action of aria's is over."""
     id_ = f"{type_}-{world.at}"
     world.obey("aria", id_, Action(type=type_, target=target, params=params))
     told = list(world.told())
-    for _ in range(1_000):
+    for _ in range(2_000):
         if any(each.event.in_reply_to == id_ for each in told):
             return told
         told += world.advance()
@@ -69,7 +77,8 @@ def test_a_day_without_a_mind_ends_in_death() -> None:
 
     assert world.scene.people["aria"].died == "of hunger or thirst"
     assert [each.event.fields.get("alive") for each in told].count(False) == 1
-    assert told[-1].event.fields["alive"] is False
+    assert told[-2].event.fields["alive"] is False
+    assert (told[-1].name, told[-1].event.type) == (PLACE, "gone")
     world.obey("aria", "late", Action(type="wander"))
     (refused,) = world.told()
     assert (refused.event.outcome, refused.event.reason) == ("failed", "aria is dead")
@@ -164,15 +173,34 @@ def _of_an_hour(world: World) -> list[Told]:
 
 
 def test_who_is_near_hears() -> None:
-    """Words reach whoever is within fifteen cells and awake, with how far off it was said."""
+    """Words are company for who is within fifteen cells and awake; the place tells them."""
     world = village(NOON, "aria", "bram")
+    bram = world.scene.people["bram"]
+    before = bram.level("company", world.at)
     world.say("aria", "The berries are good.")
-    heard = [each for each in world.told() if each.event.type == "heard"]
 
-    (one,) = heard
-    assert one.name == "bram"
-    assert one.event.fields["words"] == "The berries are good."
-    assert 0 < int(str(one.event.fields["distance"])) <= 15
+    assert bram.heard == "Aria: The berries are good."
+    assert bram.level("company", world.at) > before
+    told = [each.event.fields for each in world.told() if each.name == "bram"]
+    assert [each.get("in_conversation") for each in told] == [True]
+
+
+def test_the_place_knows_who_hears_where() -> None:
+    """It is told where all are, again once one has moved, and who sleeps is gone."""
+    world = World("7", ("aria", "bram"), NOON)
+    first = [each.event for each in world.told() if each.name == PLACE]
+    assert [(each.type, each.fields["agent"]) for each in first] == [
+        ("position", "aria"),
+        ("position", "bram"),
+    ]
+    told = all_of(world, "seek_water")
+    moves = [each.event for each in told if each.name == PLACE]
+    aria = world.scene.people["aria"].where(world.at)
+    assert {each.fields["agent"] for each in moves} == {"aria"}
+    assert (moves[-1].fields["x"], moves[-1].fields["y"]) == aria
+    told = all_of(world, "forced_sleep")
+    types = [each.event.type for each in told if each.name == PLACE]
+    assert types[-2:] == ["gone", "position"]
 
 
 def test_odd_commands_stop_nobody() -> None:
@@ -183,8 +211,6 @@ def test_odd_commands_stop_nobody() -> None:
         "aria", "b", Action(type="gather", target="wood", params={"amount": 1e300})
     )
     world.say("nobody", "x")
-    world.wake("aria", -1e9)
-    world.wake("nobody", 0.0)
     for _ in range(50):
         world.advance()
     assert world.at > NOON

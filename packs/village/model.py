@@ -1,0 +1,146 @@
+"""A model that costs nothing: what villagers say and plan, by rules, over the API of OpenAI.
+
+Run it by path, and name it to `echoic up`; the README of the pack says how. The same question
+has the same answer, and it knows no more than its prompt says.
+"""
+
+import argparse
+import hashlib
+import json
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from typing import Any
+
+NAME = "villager"
+PORT = 8377
+
+_WANTED = ("campfire", "lean-to", "storage-chest", "workbench")
+"""What it plans, one after the other, where that does not stand yet."""
+_OPENS = (
+    "The berries are good today.",
+    "Have you been to the river?",
+    "I think it will rain.",
+    "We could do with another fire.",
+    "Where is the best wood, do you know?",
+)
+_ANSWERS = (
+    "So I have heard.",
+    "I was there this morning.",
+    "Let us see what tomorrow brings.",
+    "A fire would do us good.",
+    "You may be right.",
+)
+_OPENING, _LEAVING = 0.1, 0.3
+"""How likely it opens a conversation when it is asked, and leaves the one that it is in."""
+
+
+def answer(salt: str, prompt: str) -> str:
+    """Return what it says, in the form that the prompt asks for; `salt` is whose prompt."""
+    if "Available buildings:" in prompt:
+        return json.dumps(_plans(prompt))
+    return json.dumps(_says(salt, prompt))
+
+
+def _says(salt: str, prompt: str) -> dict[str, Any]:
+    """Return what a talker says: it answers what it hears, and opens a talk now and then."""
+    is_heard, is_over = "You are in a conversation" in prompt, "say goodbye" in prompt
+    is_over = is_over or _draw(salt, prompt, "leaves") < _LEAVING
+    words, action = "", None
+    if is_heard:
+        words = "Goodbye, then." if is_over else _of(_ANSWERS, salt, prompt)
+        action = {"type": "leave_conversation"} if is_over else None
+    elif "talk" in _part(prompt, "Tools:") and _draw(salt, prompt, "opens") < _OPENING:
+        words, action = _of(_OPENS, salt, prompt), {"type": "talk"}
+    wants = {"type": "group", "description": "Have a fire that warms us all"}
+    return {
+        "thinking": "It is a day like others.",
+        "speaking": words,
+        "action": action,
+        "goal": None if "You want" in prompt else wants,
+        "priorities": None,
+    }
+
+
+def _plans(prompt: str) -> dict[str, Any]:
+    """Return what an executor plans: the next thing that is neither there nor planned."""
+    known = _part(prompt, "Standing already:") + _part(prompt, "Planned builds", 400)
+    offered = _part(prompt, "Available buildings:")
+    name = next((one for one in _WANTED if one in offered and one not in known), None)
+    plan = {"type": "plan_build", "building": name, "priority": "normal"}
+    gather = {"type": "gather", "target": "wood", "amount": 10}
+    return {
+        "thinking": f"There is no {name} yet." if name else "Wood is always wanted.",
+        "action": gather if name is None else plan | {"reason": "the village needs it"},
+        "priorities": None,
+    }
+
+
+def _part(prompt: str, label: str, room: int = 0) -> str:
+    """Return the line that begins with a label, or so many characters after it."""
+    _, found, rest = prompt.partition(label)
+    if not found:
+        return ""
+    return rest[:room].split("\n\n")[0] if room else rest.split("\n")[0]
+
+
+def _of(lines: tuple[str, ...], salt: str, prompt: str) -> str:
+    return lines[int(_draw(salt, prompt, "line") * len(lines))]
+
+
+def _draw(*parts: str) -> float:
+    """Return a number from 0 to 1 that depends on the parts alone."""
+    digest = hashlib.blake2b("|".join(parts).encode(), digest_size=6).digest()
+    return int.from_bytes(digest, "big") / 2**48
+
+
+class _Handler(BaseHTTPRequestHandler):
+    def do_POST(self) -> None:
+        """Answer a chat completion."""
+        body = json.loads(self.rfile.read(int(self.headers["content-length"])))
+        system, user = (str(each["content"]) for each in body["messages"][-2:])
+        text = answer(system, user)
+        usage = {"prompt_tokens": len(system + user) // 4}
+        usage["completion_tokens"] = len(text) // 4
+        usage["total_tokens"] = sum(usage.values())
+        message = {"role": "assistant", "content": text}
+        choice = {"index": 0, "message": message, "finish_reason": "stop"}
+        data = json.dumps(
+            {
+                "id": "1",
+                "object": "chat.completion",
+                "created": 1,
+                "model": NAME,
+                "choices": [choice],
+                "usage": usage,
+            }
+        ).encode()
+        self.send_response(200)
+        self.send_header("content-type", "application/json")
+        self.send_header("content-length", str(len(data)))
+        self.end_headers()
+        self.wfile.write(data)
+
+    def log_message(self, format: str, *args: Any) -> None:
+        """Say nothing."""
+
+
+def server(port: int = PORT) -> ThreadingHTTPServer:
+    """Return the model as a server on a loopback port; 0: any that is free."""
+    made = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+    made.daemon_threads = True
+    return made
+
+
+def main() -> None:
+    """Answer until it is interrupted."""
+    parser = argparse.ArgumentParser(prog="village model", description=__doc__)
+    parser.add_argument("--port", type=int, default=PORT)
+    with server(parser.parse_args().port) as serving:
+        print(f"it answers at http://127.0.0.1:{serving.server_port}/v1")
+        try:
+            serving.serve_forever()
+        except KeyboardInterrupt:
+            return
+
+
+if __name__ == "__main__":
+    main()
