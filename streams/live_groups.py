@@ -15,8 +15,8 @@ agent whose worker is down would fill the memory."""
 class GroupJoiner:
     """Joins inputs with their outputs, in the order of the log."""
 
-    def __init__(self, agents: Collection[str]) -> None:
-        """Join the groups of these agents; the records of others are passed over."""
+    def __init__(self, agents: Collection[str] | None = None) -> None:
+        """Join the groups of these agents, else of all; those of others are passed over."""
         self._agents = agents
         self._inputs: dict[int, Record] = {}
         self._outputs: dict[int, list[Record]] = {}
@@ -24,7 +24,7 @@ class GroupJoiner:
     def take(self, record: Record) -> Group | None:
         """Return the group that this record completes, None if it completes none."""
         subject = parse(record.subject)
-        if subject.agent not in self._agents:
+        if self._agents is not None and subject.agent not in self._agents:
             return None
         if subject.direction == "in":
             self._inputs[record.sequence] = record

@@ -1,12 +1,6 @@
 """`echoic top`: how the instance goes, live in a terminal, by its metrics."""
 
-import select
-import sys
-import termios
 import time
-import tty
-from collections.abc import Iterator
-from contextlib import contextmanager
 from dataclasses import asdict
 from typing import Annotated
 
@@ -14,6 +8,7 @@ import typer
 from rich.console import Console, Group
 from rich.live import Live
 
+from echoic.cli.keys import is_interactive, single_keys
 from echoic.cli.options import InstanceCall, new_app
 from echoic.client.instance_note import read_note
 from echoic.config.load import Settings
@@ -45,7 +40,7 @@ def top(
     """
     url = _url(call.settings)
     first = read(url)
-    if once or call.as_json or not (sys.stdout.isatty() and sys.stdin.isatty()):
+    if once or call.as_json or not is_interactive():
         found = figures(first, None, None)
         call.show(asdict(found), screen(found, url))
         return
@@ -62,41 +57,13 @@ def _live(url: str, first: Reading, every_s: float) -> None:
 
     before, at = first, time.monotonic()
     with (
-        _keys() as asked_to_end,
+        single_keys() as keys,
         Live(drawn(figures(first, None, None)), console=console, screen=True) as shown,
     ):
-        while not asked_to_end(every_s):
+        while not keys.asked_to_end(every_s):
             now, seconds = read(url), time.monotonic() - at
             shown.update(drawn(figures(now, before, seconds)), refresh=True)
             before, at = now, at + seconds
-
-
-@contextmanager
-def _keys() -> "Iterator[_Asked]":
-    """Read single keys for the length of the block; the terminal is put back after it."""
-    asked = _Asked()
-    mode = termios.tcgetattr(sys.stdin)
-    tty.setcbreak(sys.stdin)
-    try:
-        yield asked
-    except KeyboardInterrupt:
-        # The usual way to leave such a screen, and no failure.
-        return
-    finally:
-        termios.tcsetattr(sys.stdin, termios.TCSADRAIN, mode)
-
-
-class _Asked:
-    """Waits for the key that ends the screen."""
-
-    def __call__(self, seconds: float) -> bool:
-        """Wait so long, and tell whether q was pressed meanwhile."""
-        end = time.monotonic() + seconds
-        while (left := end - time.monotonic()) > 0:
-            ready, _, _ = select.select([sys.stdin], [], [], left)
-            if ready and sys.stdin.read(1) in ("q", "Q", ""):
-                return True
-        return False
 
 
 def _url(settings: Settings) -> str:

@@ -4,12 +4,13 @@ from collections import deque
 from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
+from pathlib import Path
 from typing import Annotated
 
 import typer
 from msgspec import to_builtins
 
-from echoic.cli import moments
+from echoic.cli import moments, watch_map
 from echoic.cli.connected import decision_named, known_at, on_instance
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Typing
@@ -38,15 +39,39 @@ app = new_app("watching", "What was decided, and why.")
 
 @app.command()
 def watch(
-    call: Call, limit: Annotated[int | None, typer.Option("--limit", "-n")] = None
+    call: Call,
+    files: Annotated[list[Path] | None, typer.Argument(metavar="[FILE]...")] = None,
+    limit: Annotated[int | None, typer.Option("--limit", "-n")] = None,
+    on_map: Annotated[bool, typer.Option("--map")] = False,
+    at: Annotated[str | None, typer.Option(metavar="TIME")] = None,
+    speed: Annotated[float, typer.Option(min=1.0, max=86_400.0)] = 60.0,
+    once: bool = False,
 ) -> None:
     """Show each decision as it is made, and what is learnt of models, until Ctrl-C.
 
-    Examples: `echoic watch`, `echoic watch --json | jq .silence`.
+    With `--map` the characters on a map: who is where, does and says what, and which layer
+    decided. Of a recording (a session's file, several, or their folder) it is played: space
+    pauses, + and - change the pace, q ends. What is no terminal gets one look.
+
+    Examples: `echoic watch`, `echoic watch --json | jq .silence`, `echoic watch --map`,
+    `echoic watch --map packs/village/recording --at 12:00`.
 
     Args:
+        files: With `--map`: recordings.
         limit: Stop after so many.
+        on_map: Draw the characters.
+        at: Of a recording: begin, or look, at that time of its first day, or one in full.
+        speed: Of a recording: so many of its seconds in one.
+        once: Show the map once.
     """
+    if not on_map and (files or at is not None or once):
+        raise EchoicError("only a map is of recordings", next_step="echoic watch --map")
+    if files:
+        watch_map.recorded(call, files, at, speed, once=once)
+        return
+    if on_map:
+        watch_map.live(call, once=once)
+        return
     on_instance(call, lambda each: _watch(each, limit, call.as_json))
 
 

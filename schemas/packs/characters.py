@@ -12,6 +12,7 @@ from pydantic_core import PydanticCustomError
 from schemas.packs import conditions
 from schemas.packs.autonomous import Autonomous
 from schemas.packs.layers import Executor, Talker
+from schemas.packs.map import Map
 from schemas.packs.place import Place
 from schemas.packs.tactics import Tactics
 from schemas.values.base import Name, Part, Seconds, Token
@@ -138,6 +139,9 @@ class CharacterMind(Part):
     """What models call tools, by the tools' names: `stockpile: gather`."""
     autonomous: Autonomous | None = None
     """How it decides by itself what to do next, in the place of layers."""
+    map: Map | None = None
+    """Where it is to be drawn; None: by its fields `x` and `y`, or the `position` of one
+    that is autonomous."""
 
     @field_validator("absent")
     @classmethod
@@ -179,6 +183,14 @@ class CharacterMind(Part):
             message = "a reflex names the behaviour {name}, which is not declared"
             raise PydanticCustomError("unknown", message, {"name": unknown[0]})
         return self
+
+    @property
+    def drawn(self) -> Map:
+        """The map, or the usual one."""
+        if self.map is not None or self.autonomous is None:
+            return self.map or Map()
+        position = self.autonomous.position
+        return Map(x=f"{position}.0", y=f"{position}.1")
 
     def _parts(self) -> tuple[tuple[Layer, Part | None], ...]:
         """Return the parts of layers that need one."""

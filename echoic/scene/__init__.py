@@ -1,0 +1,1 @@
+"""Scenes: where characters are and what they do, as their logs tell it."""

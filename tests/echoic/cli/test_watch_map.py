@@ -1,0 +1,65 @@
+"""`echoic watch --map`, of a recording: it needs no instance."""
+
+import os
+import pty
+import subprocess
+import sys
+
+import pytest
+
+from tests.echoic.cli.conftest import Program
+
+pytestmark = [pytest.mark.services, pytest.mark.timeout(90)]
+
+RECORDING = "packs/village/recording/emil.echoic"
+
+
+def test_a_pipe_gets_one_look(echoic: Program) -> None:
+    """At a time of the recording's day; programs get the same as JSON."""
+    ran = echoic.here("watch", "--map", RECORDING, "--at", "12:00")
+    found = echoic.here("watch", "--map", RECORDING, "--at", "12:00", "--json").json
+
+    assert "12:00:00 · day" in ran.out
+    assert "emil: wander reflex" in ran.out
+    (emil,) = found["characters"]
+    assert (emil["agent"], emil["doing"], emil["layer"]) == ("emil", "wander", "reflex")
+    assert "\x1b" not in ran.out
+
+
+def test_only_a_map_is_of_recordings(echoic: Program) -> None:
+    """What is decided live has no file, and an empty folder has no recording."""
+    without, empty = echoic.here("watch", RECORDING), echoic.here("watch", "--map", ".")
+
+    assert (without.code, empty.code) == (2, 2)
+    assert "echoic watch --map" in without.err
+    assert "no recording" in empty.err
+
+
+def test_it_plays_in_a_terminal_until_q(echoic: Program) -> None:
+    """And leaves the terminal as it was."""
+    ours, theirs = pty.openpty()
+    running = subprocess.Popen(
+        [sys.executable, "-m", "echoic", "watch", "--map", RECORDING, "--speed", "600"],
+        stdin=theirs,
+        stdout=theirs,
+        stderr=theirs,
+        env=echoic.environment | {"TERM": "xterm"},
+        cwd=echoic.folder,
+    )
+    os.close(theirs)
+    shown = b""
+    try:
+        while b"emil: " not in shown:
+            shown += os.read(ours, 65_536)
+        os.write(ours, b"+ q")
+        while running.poll() is None:
+            try:
+                shown += os.read(ours, 65_536)
+            except OSError:
+                break
+        assert running.wait(20) == 0
+    finally:
+        running.kill()
+        running.wait()
+        os.close(ours)
+    assert b"\x1b[?1049l" in shown  # the alternate screen was left
