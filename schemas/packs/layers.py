@@ -19,6 +19,8 @@ class Line(Part):
 
     label: str = Field(min_length=1, max_length=80)
     field: Name
+    in_words: bool = False
+    """Whether a number from 0 to 1 is told in words, such as a trait of character."""
 
 
 class Tool(Part):

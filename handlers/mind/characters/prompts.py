@@ -4,8 +4,10 @@ from collections.abc import Mapping, Sequence
 
 from schemas.packs import conditions
 from schemas.packs.layers import Line, Tool
+from schemas.values.exact_math import clamp, round6
 from schemas.values.prompt_fencing import RULE, fenced, shown
 
+_BANDS = ("very low", "low", "moderate", "high", "very high")
 CAP = 400
 """How many characters of a field are told."""
 
@@ -30,10 +32,15 @@ def _is_offered(tool: Tool, fields: Mapping[str, object]) -> bool:
 def told(lines: Sequence[Line], fields: Mapping[str, object]) -> list[str]:
     """Return lines of a prompt: what fields of the body tell, under their labels."""
     return [
-        f"- {line.label}: {_told(value)}"
+        f"- {line.label}: {_told(value, in_words=line.in_words)}"
         for line in lines
         if (value := conditions.field_value(line.field, fields))[0]
     ]
+
+
+def band(level: float, words: Sequence[str]) -> str:
+    """Return a level from 0 to 1 as one of five words, with edges at .2, .4, .6 and .8."""
+    return words[min(int(round6(level) * 5), 4)]
 
 
 def part(title: str, lines: Sequence[str]) -> str:
@@ -41,8 +48,11 @@ def part(title: str, lines: Sequence[str]) -> str:
     return "\n".join((f"{title}:", *lines)) if lines else ""
 
 
-def _told(value: tuple[bool, object]) -> str:
+def _told(value: tuple[bool, object], *, in_words: bool) -> str:
     found = value[1]
+    # A bool is an int in Python.
+    if in_words and isinstance(found, int | float) and not isinstance(found, bool):
+        return band(float(clamp(found, 0.0, 1.0)), _BANDS)
     if isinstance(found, list):
         return ", ".join(fenced(str(each), CAP) for each in found[:10]) or "none"
     if isinstance(found, str):

@@ -51,7 +51,7 @@ def known(
 ) -> list[str]:
     """Return what the character needs, sees and remembers; some parts are empty."""
     needs = [
-        f"- {name}: {_BANDS[min(int(level * 5), 4)]}"
+        f"- {name}: {prompts.band(level, _BANDS)}"
         for name in mind.needs
         if isinstance(level := fields.get(name), float)
     ]

@@ -1,4 +1,4 @@
-"""Conversations: the source design's four examples with all times, and what they leave open."""
+"""Conversations: the source design's four examples, and what they leave open."""
 
 from datetime import timedelta
 from typing import Any
