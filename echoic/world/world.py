@@ -17,12 +17,18 @@ from echoic.world.memory import BASE, InMemoryMind, Setting, match_limits
 from handlers.mind.strategies.spec import parse
 from handlers.mind.turn import Turn
 from schemas.codec.catalogue import ControlMessage
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.notes import ControlRefused
-from schemas.messages.results import Delivered, ModelAnswered, ModelFailed, RecallFailed
+from schemas.messages.results import (
+    Delivered,
+    ModelAnswered,
+    ModelFailed,
+    RecallFailed,
+    TurnGranted,
+)
 from schemas.packs.manifest import Pack
 from schemas.values.base import rfc3339
 from schemas.values.model_settings import ModelSettings
@@ -153,6 +159,8 @@ class Mind:
                     self._change(end.decision_id, silence=end.reason)
                 case ModelAsked() as asked:
                     self._ask(output.id, asked)
+                case TurnAsked():
+                    self._mind.tell(TurnGranted(ask_id=output.id))
                 case RecallAsked():
                     away = RecallFailed(ask_id=output.id, reason="unavailable")
                     self._mind.tell(away)

@@ -19,8 +19,8 @@ from handlers.effects.speech import Speaker
 from handlers.effects.utterance import is_speech, utter
 from handlers.effects.webhook import WEBHOOK, Webhook
 from schemas.codec.catalogue import EffectResult
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
-from schemas.messages.results import DeliveryInterrupted
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
+from schemas.messages.results import DeliveryInterrupted, TurnFailed, TurnGranted
 from schemas.values import ids
 from streams.log import ReadableLog, WritableLog
 
@@ -101,6 +101,12 @@ class Performer:
                 )
             case RecallAsked() as asked:
                 return await recall(self.memory, output, asked, within_s=left_s)
+            case TurnAsked() if left_s <= 0:
+                return TurnFailed(
+                    ask_id=output.id, reason="stale", detail="it would come too late"
+                )
+            case TurnAsked():
+                return TurnGranted(ask_id=output.id)
             case DeliveryAsked() if is_told(held.ask):
                 return await tell(self.log, self.writer, held, within_s=left_s)
             case DeliveryAsked(output="speech"):

@@ -16,6 +16,7 @@ from nats.aio.msg import Msg
 from handlers.effects.agents import AgentQueue, is_told
 from handlers.effects.perform import Performer
 from handlers.effects.priority_queue import AskQueue, QueuedAsk
+from handlers.effects.turns import TurnQueue
 from handlers.effects.utterance import SpeechQueue, is_speech
 from handlers.effects.webhook import WEBHOOK
 from schemas.codec.catalogue import AskMessage
@@ -29,6 +30,7 @@ from streams.jetstream.consumers import (
     MODEL_ASKS,
     RECALL_ASKS,
     STOP_ASKS,
+    TURN_ASKS,
     ConsumerSpec,
 )
 from streams.topology import LOG
@@ -72,6 +74,12 @@ class Effects:
         self._models = AskQueue(performer.perform, slots=MODEL_SLOTS)
         # A queue of their own: slow afterthoughts must never occupy the slots of answers.
         self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
+        self._turns = TurnQueue(
+            performer.perform,
+            calls=self._models,
+            slots=MODEL_SLOTS,
+            left_s=performer.seconds_left,
+        )
         self._deliveries = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
         # Speech lasts, and a receiver may not answer: neither holds up what is written.
         self._speech = SpeechQueue(performer.perform, performer.speaker)
@@ -90,6 +98,7 @@ class Effects:
         return (
             ("of models", self._models),
             ("of afterthoughts", self._afterthoughts),
+            ("of turns", self._turns),
             ("of deliveries", self._deliveries),
             ("of speech", self._speech),
             ("between agents", self._told),
@@ -143,6 +152,8 @@ class Effects:
             "Search the memory for what is like an event, and append what is found."
         )
         serve(RECALL_ASKS, lambda ask: self._recalls, searching)
+        granting = "Grant a character's turn to ask its model, and append that."
+        serve(TURN_ASKS, lambda ask: self._turns, granting)
 
         @broker.subscriber(
             STOP_ASKS.subjects,
@@ -166,8 +177,11 @@ class Effects:
 
     def _model_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a model call."""
-        is_afterthought = isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS
-        return self._afterthoughts if is_afterthought else self._models
+        if isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS:
+            return self._afterthoughts
+        if isinstance(ask, ModelAsked):
+            self._turns.arrived(ask)
+        return self._models
 
     def _delivery_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a delivery."""

@@ -62,6 +62,8 @@ from schemas.messages.results import (
     Recalled,
     RecallFailed,
     Result,
+    TurnFailed,
+    TurnGranted,
 )
 from schemas.messages.sensing import Sensed
 from schemas.ports import faults
@@ -270,12 +272,8 @@ def _answer(turn: TurnContext, ran: int) -> None:
             turn.emit(Handled(reason="recorded" if ran else "nothing_due"))
         case ModelAnswered() | ModelFailed() as result:
             _hear(turn, result)
-        case Recalled() | RecallFailed() as result:
-            recollect.heard(turn, result)
         case Result() as result:
-            turn.emit(
-                completion.refusal(turn.state, result) or Handled(reason="recorded")
-            )
+            _take(turn, result)
         case Unreadable() | NotBuilt():
             raise AssertionError("intake refuses what cannot be read")
         case ProposalSubmitted() | ProposalApplied() | ProposalReverted() as control:
@@ -323,6 +321,19 @@ def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
     # The variant may have changed since the model was asked; the answer is the asker's.
     strategy = consult.strategy_that_asked(turn, asked)
     conclude.heard(turn, strategy, result)
+
+
+def _take(turn: TurnContext, result: Result) -> None:
+    """Take the result of an ask that is no model's answer."""
+    match result:
+        case Recalled() | RecallFailed():
+            recollect.heard(turn, result)
+        case TurnGranted() | TurnFailed():
+            dispatch.granted(turn, result)
+        case _:
+            turn.emit(
+                completion.refusal(turn.state, result) or Handled(reason="recorded")
+            )
 
 
 def _learn(turn: TurnContext, given: FeedbackGiven) -> None:

@@ -23,6 +23,7 @@ from projections.folds import (
     sessions,
     timers,
 )
+from projections.folds.characters import asks as layer_asks
 from projections.folds.characters import body, characters
 from projections.folds.executive import (
     initiatives,
@@ -37,7 +38,13 @@ from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, WakeupSet
+from schemas.messages.asks import (
+    DeliveryAsked,
+    ModelAsked,
+    RecallAsked,
+    TurnAsked,
+    WakeupSet,
+)
 from schemas.messages.controls import (
     HeuristicFrozen,
     HeuristicSeeded,
@@ -116,6 +123,8 @@ def _said(
             return fires.dropped(waiting.without(state, message.decision_id), message)
         case ModelAsked() | RecallAsked():
             return asking.asked(state, context, id_, message)
+        case TurnAsked():
+            return layer_asks.asked(state, id_, message, context.input.id, context.now)
         case DeliveryAsked() as message:
             open_ = fires.ask_is(state, id_, "open")
             return speech.asked(open_, id_, message, context.now)

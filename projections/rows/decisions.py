@@ -4,9 +4,8 @@ from dataclasses import replace
 
 from projections.rows.changes import Patch, Put, Row, json_text, storable_json
 from projections.rows.folded_group import Folded
-from schemas.codec.catalogue import AskMessage
 from schemas.codec.envelope import Output
-from schemas.messages.asks import ModelAsked, RecallAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.notes import Quarantined
 from schemas.messages.results import (
@@ -69,7 +68,9 @@ def concluded(folded: Folded, output: Output, message: Completed | Dropped) -> P
     return Patch("decisions", (folded.name, message.decision_id), values)
 
 
-def asked(folded: Folded, output: Output, message: AskMessage) -> Put:
+def asked(
+    folded: Folded, output: Output, message: ModelAsked | DeliveryAsked | RecallAsked
+) -> Put:
     """Return the row of an ask, open as yet."""
     if isinstance(message, ModelAsked):
         kind, recipient, text = "model", message.model, message.prompt

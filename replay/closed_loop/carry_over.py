@@ -23,6 +23,8 @@ from schemas.messages.results import (
     ModelFailed,
     Recalled,
     RecallFailed,
+    TurnFailed,
+    TurnGranted,
 )
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.state.agent import AgentState, PartitionState
@@ -50,6 +52,8 @@ def carried_over(message: Message, past: History, own: History) -> Message | Non
             return None if message.ask_id in past.asks else message
         case Recalled() | RecallFailed():
             return None if message.ask_id in past.recalls else message
+        case TurnGranted() | TurnFailed():
+            return None if message.ask_id in past.turns else message
         case ClockTicked():
             # The run has timers of its own, and makes their ticks itself.
             return None

@@ -12,12 +12,21 @@ from replay.cassette import Cassette, Recorded, Spread, Take
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.recorded_groups import RecordedGroup, read_groups, records_in
 from replay.recording.source import Recording
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
-from schemas.messages.results import ModelAnswered, ModelFailed, Recalled, RecallFailed
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
+from schemas.messages.results import (
+    ModelAnswered,
+    ModelFailed,
+    Recalled,
+    RecallFailed,
+    TurnFailed,
+    TurnGranted,
+)
 
 MILLISECOND_NS = 1_000_000
 
-_ASKS = frozenset((ModelAsked.token, DeliveryAsked.token, RecallAsked.token))
+_ASKS = frozenset(
+    (ModelAsked.token, DeliveryAsked.token, RecallAsked.token, TurnAsked.token)
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -38,6 +47,15 @@ class Recollection:
     waited_ns: int = 0
 
 
+@dataclass(frozen=True, slots=True)
+class Wait:
+    """A layer's wait for its turn, and what ended it."""
+
+    decision_id: str
+    result: TurnGranted | TurnFailed | None = None
+    waited_ns: int = 0
+
+
 class History:
     """What one run did, indexed by everything by which later inputs refer to it."""
 
@@ -49,6 +67,10 @@ class History:
         """What was asked of models, by the ask's id."""
         self.recalls: dict[str, Recollection] = {}
         """What was asked of the memory, by the ask's id."""
+        self.turns: dict[str, Wait] = {}
+        """The waits for turns, by the ask's id."""
+        self._turn_of: dict[str, str] = {}
+        """The id of that ask, by the decision's."""
         self._recall_of: dict[str, str] = {}
         """The id of that ask, by the decision's."""
         self._decisions: dict[str, DecisionRecord] = {}
@@ -97,6 +119,15 @@ class History:
     def recall_of(self, decision_id: str) -> Recollection | None:
         """Return the search of the memory for a decision, None if there was none."""
         return self.recalls.get(self._recall_of.get(decision_id, ""))
+
+    def waited(self, ask_id: str, wait: Wait) -> None:
+        """Record a wait for a turn, or its end."""
+        self.turns[ask_id] = wait
+        self._turn_of[wait.decision_id] = ask_id
+
+    def turn_of(self, decision_id: str) -> Wait | None:
+        """Return the wait for a decision's turn, None if there was none."""
+        return self.turns.get(self._turn_of.get(decision_id, ""))
 
     def before(self, sequence: int) -> Iterator[DecisionRecord]:
         """Yield the decisions on inputs before one."""
@@ -156,6 +187,9 @@ class HistoryReader:
                 case RecallAsked() as asked:
                     self.history.recalled(output.id, Recollection(asked))
                     self._asked_ns[output.id] = group.arrived_ns
+                case TurnAsked(decision_id=decision_id):
+                    self.history.waited(output.id, Wait(decision_id))
+                    self._asked_ns[output.id] = group.arrived_ns
                 case DeliveryAsked(decision_id=decision_id):
                     self.history.had_said(output.id, decision_id)
                 case _:
@@ -173,6 +207,8 @@ class HistoryReader:
         if isinstance(result, Recalled | RecallFailed):
             self._recalled(result, group.arrived_ns)
             return
+        if isinstance(result, TurnGranted | TurnFailed):
+            self._turn_came(result, group.arrived_ns)
         if not isinstance(result, ModelAnswered | ModelFailed):
             return
         request = self._requests.get(result.ask_id)
@@ -192,6 +228,14 @@ class HistoryReader:
         waited_ns = arrived_ns - self._asked_ns[result.ask_id]
         made = replace(known, result=result, waited_ns=waited_ns)
         self.history.recalled(result.ask_id, made)
+
+    def _turn_came(self, result: TurnGranted | TurnFailed, arrived_ns: int) -> None:
+        known = self.history.turns.get(result.ask_id)
+        if known is None or known.result is not None:
+            return
+        waited_ns = arrived_ns - self._asked_ns[result.ask_id]
+        came = replace(known, result=result, waited_ns=waited_ns)
+        self.history.waited(result.ask_id, came)
 
 
 def _take(

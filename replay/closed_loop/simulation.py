@@ -26,11 +26,11 @@ from replay.recording.in_force import Contender
 from replay.recording.source import Recording
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import Input, Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
 from schemas.messages.controls import Control
 from schemas.messages.decisions import HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
-from schemas.messages.results import ClockTicked
+from schemas.messages.results import ClockTicked, TurnGranted
 from schemas.ports.aids import Aids
 from schemas.state.agent import STRANGER, AgentState
 from schemas.state.evidence import belief_key
@@ -245,6 +245,8 @@ class Simulation:
                     await self._ask(input_, output.id, asked)
                 case RecallAsked() as asked:
                     await self._recall(input_, output.id, asked)
+                case TurnAsked() as asked:
+                    self._wait(input_, output.id, asked)
                 case DeliveryAsked(decision_id=decision_id):
                     self._own.had_said(output.id, decision_id)
                 case _:
@@ -289,6 +291,17 @@ class Simulation:
         if found is not None:
             waits_ns = known.waited_ns if known is not None else 0
             self._expect(input_.record.time_ns + waits_ns, found)
+
+    def _wait(self, input_: Input, ask_id: str, asked: TurnAsked) -> None:
+        """Let a layer wait for its turn as long as it did; without delay if it had none."""
+        own = self._own.decision(asked.decision_id)
+        past = self._past.like(own) if own is not None else None
+        known = self._past.turn_of(past.id) if past is not None else None
+        if known is None:
+            self._expect(input_.record.time_ns, TurnGranted(ask_id=ask_id))
+        elif known.result is not None:
+            came = known.result.model_copy(update={"ask_id": ask_id})
+            self._expect(input_.record.time_ns + known.waited_ns, came)
 
     def _expect(self, time_ns: int, message: InputMessage) -> None:
         # The count breaks ties in the order of asking, and spares the heap a comparison

@@ -66,6 +66,8 @@ EffectResult: TypeAlias = (
     | results.DeliveryInterrupted
     | results.Recalled
     | results.RecallFailed
+    | results.TurnGranted
+    | results.TurnFailed
 )
 ResultMessage: TypeAlias = EffectResult | results.DeliveryBegun
 InputMessage: TypeAlias = (
@@ -78,7 +80,9 @@ InputMessage: TypeAlias = (
 DecisionMessage: TypeAlias = (
     decisions.Decided | decisions.Completed | decisions.Dropped | decisions.Held
 )
-AskMessage: TypeAlias = asks.ModelAsked | asks.DeliveryAsked | asks.RecallAsked
+AskMessage: TypeAlias = (
+    asks.ModelAsked | asks.DeliveryAsked | asks.RecallAsked | asks.TurnAsked
+)
 OutcomeMessage: TypeAlias = (
     learning.OutcomeObserved | learning.OutcomeExpired | learning.AdviceIgnored
 )

@@ -160,6 +160,21 @@ class RecallAsked(Ask, frozen=True, kw_only=True):
     """The model's call as it is asked if nothing is remembered."""
 
 
+class TurnAsked(Ask, frozen=True, kw_only=True):
+    """A character's turn to ask its model, whose prompt is built once that is granted."""
+
+    token: ClassVar[str] = "turn_asked"
+
+    layer: Name
+    """Who asks: `talker`, `executor` or `single`."""
+    reason: str | None = None
+    """As `ModelAsked.reason`."""
+    gap_s: float = written(0.0)
+    """How many seconds lie between two turns, at least, whoever has them."""
+    per_minute: int = written(0)
+    """How many turns a minute such layers have, all characters together; 0: any number."""
+
+
 class StopAsked(StructMessage, frozen=True, kw_only=True):
     """What takes time is to stop; its own result tells what came of it (ADR 0049)."""
 

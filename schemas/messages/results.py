@@ -54,6 +54,27 @@ class ModelFailed(Result):
     latency_ms: float | None = None
 
 
+class TurnGranted(Result):
+    """It is a character's turn to ask its model."""
+
+    token: ClassVar[str] = "turn_granted"
+
+    started_at: datetime | None = None
+    latency_ms: float | None = None
+
+
+class TurnFailed(Result):
+    """A character's turn did not come in time."""
+
+    token: ClassVar[str] = "turn_failed"
+
+    reason: Literal["stale"]
+    """`stale`: what it was to ask for would come too late."""
+    detail: str = Field(default="", max_length=2_000)
+    started_at: datetime | None = None
+    latency_ms: float | None = None
+
+
 class Delivered(Result):
     """A delivery was published to its channel."""
 

@@ -49,6 +49,16 @@ class Tool(Part):
 Extraversion = Annotated[float, Field(ge=0.0, le=1.0)]
 
 
+class LayerModel(Part):
+    """The model of one layer of a character, in place of the settings' own."""
+
+    name: Name
+    """As litellm knows it; where it is reached and its key are the settings'."""
+    temperature: float | None = Field(default=None, ge=0.0, le=2.0)
+    max_tokens: int | None = Field(default=None, ge=1, le=100_000)
+    deadline_s: Seconds | None = None
+
+
 class Talker(Part):
     """The layer that talks, and says what the character is after.
 
@@ -87,6 +97,8 @@ class Talker(Part):
     )
     """After how many days what it is after is given up: 7 of its own, 14 in the medium term,
     30 of a group in the source design; of a kind that is not named never."""
+    model: LayerModel | None = None
+    """Its model; None: the settings'."""
     channel: Token = "talk"
     """Where what it says goes, unless there is a place."""
     place: Token | None = None
@@ -144,6 +156,8 @@ class Executor(Part):
     """Who the character is, for the model; `{name}` is the agent's."""
     lines: tuple[Line, ...] = Field(default=(), max_length=32)
     """What else it is told: unconscious urges; nothing of costs or conversations."""
+    model: LayerModel | None = None
+    """Its model; None: the settings'."""
     stockpile: Name = "stockpile"
     """The field of the body that tells what lies in store, amounts by name."""
     tools: tuple[Tool, ...] = Field(default=(), max_length=64)

@@ -137,6 +137,8 @@ class LayerAsk(Struct, frozen=True, kw_only=True):
     expires_at: datetime
     answers: tuple[str, int] | None = None
     """The conversation, and the speech in it, that is answered."""
+    is_turn: bool = False
+    """Whether it is its turn that it waits for; its model is asked after that."""
     is_again: bool = False
     """Whether it is the one further ask, after an answer that could not be read."""
     reason: str = ""

@@ -8,6 +8,7 @@ from typing import Annotated, Literal
 from pydantic import Field, JsonValue
 
 from schemas.values.base import Name, Part, Seconds, Unit, added
+from schemas.values.character_settings import CharacterSettings
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.learning_settings import LearningSettings as LearningSettings
 from schemas.values.model_settings import ModelSettings
@@ -217,6 +218,8 @@ class MindSettings(Part):
     sleep: SleepSettings = added(WAKEFUL)
     executive: ExecutiveSettings | None = None
     """None: a log of before there was one; its controls are refused as not built."""
+    characters: CharacterSettings | None = None
+    """None: a log of before there was one; characters ask their models at once."""
 
 
 UNSTARTED = MindSettings(

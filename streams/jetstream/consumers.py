@@ -33,7 +33,8 @@ MODEL_ASKS = ConsumerSpec("effects-model", "ev.*.out.*.ask.model_asked")
 DELIVERY_ASKS = ConsumerSpec("effects-delivery", "ev.*.out.*.ask.delivery_asked")
 STOP_ASKS = ConsumerSpec("effects-stop", "ev.*.out.*.ask.stop_asked")
 RECALL_ASKS = ConsumerSpec("effects-recall", "ev.*.out.*.ask.recall_asked")
-CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS, STOP_ASKS, RECALL_ASKS)
+TURN_ASKS = ConsumerSpec("effects-turn", "ev.*.out.*.ask.turn_asked")
+CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS, STOP_ASKS, RECALL_ASKS, TURN_ASKS)
 
 
 async def prepare_consumers(client: Client) -> None:

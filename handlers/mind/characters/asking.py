@@ -17,15 +17,17 @@ from handlers.mind.stages.prompts import request_hash
 from projections.folds.characters import asks
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.arms import Action, llm_arm
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, TurnAsked
 from schemas.messages.characters import AimsSet
 from schemas.messages.decisions import Completed, Draw, Dropped, LayerVerdict
 from schemas.messages.notes import ControlRefused, Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs.characters import CharacterMind
+from schemas.packs.layers import LayerModel
 from schemas.state import limits
 from schemas.state.character import Character, LayerAsk
 from schemas.values import ids
+from schemas.values.model_settings import ModelSettings
 from schemas.values.reasons import Drop
 
 LayerName = Literal["talker", "executor", "single"]
@@ -47,6 +49,8 @@ class Question(Struct, frozen=True, kw_only=True):
     channel: str
     lasting: str = ""
     """What of the prompt is the same at each call, and so makes the arm."""
+    model: LayerModel | None = None
+    """Its own model; None: the settings'."""
     reason: str | None = None
     likely: float = 1.0
     """With which probability it is asked here."""
@@ -75,16 +79,43 @@ def held_back(
     return None
 
 
-def ask(turn: TurnContext, question: Question, decision_id: str) -> ModelAsked:
-    """Return a layer's question to its model."""
-    model = turn.settings.model
-    assert model is not None, "the verdict was to act"
-    ttl_s = turn.settings.ttl_s
+def ask_or_wait(
+    turn: TurnContext, question: Question, decision_id: str
+) -> ModelAsked | TurnAsked:
+    """Return a layer's question to its model, or what asks for its turn if it waits for one."""
+    rules, ttl_s = turn.settings.characters, turn.settings.ttl_s
+    if rules is None or not rules.turns:
+        return ask(turn, question, decision_id)
+    talks = question.layer == "talker" or question.reason is None
+    return TurnAsked(
+        layer=question.layer,
+        decision_id=decision_id,
+        priority=question.priority,
+        expires_at=turn.now + timedelta(seconds=ttl_s),
+        ttl_s=ttl_s,
+        reason=question.reason,
+        gap_s=rules.call_gap_s,
+        per_minute=rules.talker_per_minute if talks else rules.executor_per_minute,
+    )
+
+
+def ask(
+    turn: TurnContext,
+    question: Question,
+    decision_id: str,
+    granted: LayerAsk | None = None,
+) -> ModelAsked:
+    """Return a layer's question to its model; an answer is due as when its turn was asked."""
+    model, ttl_s = _model(turn, question), turn.settings.ttl_s
+    expires_at = turn.now + timedelta(seconds=ttl_s)
+    if granted is not None:
+        expires_at = granted.expires_at
+        ttl_s = max((expires_at - turn.now).total_seconds(), 0.001)
     return ModelAsked(
         purpose=question.layer,
         decision_id=decision_id,
         priority=question.priority,
-        expires_at=turn.now + timedelta(seconds=ttl_s),
+        expires_at=expires_at,
         ttl_s=ttl_s,
         model=model.name,
         system=question.system,
@@ -102,12 +133,20 @@ def ask(turn: TurnContext, question: Question, decision_id: str) -> ModelAsked:
 
 def arm(turn: TurnContext, question: Question) -> str:
     """Return the arm of asking a layer's model as it is asked."""
-    model = turn.settings.model
-    assert model is not None, "the verdict was to act"
+    model = _model(turn, question)
     sampling = ids.digest(f"{model.temperature}/{model.max_tokens}".encode())
     return f"{question.layer}:" + llm_arm(
         model.name, question.template_digest, sampling
     )
+
+
+def _model(turn: TurnContext, question: Question) -> ModelSettings:
+    """Return the model that is asked: the settings', as far as the layer names no other."""
+    model, own = turn.settings.model, question.model
+    assert model is not None, "the verdict was to act"
+    if own is None:
+        return model
+    return model.model_copy(update=own.model_dump(exclude_none=True))
 
 
 def waiting(turn: TurnContext, ask_id: str) -> LayerAsk | None:

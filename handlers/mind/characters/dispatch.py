@@ -1,12 +1,12 @@
 """Where a character's events, times and answers go: to its layers, or to its autonomy."""
 
-from handlers.mind.characters import occasions, think
+from handlers.mind.characters import occasions, think, turns
 from handlers.mind.characters.autonomous import answering, deciding, looking_back
 from handlers.mind.context import TurnContext
 from projections.folds.characters.autonomy import LAYER
 from projections.folds.characters.body import mind_of
 from schemas.messages.notes import Handled
-from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.messages.results import ModelAnswered, ModelFailed, TurnFailed, TurnGranted
 from schemas.messages.sensing import Sensed
 from schemas.packs.characters import CharacterMind
 from schemas.state.agent import Timer
@@ -49,6 +49,12 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> bool:
     if mind is not None and mind.autonomous is not None:
         return answering.heard(turn, mind, result) or think.heard(turn, result)
     return think.heard(turn, result)
+
+
+def granted(turn: TurnContext, result: TurnGranted | TurnFailed) -> None:
+    """Take a character's turn to ask its model, or hear that it did not come in time."""
+    turns.granted(turn, result)
+    changed(turn)
 
 
 def changed(turn: TurnContext) -> None:

@@ -29,6 +29,7 @@ from projections.folds.characters import body
 from schemas.messages.arms import REFLEX, SILENT, Action
 from schemas.messages.asks import WakeupSet
 from schemas.messages.decisions import Candidate, Decided
+from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sensing import Sensed
 from schemas.packs.characters import NO_TABLE, CharacterMind
@@ -78,6 +79,10 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> bool:
         asked = turn.state.character.asked[layer]
     if asked is None:
         return False
+    if asked.is_turn:
+        # It is its turn that it waits for, and no model's answer.
+        turn.emit(Handled(reason="unknown", detail=result.ask_id))
+        return True
     _hear(turn, layer, asked, result)
     _wake_up(turn)
     return True
@@ -160,7 +165,7 @@ def _decide(
 def _ask(turn: TurnContext, question: Question, common: dict[str, Any]) -> None:
     """Ask a layer's model what to say, or what to plan."""
     arm = asking.arm(turn, question)
-    asked = asking.ask(turn, question, turn.next_id)
+    asked = asking.ask_or_wait(turn, question, turn.next_id)
     likely = question.likely
     silent = (Candidate(arm=SILENT, probability=1 - likely),) if likely < 1 else ()
     turn.emit(
@@ -175,7 +180,7 @@ def _ask(turn: TurnContext, question: Question, common: dict[str, Any]) -> None:
             expires_at=asked.expires_at,
             candidates=(Candidate(arm=arm, probability=likely), *silent),
             layer=question.layer,
-            prompt_digest=asked.request_hash,
+            prompt_digest=getattr(asked, "request_hash", None),
         )
     )
     turn.emit(asked)

@@ -6,7 +6,7 @@ from typing import get_args
 from msgspec.structs import replace
 
 from projections.folds import timers
-from schemas.messages.asks import ModelAsked
+from schemas.messages.asks import ModelAsked, TurnAsked
 from schemas.messages.learning import Retrospect
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import LayerAsk
@@ -28,20 +28,28 @@ GRACE = timedelta(seconds=60)
 
 
 def asked(
-    state: AgentState, ask_id: str, message: ModelAsked, event_id: str, now: datetime
+    state: AgentState,
+    ask_id: str,
+    message: ModelAsked | TurnAsked,
+    event_id: str,
+    now: datetime,
 ) -> AgentState:
-    """Return the state in which a layer waits for its model."""
-    layer, before = message.purpose, state.character
+    """Return the state in which a layer waits for its model, or for its turn to ask it."""
+    is_turn, before = isinstance(message, TurnAsked), state.character
+    layer = message.layer if isinstance(message, TurnAsked) else message.purpose
     first = before.asked.get(layer)
-    is_again = first is not None and first.decision_id == message.decision_id
+    is_same = first is not None and first.decision_id == message.decision_id
     ask = LayerAsk(
         ask_id=ask_id,
         decision_id=message.decision_id,
-        event_id=first.event_id if first is not None and is_again else event_id,
+        event_id=first.event_id if first is not None and is_same else event_id,
         expires_at=message.expires_at,
-        is_again=is_again,
-        reason=message.reason or "" if layer in BACKWARD else "",
+        is_turn=is_turn,
+        is_again=first is not None and is_same and not first.is_turn,
+        reason=message.reason or "" if is_turn or layer in BACKWARD else "",
     )
+    if first is not None and first.is_turn and is_same:
+        ask = replace(ask, answers=first.answers)
     heard = before.heard
     talks = layer == "talker" or (layer == SINGLE and message.reason is None)
     if heard is not None and talks and heard.is_asked:

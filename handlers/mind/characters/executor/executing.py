@@ -55,13 +55,18 @@ def times(
 
 
 def question(
-    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Fields,
+    granted: LayerAsk | None = None,
 ) -> Question:
-    """Return what the executor's model is asked."""
+    """Return what the executor's model is asked, for the reason for which it got its turn."""
     layer, known = mind.executor, mind.tactics
     assert layer is not None, "the verdict was to act"
     assert known is not None, "the pack has both or none"
-    reason, _ = cadence.executor_occasion(layer, character, fields, turn.now)
+    occasion, _ = cadence.executor_occasion(layer, character, fields, turn.now)
+    reason = occasion if granted is None else granted.reason
     assert reason is not None, "the verdict was to act"
     character = plans.settled(character, turn.now)
     doing = reflexes.doing_at(character, turn.now)
@@ -72,6 +77,7 @@ def question(
         prompt=prompt.moment(known, layer, character, fields, behaviour, reason),
         priority=cadence.executor_priority(layer, fields, reason),
         channel=mind.channel,
+        model=layer.model,
         reason=reason,
     )
 

@@ -52,16 +52,21 @@ def verdict(
 
 
 def question(
-    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Fields,
+    granted: LayerAsk | None = None,
 ) -> Question:
     """Return what the model is asked: to talk, or for the reason for which it plans."""
     layer, executor = mind.talker, mind.executor
     assert layer is not None, "one model is both"
     assert executor is not None, "one model is both"
-    talks = talking.verdict(turn, mind, character, fields, turn.now)
-    is_talk = talks is not None and talks.verdict == "acts"
-    reason, _ = cadence.executor_occasion(executor, character, fields, turn.now)
-    reason = None if is_talk else reason
+    if granted is None:
+        reason = _reason(turn, mind, character, fields)
+    else:
+        reason = granted.reason or None
+    is_talk = reason is None
     character = plans.settled(character, turn.now)
     doing = reflexes.doing_at(character, turn.now)
     behaviour = doing.behaviour if doing is not None else None
@@ -82,6 +87,17 @@ def question(
     if heard is None:
         return both
     return replace(both, prompt=f"{told}\n\n{hearing.prompt(heard)}")
+
+
+def _reason(
+    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+) -> str | None:
+    """Return why it is to plan; None if it is the talker's turn, which goes before."""
+    talks = talking.verdict(turn, mind, character, fields, turn.now)
+    if talks is not None and talks.verdict == "acts":
+        return None
+    plans_ = executing.verdict(turn, mind, character, fields, turn.now)
+    return plans_.rule if plans_ is not None else None
 
 
 def answered(

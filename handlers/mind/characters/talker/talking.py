@@ -80,9 +80,14 @@ def times(
 
 
 def question(
-    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+    turn: TurnContext,
+    mind: CharacterMind,
+    character: Character,
+    fields: Fields,
+    granted: LayerAsk | None = None,
 ) -> Question:
-    """Return what the talker's model is asked."""
+    """Return what the talker's model is asked, `granted` or not: all that is new counts."""
+    del granted
     layer = mind.talker
     assert layer is not None, "the verdict was to act"
     doing = reflexes.doing_at(character, turn.now)
@@ -102,6 +107,7 @@ def question(
         draw=draw,
         priority=cadence.talker_priority(layer, rule),
         channel=layer.channel,
+        model=layer.model,
     )
 
 

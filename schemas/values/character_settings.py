@@ -1,0 +1,30 @@
+"""The settings of characters: how their layers share the models that they ask."""
+
+from typing import Annotated
+
+from schemas.values.base import Part, added
+from schemas.values.setting import Setting
+
+# Of a setting's declaration each part has its line, not each argument.
+# fmt: off
+
+
+class CharacterSettings(Part):
+    """How characters ask their models; a log of before there was one has none of it."""
+
+    turns: Annotated[bool, Setting("characters.turns", start="on")] = added(False)
+    """Whether talkers and executors wait for their turn before they ask a model: the most
+    urgent first, and what a model is told is as things are then."""
+    call_gap_s: Annotated[
+        float, Setting("characters.call_gap_s", start=0.25)
+    ] = added(0.0, ge=0.0, le=60.0)
+    """How many seconds lie between two such turns, at least, whichever characters they are
+    of; 0: none."""
+    talker_per_minute: Annotated[
+        int, Setting("characters.talker_per_minute")
+    ] = added(0, ge=0, le=6_000)
+    """How many turns a minute talkers have, all characters together; 0: any number."""
+    executor_per_minute: Annotated[
+        int, Setting("characters.executor_per_minute")
+    ] = added(0, ge=0, le=6_000)
+    """How many turns a minute executors have, likewise."""
