@@ -15,10 +15,11 @@ from handlers.broker import faststream_broker, start
 from handlers.effects.models import Completion, Model
 from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
+from schemas.codec.catalogue import AskMessage
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_output
 from schemas.codec.envelope import Mark
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, StopAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, StopAsked
 from schemas.messages.results import Delivered
 from schemas.values import ids as identity
 from schemas.values.record import Record
@@ -121,9 +122,7 @@ def delivery_asked(
     )
 
 
-async def ask(
-    broker: Broker, *asks: ModelAsked | DeliveryAsked | RecallAsked | StopAsked
-) -> list[str]:
+async def ask(broker: Broker, *asks: AskMessage | StopAsked) -> list[str]:
     """Put asks into the log as the mind would, and return their ids."""
     last = await broker.reader.last_sequence(f"ev.{PARTITION}.out.>")
     wires = []
