@@ -60,7 +60,7 @@ def test_parameters_may_be_left_out(file: Path) -> None:
         (
             "heuristic_frist",
             "there is no strategy 'heuristic_frist', there are always_llm,"
-            " heuristic_first, hybrid, random, silent, thompson, urgency;"
+            " heuristic_first, hybrid, layers, random, silent, thompson, urgency;"
             " did you mean 'heuristic_first'?",
         ),
         ("urgency:treshold=1", "has no parameter 'treshold', it has"),
