@@ -18,9 +18,9 @@ from handlers.mind.turn import Turn
 from handlers.worker.wakeups import CHANNEL, told
 from packs.playing import Plan
 from schemas.codec.envelope import Output
-from schemas.messages.asks import DeliveryAsked, ModelAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, TurnAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
-from schemas.messages.results import Delivered, ModelAnswered
+from schemas.messages.results import Delivered, ModelAnswered, TurnGranted
 from schemas.values.base import rfc3339
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
@@ -111,7 +111,7 @@ class Players:
             if result is not None:
                 self.minds[agent].tell(result)
 
-    def _result(self, output: Output) -> Delivered | ModelAnswered | None:
+    def _result(self, output: Output) -> Delivered | ModelAnswered | TurnGranted | None:
         """Return what comes of an ask at once; None if it is none."""
         match output.message:
             case ModelAsked() as asked:
@@ -121,6 +121,8 @@ class Players:
                     model=asked.model,
                     text=self._answer(output.id, asked.prompt),
                 )
+            case TurnAsked():
+                return TurnGranted(ask_id=output.id)
             case DeliveryAsked() as asked:
                 return Delivered(ask_id=output.id, channel=asked.channel)
             case _:

@@ -17,12 +17,14 @@ import orjson
 
 from handlers.mind.turn import Turn
 from handlers.worker.listening import Timed
-from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
 from schemas.messages.results import DeliveryFailed, Result
 from schemas.values.base import rfc3339
 from schemas.values.subjects import AGENT_SOURCE, delivery_subject
 
 CHANNEL = "wakeup"
+
+_WAITED_FOR = (ModelAsked, RecallAsked, DeliveryAsked, TurnAsked)
 
 _MOST = 10_000
 """So much is kept for a broker that is away; the oldest goes first."""
@@ -59,7 +61,7 @@ def told(turn: Turn) -> bytes | None:
             "asks": [
                 [each.id, _receiver(each.message)]
                 for each in turn.outputs
-                if isinstance(each.message, ModelAsked | RecallAsked | DeliveryAsked)
+                if isinstance(each.message, _WAITED_FOR)
             ],
         }
     )

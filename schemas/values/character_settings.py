@@ -19,7 +19,7 @@ class CharacterSettings(Part):
         float, Setting("characters.call_gap_s", start=0.25)
     ] = added(0.0, ge=0.0, le=60.0)
     """How many seconds lie between two such turns, at least, whichever characters they are
-    of; 0: none."""
+    of; 0: none. In a world with a clock of its own none do."""
     talker_per_minute: Annotated[
         int, Setting("characters.talker_per_minute")
     ] = added(0, ge=0, le=6_000)

@@ -86,6 +86,9 @@ def ask_or_wait(
     rules, ttl_s = turn.settings.characters, turn.settings.ttl_s
     if rules is None or not rules.turns:
         return ask(turn, question, decision_id)
+    session = turn.state.session
+    # A world with a clock of its own stands still until its members have their answers.
+    is_paced = session is None or session.clock == "broker"
     talks = question.layer == "talker" or question.reason is None
     return TurnAsked(
         layer=question.layer,
@@ -94,7 +97,7 @@ def ask_or_wait(
         expires_at=turn.now + timedelta(seconds=ttl_s),
         ttl_s=ttl_s,
         reason=question.reason,
-        gap_s=rules.call_gap_s,
+        gap_s=rules.call_gap_s if is_paced else 0.0,
         per_minute=rules.talker_per_minute if talks else rules.executor_per_minute,
     )
 
