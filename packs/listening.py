@@ -68,11 +68,7 @@ class Broker:
 
 @asynccontextmanager
 async def connected(
-    source: str,
-    agent: str,
-    url: str | None,
-    credentials: Path | None,
-    said: Inbox | None = None,
+    source: str, agent: str, url: str | None, credentials: Path | None
 ) -> AsyncIterator[Broker]:
     """Connect and subscribe, until the end of the block.
 
@@ -81,6 +77,6 @@ async def connected(
     """
     connection = broker.connected(source, url, credentials, reconnects=_RECONNECTS)
     async with connection as client:
-        heard = Broker(client, said)
+        heard = Broker(client)
         await heard.listen(agent)
         yield heard

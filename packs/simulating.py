@@ -9,13 +9,14 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, time
 from functools import partial
+from itertools import product
 from operator import itemgetter
 from pathlib import Path
 
 from nats.aio.msg import Msg
 
 from packs import broker, playing
-from packs.listening import Broker, connected, inbox
+from packs.listening import Broker, inbox
 from packs.lockstep import Debts
 from packs.playing import Hear, Plan, Played
 from packs.wires import Run
@@ -26,6 +27,8 @@ _ROOM = 20_000
 _TRIES = 30
 """How often a mind that does not answer is told the time again."""
 _RECONNECTS = 240
+_PAUSE_S = 1.0
+"""Before an event is sent again that nobody stored."""
 
 Play = Callable[[Plan, broker.Publish, Hear], Awaitable[Played]]
 
@@ -75,27 +78,21 @@ async def _to_broker(
 ) -> Played:
     """Play against a broker, as each of them with rights of its own."""
     said = inbox(_ROOM)
+    has_own_clock = args.lockstep or plan.pace != 1
+    sources = (source, playing.CLOCK.source) if has_own_clock else (source,)
+    doors: dict[tuple[str, str], broker.Publish] = {}
+    ears: list[Broker] = []
     async with AsyncExitStack() as stack:
-
-        async def connect(name: str, speaks_as: str) -> Broker:
-            login = _own(args.credentials, (args.agent, source), (name, speaks_as))
-            live = connected(speaks_as, name, args.url, login, said)
-            return await stack.enter_async_context(live)
-
-        async def tell_time(name: str, speaks_as: str) -> broker.Publish:
+        for name, speaks_as in product(plan.members, sources):
             login = _own(args.credentials, (args.agent, source), (name, speaks_as))
             live = broker.connected(speaks_as, args.url, login, reconnects=_RECONNECTS)
-            return partial(broker.publish, await stack.enter_async_context(live))
-
-        minds = {name: await connect(name, source) for name in plan.members}
-        doors: dict[tuple[str, str], broker.Publish] = {
-            (name, source): each.publish for name, each in minds.items()
-        }
-        if args.lockstep or plan.pace != 1:
-            for name in plan.members:
-                key = name, playing.CLOCK.source
-                doors[key] = await tell_time(*key)
-        steps = Steps(plan, doors, minds[plan.names[0]].heard, args.lockstep / 1000)
+            client = await stack.enter_async_context(live)
+            doors[name, speaks_as] = partial(broker.publish, client)
+            if speaks_as == source:
+                ears.append(Broker(client, said))
+                await ears[-1].listen(name)
+        # All hear into one queue: the first knows what all said.
+        steps = Steps(plan, doors, ears[0].heard, args.lockstep / 1000)
         return await play(plan, steps.publish, steps.hear)
 
 
@@ -124,7 +121,16 @@ class Steps:
         self._last = wire.headers["ce-time"]
         if self._patience_s:
             self._debts.told(agent, wire.headers["ce-id"])
-        await self._doors[agent, source](wire)
+        for left in reversed(range(_TRIES)):
+            try:
+                await self._doors[agent, source](wire)
+            except broker.BrokerError:
+                # The village stands still while its minds are away, as time does for them.
+                if not (left and self._patience_s):
+                    raise
+                await asyncio.sleep(_PAUSE_S)
+            else:
+                return
 
     async def hear(self) -> Sequence[tuple[str, str, bytes]]:
         """Return what minds sent out since the last call, by agent if in lockstep."""

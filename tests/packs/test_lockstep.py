@@ -8,7 +8,8 @@ import orjson
 import pytest
 from nats.aio.msg import Msg
 
-from packs import playing
+from packs import playing, simulating
+from packs.broker import BrokerError
 from packs.lockstep import Debts
 from packs.playing import CLOCK, Plan, Told, play
 from packs.simulating import Steps
@@ -129,6 +130,30 @@ async def test_who_does_not_answer_is_told_the_time_again() -> None:
     again = [each.subject for each in minds.published[3:]]
     assert again == ["in.aria.world.clock", "in.bram.world.clock"] * 3
     assert len({each.headers["ce-id"] for each in minds.published}) == 9
+
+
+async def test_a_broker_that_is_away_is_waited_for(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """The world stands still meanwhile; without lockstep its time goes on, and it ends."""
+    monkeypatch.setattr(simulating, "_PAUSE_S", 0.0)
+    fails = [3]
+
+    async def door(_: Wire) -> None:
+        if fails[0]:
+            fails[0] -= 1
+            raise BrokerError("nobody stored it")
+
+    for patience_s in (0.01, 0.0):
+        minds = Minds()
+        steps = Steps(PLAN, {("aria", "village"): door}, minds.listen, patience_s)
+        if patience_s:
+            await steps.publish(event("aria", 0))
+        else:
+            fails[0] = 1
+            with pytest.raises(BrokerError):
+                await steps.publish(event("aria", 1))
+    assert fails[0] == 0
 
 
 async def test_minds_that_tell_nothing_hold_up_no_world() -> None:
