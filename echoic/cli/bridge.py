@@ -8,6 +8,7 @@ from typing import Annotated
 
 import typer
 
+from echoic.cli.addresses import address, is_loopback
 from echoic.cli.options import TextCall, new_app
 from echoic.client.connection import connect
 from echoic.client.sensor_access import grant_persons, sensor_credentials
@@ -20,7 +21,6 @@ from streams.jetstream.accounts import Credentials
 
 app = new_app("bridge", "Let game engines be the bodies of characters.")
 
-_LOOPBACK = ("127.0.0.1", "::1", "localhost")
 _TOKEN_BYTES = 32
 _LOOK_S = 1.0
 """Seconds between two looks whether the broker still lets it in."""
@@ -59,16 +59,16 @@ def bridge(
         raise EchoicError(
             "websockets is not installed", next_step=bundled.extra("engine")
         )
-    settings, address = call.settings, _address(listen)
+    settings, host_port = call.settings, address(listen)
     names = tuple(dict.fromkeys(characters or [settings.agent]))
     given = _read(token_file) if token_file is not None else None
 
     async def run() -> None:
         access = await _access(settings, names, source, tuple(person or ()))
         token = given or _own_token(settings.data / "bridge.token")
-        await _serve(access, source, token, address, tuple(origin or ()))
+        await _serve(access, source, token, host_port, tuple(origin or ()))
 
-    if address[0] not in _LOOPBACK:
+    if not is_loopback(host_port[0]):
         note("what goes over this address is not encrypted, the token included")
     asyncio.run(run())
 
@@ -92,14 +92,14 @@ async def _serve(
     access: dict[str, Credentials],
     source: str,
     token: str,
-    address: tuple[str, int],
+    listen: tuple[str, int],
     origins: tuple[str, ...],
 ) -> None:
     # An extra, which no other command needs.
     from echoic.doors.engines.server import bridge as served
 
-    host = f"[{address[0]}]" if ":" in address[0] else address[0]
-    async with served(access, source, token, listen=address, origins=origins) as bridge:
+    host = f"[{listen[0]}]" if ":" in listen[0] else listen[0]
+    async with served(access, source, token, listen=listen, origins=origins) as bridge:
         for name in access:
             note(f"ws://{host}:{bridge.port}/v1/{name}")
         # The client library tells nobody.
@@ -109,13 +109,6 @@ async def _serve(
         f"the broker does not let the source {source!r} in any more",
         next_step="echoic doctor",
     )
-
-
-def _address(listen: str) -> tuple[str, int]:
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65_535:
-        raise EchoicError(f"--listen {listen!r} is no HOST:PORT such as 127.0.0.1:7350")
-    return host.strip("[]"), int(port)
 
 
 def _own_token(file: Path) -> str:

@@ -2,13 +2,12 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import asdict, replace
+from dataclasses import replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
 
 import typer
-from msgspec import to_builtins
 
 from echoic.cli import moments, watch_map
 from echoic.cli.connected import decision_named, known_at, on_instance
@@ -23,6 +22,7 @@ from echoic.client.state import AgentSnapshot
 from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
+from echoic.explain.as_json import explained as explained_json
 from echoic.explain.explain import Explanation
 from echoic.terminal import decisions
 from echoic.terminal.explanation import explained
@@ -106,7 +106,7 @@ def explain_(
     record, explanation = on_instance(call, run)
     link = decision_json.trace_url(call.settings.trace_ui, record)
     page = explained(record, explanation, link)
-    call.show({**_as_fields(record, explanation), "trace_url": link}, page)
+    call.show({**explained_json(record, explanation), "trace_url": link}, page)
 
 
 @app.command()
@@ -244,11 +244,3 @@ def _place(text: str | None) -> tuple[int | None, datetime | None]:
     if text.isdecimal():
         return int(text), None
     return None, moments.moment(text, "--at")
-
-
-def _as_fields(record: DecisionRecord, explanation: Explanation) -> dict[str, object]:
-    why = asdict(explanation) | {
-        "gates": to_builtins(explanation.gates),
-        "salience": to_builtins(record.decided.salience),
-    }
-    return {**decision_json.as_fields(record), "explanation": why}

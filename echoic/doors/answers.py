@@ -16,6 +16,7 @@ from echoic.client.decision_json import as_response
 from echoic.client.state import AgentSnapshot, as_fields
 from echoic.doors import queries
 from echoic.doors.calls import BY_NAME
+from echoic.doors.events import UnfitError, event_of
 from echoic.doors.requests import (
     EventToDecide,
     EventToSense,
@@ -26,7 +27,6 @@ from echoic.doors.requests import (
 from echoic.doors.services import Call, Reply, invalid, refusal
 from echoic.errors import EchoicError
 from handlers.aids import PackLibrary
-from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
 from schemas.state.agent import PartitionState
 from schemas.values import subjects
 from schemas.values.vectors import Embedder
@@ -104,8 +104,8 @@ class Serving:
     async def process(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish an event, and return the final decision on it."""
         try:
-            event_id, event = _asked(agent, EventToDecide, body)
-        except _UnfitError as unfit:
+            event_id, event = event_of(agent, EventToDecide, body)
+        except UnfitError as unfit:
             return unfit.reply
         # Read before publishing, so that the wait for the answer starts before the event.
         after = await self.log.last_sequence("ev.>")
@@ -121,8 +121,8 @@ class Serving:
     async def sense(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish an event, and return the broker's acknowledgement."""
         try:
-            event_id, event = _asked(agent, EventToSense, body)
-        except _UnfitError as unfit:
+            event_id, event = event_of(agent, EventToSense, body)
+        except UnfitError as unfit:
             return unfit.reply
         kept = await publish.publish(self.client, agent, event, event_id=event_id)
         return {
@@ -137,52 +137,3 @@ class Serving:
         if state is None:
             return None
         return AgentSnapshot(state.agents[agent], state.shared, state.position)
-
-
-class _UnfitError(Exception):
-    """Carries the reply to a request whose event cannot be published."""
-
-    def __init__(self, reply: Reply) -> None:
-        super().__init__()
-        self.reply = reply
-
-
-def _asked(
-    agent: str, form: type[EventToDecide] | type[EventToSense], body: Mapping[str, Any]
-) -> tuple[str, Sensed]:
-    """Return the id and the event of a request.
-
-    Raises:
-        _UnfitError: a field is wrong, or no subject can bear the event.
-    """
-    try:
-        asked = read(form, body)
-    except InvalidRequestError as error:
-        raise _UnfitError(invalid(error)) from error
-    event = _event(asked)
-    unfit = _unfit(agent, event)
-    if unfit is not None:
-        raise _UnfitError(refusal("bad_subject", unfit))
-    return asked.event_id or publish.new_event_id(), event
-
-
-def _event(asked: EventToDecide | EventToSense) -> Sensed:
-    """Return the event of a request: its id belongs to the message, not to the event."""
-    fields = {name: getattr(asked, name) for name in asked.model_fields_set}
-    fields.pop("event_id", None)
-    return Sensed(**{"source": PERSON, "type": PERSONS_WORDS, **fields})
-
-
-def _unfit(agent: str, event: Sensed) -> str | None:
-    """Return why an event cannot be published on a sensor's subject; None if it can."""
-    if not subjects.is_agent(agent):
-        return f"{agent!r} cannot name an agent"
-    for token in (event.source, event.type):
-        if not subjects.is_token(token):
-            return f"{token!r} is no token of a subject: 1 to 64 of A-Z a-z 0-9 _ -"
-    # Subjects of these types carry votes and controls of sensors, with another body.
-    if event.type in (subjects.PUBLISHED_FEEDBACK, subjects.PUBLISHED_CONTROL):
-        return (
-            f"an event's type cannot be {event.type!r}: call svc.<agent>.{event.type}"
-        )
-    return None

@@ -50,6 +50,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "pack": ("pack", "The data of a domain: new, test, list, load, validate."),
     "sensor": ("sensor", "Run a sensor that comes with a pack."),
     "bridge": ("bridge", "Let game engines be the bodies of characters."),
+    "http": ("http", "Serve HTTP clients, and give them their tokens."),
     "config": ("config", "The settings and where they come from."),
     "status": ("status", "What runs, and how it goes, on one screen."),
     "top": ("top", "Rates, times and what goes wrong, live in a terminal."),

@@ -290,9 +290,13 @@ def decisions(
     *,
     session: str | None = None,
     status: str | None = None,
+    before: int | None = None,
     limit: int = 100,
 ) -> tuple[Decision, ...]:
-    """Return the latest decisions, newest first, by agent, session and status if given."""
+    """Return the latest decisions, newest first, by agent, session and status if given.
+
+    `before` is a sequence: only earlier decisions are returned.
+    """
     return _rows(
         store,
         Decision,
@@ -301,10 +305,12 @@ def decisions(
         # A decision may have no session, so a column compared with itself would drop it;
         # the cast gives PostgreSQL the type of a parameter that is only tested for NULL.
         " AND (CAST(:session AS text) IS NULL OR session_id = :session)"
+        " AND (CAST(:before AS bigint) IS NULL OR sequence < :before)"
         " ORDER BY sequence DESC LIMIT :limit",
         agent=agent,
         session=session,
         status=status,
+        before=before,
         limit=limit,
     )
 

@@ -1,0 +1,24 @@
+"""Addresses to listen on, as options name them."""
+
+from typing import Final
+
+from echoic.errors import EchoicError
+
+_LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
+
+
+def address(listen: str) -> tuple[str, int]:
+    """Return host and port of `HOST:PORT`; an address of IPv6 stands in brackets.
+
+    Raises:
+        EchoicError: it is something else.
+    """
+    host, _, port = listen.rpartition(":")
+    if not host or not port.isdecimal() or int(port) > 65_535:
+        raise EchoicError(f"--listen {listen!r} is no HOST:PORT such as 127.0.0.1:7350")
+    return host.strip("[]"), int(port)
+
+
+def is_loopback(host: str) -> bool:
+    """Say whether only this machine reaches a host's address."""
+    return host in _LOOPBACK

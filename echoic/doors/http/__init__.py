@@ -1,0 +1,1 @@
+"""The HTTP door: events, votes and outcomes come in; decisions go out."""
