@@ -5,6 +5,13 @@ A name is removed only after a version that announces it, and changes its meanin
 module.
 """
 
+from echoic.client.autonomous import (
+    ActionContext,
+    AIDecisionConnector,
+    MemoryStore,
+    NoChoiceError,
+    SkillLibrary,
+)
 from echoic.client.observations import observations
 from echoic.packs.load import BrokenPackError
 from echoic.packs.load import load as load_pack
@@ -46,7 +53,9 @@ from schemas.values.reasons import Origin, Path, ResponseType, Silence
 __all__ = [
     "NEVER",
     "SILENT",
+    "AIDecisionConnector",
     "Action",
+    "ActionContext",
     "AwaitingError",
     "AwaitingStrategy",
     "BrokenPackError",
@@ -60,8 +69,10 @@ __all__ = [
     "Gate",
     "HeuristicCandidate",
     "LLMRequest",
+    "MemoryStore",
     "Mind",
     "ModelAsked",
+    "NoChoiceError",
     "Observation",
     "Odds",
     "Origin",
@@ -74,6 +85,7 @@ __all__ = [
     "Scored",
     "Sensed",
     "Silence",
+    "SkillLibrary",
     "Strategy",
     "Voiced",
     "Wording",

@@ -6,6 +6,7 @@ The subscriptions, the AsyncAPI document and the page on services are made from 
 from dataclasses import dataclass
 
 from echoic.doors import replies, requests
+from schemas.messages.characters import ReflectionRequested
 from schemas.messages.controls import Control, HeuristicSeeded
 from schemas.messages.executive import (
     FactStated,
@@ -216,6 +217,14 @@ CALLS = (
         replies.Recorded,
         "echoic heuristic seed",
         "StoreHeuristic",
+    ),
+    Service(
+        "reflection",
+        "Have an autonomous character look back on what it did, or review how it decided.",
+        ReflectionRequested,
+        replies.Recorded,
+        "echoic reflect",
+        "TriggerReflection",
     ),
     Service(
         "control",

@@ -40,6 +40,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "remind": ("remind", "Have something said at a time; or: list, cancel."),
     "salience": ("salience", "What matters more or less: list, set, clear."),
     "sleep": ("sleep", "Look back on what was done, and propose what to change."),
+    "reflect": ("reflect", "Have an autonomous character look back on what it did."),
     "tune": ("tune", "Search for better settings; propose, apply, revert them."),
     "projection": ("projection", "The read models: list, rebuild, lag, replay."),
     "log": ("log", "The log itself: verify, tail, salvage."),

@@ -41,7 +41,7 @@ from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
-from schemas.messages.characters import AimsSet, PlanSet
+from schemas.messages.characters import AimsSet, PlanSet, ReflectionRequested
 from schemas.messages.controls import (
     HeuristicFrozen,
     MindStarted,
@@ -357,6 +357,9 @@ def _learn(turn: TurnContext, given: FeedbackGiven) -> None:
 
 
 def _control(turn: TurnContext, control: ControlMessage) -> None:
+    if isinstance(control, ReflectionRequested):
+        dispatch.look_back(turn, control)
+        return
     # The start of a mind admits strategies by the settings that it brings itself.
     settings = control.settings if isinstance(control, MindStarted) else turn.settings
     problem = partial(registry.problem, settings=settings)

@@ -56,6 +56,7 @@ ControlMessage: TypeAlias = (
     | controls.ExperimentStopped
     | characters.AimsSet
     | characters.PlanSet
+    | characters.ReflectionRequested
     | ExecutiveControl
 )
 EffectResult: TypeAlias = (

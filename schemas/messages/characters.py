@@ -5,7 +5,8 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import Field
 
 from schemas.messages.controls import Control
-from schemas.values.base import Moment, Part, Personal, Token, Unit
+from schemas.messages.learning import Retrospect
+from schemas.values.base import Moment, Name, Part, Personal, Token, Unit
 
 AIMS = 5
 """How many aims a character has at once."""
@@ -84,3 +85,12 @@ class PlanSet(Control):
     """All that it means to build; None: as it was."""
     waits: bool | None = None
     """Whether its executor is not asked until the queue is done; None: as it was."""
+
+
+class ReflectionRequested(Control):
+    """An autonomous character is to look back on what it did, whenever it would by itself."""
+
+    token: ClassVar[str] = "reflection_requested"
+
+    of: Retrospect = "reflection"
+    by: Name = "user"

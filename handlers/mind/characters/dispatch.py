@@ -5,6 +5,7 @@ from handlers.mind.characters.autonomous import answering, deciding, looking_bac
 from handlers.mind.context import TurnContext
 from projections.folds.characters.autonomy import LAYER
 from projections.folds.characters.body import mind_of
+from schemas.messages.characters import ReflectionRequested
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed, TurnFailed, TurnGranted
 from schemas.messages.sensing import Sensed
@@ -55,6 +56,11 @@ def granted(turn: TurnContext, result: TurnGranted | TurnFailed) -> None:
     """Take a character's turn to ask its model, or hear that it did not come in time."""
     turns.granted(turn, result)
     changed(turn)
+
+
+def look_back(turn: TurnContext, control: ReflectionRequested) -> None:
+    """Have a character look back because somebody wants it to."""
+    looking_back.requested(turn, mind_of(turn.packs), control)
 
 
 def changed(turn: TurnContext) -> None:

@@ -25,9 +25,6 @@ OF_A_NEWER_PACK = ActionDeclared(id="unknown")
 def begun(character: Character, how: Autonomous, act: Act, now: datetime) -> Character:
     """Return the character that begins an action; its importance is found here."""
     declared = how.action(act.action) or OF_A_NEWER_PACK
-    before = character.autonomy
-    act = replace(act, importance=_importance(before.acts, act.action))
-    kept = limits.EPISODES if how.remembers else limits.RECENT_ACTS
     doing = Doing(
         decision_id=act.decision_id,
         behaviour=act.action,
@@ -35,8 +32,15 @@ def begun(character: Character, how: Autonomous, act: Act, now: datetime) -> Cha
         since=now,
         until=now + timedelta(seconds=declared.lasts_s),
     )
-    autonomy = replace(before, acts=(*before.acts, act)[-kept:])
+    autonomy = remembered(character.autonomy, how, act)
     return replace(character, doing=doing, idle_since=None, autonomy=autonomy)
+
+
+def remembered(known: Autonomy, how: Autonomous, act: Act) -> Autonomy:
+    """Return what is known once an action is an episode; its importance is found here."""
+    act = replace(act, importance=_importance(known.acts, act.action))
+    kept = limits.EPISODES if how.remembers else limits.RECENT_ACTS
+    return replace(known, acts=(*known.acts, act)[-kept:])
 
 
 def settled(character: Character, now: datetime) -> Character:
@@ -44,7 +48,7 @@ def settled(character: Character, now: datetime) -> Character:
     doing = character.doing
     if doing is not None and now < doing.until:
         return character
-    autonomy = _ended(character.autonomy, "unknown", "")
+    autonomy = ended(character.autonomy, "unknown", "")
     return replace(character, autonomy=autonomy)
 
 
@@ -65,7 +69,7 @@ def reported(
     proves: Ending = (
         outcome if outcome != "succeeded" or not act.is_empty else "unknown"
     )
-    autonomy = _ended(before, proves, error)
+    autonomy = ended(before, proves, error)
     routines = before.routines
     # What was done by chance trains nothing: nobody chose it for the situation.
     if how.remembers and act.by != "random" and proves in ("succeeded", "failed"):
@@ -75,7 +79,7 @@ def reported(
 
 def cancelled(character: Character) -> Character:
     """Return the character whose action a command from outside ended."""
-    return replace(character, autonomy=_ended(character.autonomy, "cancelled", ""))
+    return replace(character, autonomy=ended(character.autonomy, "cancelled", ""))
 
 
 def learned(
@@ -83,34 +87,51 @@ def learned(
 ) -> Map[str, Routine]:
     """Return the routines after one more end of an action in its situation."""
     known = routines.get(act.situation)
-    fresh = Routine(action=act.action, target=act.target)
+    fresh = (act.situation, act.action, act.target)
     if known is None:
-        return _stored(routines, act.situation, fresh) if succeeded else routines
+        return stored(routines, *fresh) if succeeded else routines
     if known.action != act.action:
         # Its own counts begin: it did nothing for what the other one earned.
         replaces = succeeded and known.rate < how.replaced_under
-        return routines.set(act.situation, fresh) if replaces else routines
-    known = replace(
-        known,
-        uses=known.uses + 1,
-        successes=known.successes + succeeded,
-        target=act.target if succeeded else known.target,
-    )
-    if known.uses >= how.dropped_after and known.rate < how.dropped_under:
+        return stored(routines, *fresh) if replaces else routines
+    known = counted(known, succeeded=succeeded)
+    if succeeded:
+        known = replace(known, target=act.target)
+    if has_failed(known, how):
         return routines.delete(act.situation)
     return routines.set(act.situation, known)
 
 
-def _stored(
-    routines: Map[str, Routine], situation: str, routine: Routine
+def stored(
+    routines: Map[str, Routine], situation: str, action: str, target: str | None
 ) -> Map[str, Routine]:
-    if len(routines) >= limits.ROUTINES:
+    """Return the routines with what was done once, with success; the worst makes room."""
+    if len(routines) >= limits.ROUTINES and situation not in routines:
         worst = min(sorted(routines), key=lambda each: routines[each].rate)
         routines = routines.delete(worst)
-    return (routines or EMPTY).set(situation, routine)
+    fresh = Routine(action=action, target=target)
+    return (routines or EMPTY).set(situation, fresh)
 
 
-def _ended(autonomy: Autonomy, outcome: Ending, error: str) -> Autonomy:
+def counted(routine: Routine, *, succeeded: bool) -> Routine:
+    """Return a routine after one more use."""
+    return replace(
+        routine, uses=routine.uses + 1, successes=routine.successes + succeeded
+    )
+
+
+def is_trusted(routine: Routine, how: Routines) -> bool:
+    """Tell whether a routine is done again without a model."""
+    return routine.uses >= how.least_uses and routine.rate > how.rate_over
+
+
+def has_failed(routine: Routine, how: Routines) -> bool:
+    """Tell whether a routine failed so often that it goes."""
+    return routine.uses >= how.dropped_after and routine.rate < how.dropped_under
+
+
+def ended(autonomy: Autonomy, outcome: Ending, error: str) -> Autonomy:
+    """Return what is known once the action that goes on ended so."""
     if not autonomy.acts or autonomy.acts[-1].outcome is not None:
         return autonomy
     last = autonomy.acts[-1]

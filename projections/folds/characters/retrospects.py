@@ -1,13 +1,15 @@
 """Fold how an autonomous character looks back: what is due, and what it remembers of it."""
 
+from datetime import datetime
 from typing import get_args
 
 from msgspec.structs import replace
 
 from projections.folds.characters import asks, body, situations
+from projections.folds.characters.situations import Surroundings
 from projections.folds.fold_context import FoldContext
 from schemas.messages.learning import InsightFormed, RetrospectCause
-from schemas.packs.autonomous import Reflections
+from schemas.packs.autonomous import Autonomous, Reflections
 from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.state.autonomy import Act, Autonomy
@@ -59,24 +61,34 @@ def formed(
     if mind is None or mind.autonomous is None:
         return state
     how, character = mind.autonomous, state.character
-    known = character.autonomy
+    here = situations.surroundings(how, character.body.fields)
+    known = found(character.autonomy, how, here, message, context.now)
+    return replace(state, character=replace(character, autonomy=known))
+
+
+def found(
+    known: Autonomy,
+    how: Autonomous,
+    here: Surroundings,
+    message: InsightFormed,
+    now: datetime,
+) -> Autonomy:
+    """Return what is known once something was found by looking back."""
     if message.of == "reflection":
         known = replace(known, reflected=message.until)
     else:
         known = replace(known, reviewed=known.count)
-    if message.text:
-        here = situations.surroundings(how, character.body.fields)
-        insight = Act(
-            decision_id=message.until,
-            at=context.now,
-            action=ACTION,
-            by="reflection",
-            situation=situations.fingerprint(how, here, known.acts),
-            importance=IMPORTANCE,
-            outcome="succeeded",
-            thought=message.text[: limits.INSIGHT],
-            position=here.position,
-        )
-        kept = (*known.insights, insight)[-limits.INSIGHTS :]
-        known = replace(known, insights=kept)
-    return replace(state, character=replace(character, autonomy=known))
+    if not message.text:
+        return known
+    insight = Act(
+        decision_id=message.until,
+        at=now,
+        action=ACTION,
+        by="reflection",
+        situation=situations.fingerprint(how, here, known.acts),
+        importance=IMPORTANCE,
+        outcome="succeeded",
+        thought=message.text[: limits.INSIGHT],
+        position=here.position,
+    )
+    return replace(known, insights=(*known.insights, insight)[-limits.INSIGHTS :])

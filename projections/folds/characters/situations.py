@@ -37,9 +37,13 @@ class Surroundings(Struct, frozen=True):
 
 def surroundings(how: Autonomous, fields: Mapping[str, object]) -> Surroundings:
     """Read them from the fields of a body; what cannot be read is left out."""
-    state = field_value(how.state, fields)[1]
-    position = field_value(how.position, fields)[1]
-    nearby = field_value(how.nearby, fields)[1]
+    names = (how.state, how.position, how.nearby)
+    state, position, nearby = (field_value(each, fields)[1] for each in names)
+    return surroundings_of(state, position, nearby)
+
+
+def surroundings_of(state: object, position: object, nearby: object) -> Surroundings:
+    """Read them from what a body tells; what cannot be read is left out."""
     found = map(_near, nearby[:_NEARBY]) if isinstance(nearby, list) else ()
     return Surroundings(
         state=state[:_LONGEST] if isinstance(state, str) and state else NOWHERE,

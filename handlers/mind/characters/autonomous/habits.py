@@ -6,7 +6,7 @@ from msgspec import Struct
 
 from handlers.mind.characters.autonomous import actions, chance
 from handlers.mind.context import TurnContext
-from projections.folds.characters import situations
+from projections.folds.characters import episodes, situations
 from projections.folds.characters.situations import Surroundings
 from schemas.messages.arms import ROUTINE, Action
 from schemas.messages.decisions import Candidate, Draw
@@ -53,9 +53,7 @@ def find(
     """Return the routine for this situation, if it is trusted and can be done."""
     situation = situations.fingerprint(how, here, known.acts)
     routine, terms = known.routines.get(situation), how.routines
-    if routine is None or routine.uses < terms.least_uses:
-        return None
-    if routine.rate <= terms.rate_over:
+    if routine is None or not episodes.is_trusted(routine, terms):
         return None
     declared = how.action(routine.action)
     if declared is None or declared.by_command:

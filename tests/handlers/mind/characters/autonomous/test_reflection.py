@@ -10,9 +10,10 @@ from handlers.mind.turn import Turn
 from projections.folds.characters import retrospects
 from schemas.codec import checkpoint
 from schemas.messages.asks import ModelAsked
+from schemas.messages.characters import ReflectionRequested
 from schemas.messages.decisions import Decided
 from schemas.messages.learning import InsightFormed
-from schemas.messages.notes import Handled
+from schemas.messages.notes import ControlRefused, Handled
 from schemas.messages.results import ClockTicked, ModelAnswered
 from schemas.packs.autonomous import Autonomous, Reflections
 from schemas.state.autonomy import Act, Autonomy
@@ -271,3 +272,36 @@ def test_the_rules_name_the_habit_and_the_worst() -> None:
     failing = [episode(20, "Lean", outcome="failed", error="Too far."), episode(21)]
     assert reflecting.by_rules(failing) == "Lean failed 1 of 2 times (Too far.)."
     assert reflecting.by_rules(()) == "What I did lately went well."
+
+
+def test_somebody_can_have_it_look_back() -> None:
+    """At once, by its model; refused with the reason if there is nothing to look at."""
+    scenario = thoughtful()
+    wanted = ReflectionRequested()
+    assert "nothing was done" in one(scenario.control(wanted), ControlRefused).detail
+    acts(scenario, 1)
+    asked = scenario.control(wanted)
+    assert one(asked, ModelAsked).reason == "asked"
+    again = one(scenario.control(wanted), ControlRefused)
+    assert (again.reason, again.detail) == ("unfit", "its model has not answered yet")
+    made = one(reflects(scenario, asked, '{"observations": ["So."]}'), InsightFormed)
+    assert (made.cause, made.text) == ("asked", "So.")
+
+    review = scenario.control(ReflectionRequested(of="review"))
+    assert one(review, ModelAsked).purpose == "review"
+
+
+def test_who_cannot_look_back_says_so() -> None:
+    """Without memory, without a model for a review, or being none."""
+    scenario = alone()
+    acts(scenario, 1)
+    review = one(scenario.control(ReflectionRequested(of="review")), ControlRefused)
+    assert "without a model" in review.detail
+    assert one(scenario.control(ReflectionRequested()), InsightFormed).cause == "asked"
+    first = Scenario(cafe(tier=1), agent="golem")
+    assert (
+        "no memory" in one(first.control(ReflectionRequested()), ControlRefused).detail
+    )
+    companion = Scenario(agent="ada")
+    refused = one(companion.control(ReflectionRequested()), ControlRefused)
+    assert "no autonomous character" in refused.detail
