@@ -92,7 +92,9 @@ class DecisionRecord:
     @property
     def is_gated(self) -> bool:
         """Whether no strategy was asked: a gate closed, a person is told what became of
-        their words, or a timer was due."""
+        their words, a timer was due, or a character's layer decided."""
+        if self.decided.layer is not None:
+            return True
         return self.decided.path in ("none", "acknowledged", "proactive")
 
     @property

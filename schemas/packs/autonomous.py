@@ -18,9 +18,13 @@ ActionKind = Literal["wander", "look", "sit", "gesture", "game"]
 
 ANY_STATE = "*"
 
+Tier = Literal[0, 1, 2, 3]
+
+UNREMEMBERING: Tier = 1
 WITH_MEMORY = 2
 IMPROVING = 3
-"""The tiers from which on a character has memory, and improves itself."""
+"""The highest tier without memory; those from which on a character has memory, and
+improves itself."""
 
 BASELINE: dict[ActionKind, float] = {
     "wander": 0.4,
@@ -113,7 +117,7 @@ class Improvement(Part):
 class Autonomous(Part):
     """What makes a character decide by itself what it does next."""
 
-    tier: Literal[0, 1, 2, 3] = 0
+    tier: Tier = 0
     """0: at random; 1: a model is asked; 2: with memory, routines and a second try; 3: it
     reflects and improves itself, too."""
     actions: tuple[ActionDeclared, ...] = Field(min_length=1, max_length=256)

@@ -1,6 +1,6 @@
 """Where a character's events, times and answers go: to its layers, or to its autonomy."""
 
-from handlers.mind.characters import occasions, think, turns
+from handlers.mind.characters import modes, occasions, think, turns
 from handlers.mind.characters.autonomous import answering, deciding, looking_back
 from handlers.mind.context import TurnContext
 from projections.folds.characters.autonomy import LAYER
@@ -18,7 +18,7 @@ def on_event(turn: TurnContext, event: Sensed, mind: CharacterMind) -> None:
     if occasions.meaning(turn) == "clock":
         turn.emit(Handled(reason="recorded"))
     elif mind.autonomous is not None:
-        deciding.on_event(turn, event, mind)
+        deciding.on_event(turn, event, modes.under(turn, mind))
     else:
         think.on_event(turn, event, mind)
 
@@ -33,9 +33,9 @@ def run(turn: TurnContext, timer: Timer) -> None:
     elif mind is None or mind.autonomous is None:
         think.run(turn, timer)
     elif timer.purpose == "think":
-        deciding.at_timer(turn, timer, mind)
+        deciding.at_timer(turn, timer, modes.under(turn, mind))
     elif asked is not None and asked.ask_id == timer.id:
-        answering.give_up(turn, mind, asked)
+        answering.give_up(turn, modes.under(turn, mind), asked)
     else:
         # Of a layer that it had before its pack changed.
         think.run(turn, timer)
@@ -48,6 +48,7 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> bool:
         looking_back.heard(turn, past, result)
         return True
     if mind is not None and mind.autonomous is not None:
+        mind = modes.under(turn, mind)
         return answering.heard(turn, mind, result) or think.heard(turn, result)
     return think.heard(turn, result)
 
