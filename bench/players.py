@@ -6,12 +6,10 @@ settings play the same log, byte for byte.
 
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
-from pathlib import Path
 
 import orjson
 
 from echoic.config.load import defaults, mind_settings
-from echoic.packs.load import load
 from echoic.world.memory import InMemoryMind, Setting, match_limits
 from handlers.effects.delivery import spoken
 from handlers.mind.turn import Turn
@@ -21,10 +19,11 @@ from schemas.codec.envelope import Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked, TurnAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import Delivered, ModelAnswered, TurnGranted
+from schemas.packs.manifest import Pack
 from schemas.values.base import rfc3339
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
-from schemas.values.settings import MindSettings
+from schemas.values.settings import MindSettings, StrategySpec
 from schemas.values.subjects import AGENT_SOURCE, sensor_subject
 from streams.session_files.file import SessionFile
 
@@ -34,24 +33,26 @@ MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 Answer = Callable[[str, str], str]
 """Return what the model says, by the id of its question and the prompt."""
 
+_TOKEN = 4
+"""About so many letters does a token have."""
+
 
 class Players:
     """Minds of those who live in a world."""
 
     def __init__(
-        self, plan: Plan, pack: Path, model: ModelSettings | None, answer: Answer
+        self,
+        plan: Plan,
+        packs: Mapping[str, Pack],
+        model: ModelSettings | None,
+        answer: Answer,
+        strategy: StrategySpec | None = None,
     ) -> None:
-        """Prepare a mind for each member of the plan; a model answers by `answer`.
-
-        The pack of a place lies in its folder under that of the others.
-        """
+        """Prepare a mind for each member of the plan, by its pack; `answer` is the model."""
         self._plan, self._answer = plan, answer
         self._said: list[tuple[str, str, bytes]] = []
         began = plan.base + timedelta(seconds=plan.begins_s)
-        settings = _settings(plan.run, model)
-        packs = {each: load(pack) for each in plan.names}
-        if plan.place is not None:
-            packs[plan.place] = load(pack / plan.place)
+        settings = _settings(plan.run, model, strategy)
         self.minds: Mapping[str, InMemoryMind] = {
             each: InMemoryMind(
                 Setting(
@@ -115,11 +116,14 @@ class Players:
         """Return what comes of an ask at once; None if it is none."""
         match output.message:
             case ModelAsked() as asked:
+                text = self._answer(output.id, asked.prompt)
                 return ModelAnswered(
                     ask_id=output.id,
                     request_hash=asked.request_hash,
                     model=asked.model,
-                    text=self._answer(output.id, asked.prompt),
+                    text=text,
+                    input_tokens=(len(asked.system) + len(asked.prompt)) // _TOKEN,
+                    output_tokens=len(text) // _TOKEN,
                 )
             case TurnAsked():
                 return TurnGranted(ask_id=output.id)
@@ -149,9 +153,12 @@ def _told_to_another(output: Output) -> Wire | None:
     )
 
 
-def _settings(seed: str, model: ModelSettings | None) -> MindSettings:
+def _settings(
+    seed: str, model: ModelSettings | None, strategy: StrategySpec | None
+) -> MindSettings:
     """Return the settings as they are shipped, without a rate limit."""
     made = mind_settings(defaults(), match_limits()).model_dump()
     asked = model.model_dump() if model is not None else None
     changes = {"seed": seed, "intake": None, "model": asked}
-    return MindSettings.model_validate({**made, **changes})
+    chosen = {"strategy": strategy.model_dump()} if strategy is not None else {}
+    return MindSettings.model_validate({**made, **changes, **chosen})

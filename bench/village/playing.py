@@ -5,6 +5,7 @@ from pathlib import Path
 
 from bench.players import MIDNIGHT as MIDNIGHT
 from bench.players import Players
+from echoic.packs.load import load
 from echoic.world.memory import InMemoryMind
 from packs.village import model
 from packs.village.sensor.playing import Plan, Played, play
@@ -40,7 +41,8 @@ class Village:
             place=PLACE,
         )
         asked = ModelSettings(name=model.NAME) if has_model else None
-        self._players = Players(self.plan, PACK, asked, model.answer)
+        packs = dict.fromkeys(self.plan.names, load(PACK)) | {PLACE: load(PACK / PLACE)}
+        self._players = Players(self.plan, packs, asked, model.answer)
 
     @property
     def minds(self) -> dict[str, InMemoryMind]:

@@ -1,0 +1,1 @@
+"""Days of the café, played on each tier and counted."""
