@@ -21,6 +21,9 @@ from schemas.values.reasons import Absence
 IDLE_S = "idle_s"
 """The name under which conditions find for how many seconds nothing was done."""
 
+SCRIPTED = "scripted"
+"""The name under which conditions find that a character has no model, or one that failed."""
+
 PRIORITIES = "priorities"
 """The name under which conditions find how much each kind of work matters, if it is weighed."""
 
@@ -110,6 +113,16 @@ class Think(Part):
     """By how much the grid is moved, so that characters do not all think at once."""
 
 
+class Backoff(Part):
+    """How long a reflex is held back whose action failed, so that it does not try on and on.
+
+    Each failure in a row doubles the time; a success ends it.
+    """
+
+    first_s: Seconds = 1.0
+    most_s: Seconds = 60.0
+
+
 class CharacterMind(Part):
     """What makes an agent a character."""
 
@@ -125,6 +138,7 @@ class CharacterMind(Part):
     behaviours: dict[Token, Behaviour] = Field(default_factory=dict, max_length=256)
     reflexes: tuple[Reflex, ...] = Field(default=(), max_length=256)
     """The highest priority that holds wins; of equal ones the first."""
+    backoff: Backoff = Backoff()
     tactics: Tactics | None = None
     """How it works off what it plans."""
     talker: Talker | None = None

@@ -128,6 +128,15 @@ class Words(Struct, frozen=True, kw_only=True):
     thought: str
 
 
+class Failing(Struct, frozen=True, kw_only=True):
+    """Something that a reflex does, and that failed when it was done last."""
+
+    count: int
+    """How often in a row."""
+    until: datetime
+    """When it may be done again."""
+
+
 class LayerAsk(Struct, frozen=True, kw_only=True):
     """An answer of a model that a layer waits for."""
 
@@ -160,6 +169,11 @@ class Character(Struct, frozen=True, kw_only=True):
     """How much each kind of work matters, 0 to 1."""
     asked: Map[str, LayerAsk] = EMPTY
     """What layers wait for, by layer."""
+    failing: Map[str, Failing] = EMPTY
+    """What failed when a reflex did it last, by behaviour."""
+    failed: Map[str, str] = EMPTY
+    """Why a layer's model gave nothing when it was last asked, by layer: it is scripted
+    until one does."""
     called: Map[str, datetime] = EMPTY
     """When each layer's model was last asked."""
     plan: Plan = NO_PLAN

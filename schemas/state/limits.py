@@ -173,5 +173,8 @@ LEARNED = 32
 ROUTINES = 50
 """How many routines it has; the one with the least rate goes."""
 
+FAILING = 32
+"""How many behaviours it is remembered of that they failed; the one held back least goes."""
+
 THOUGHT = 200
 """How many characters of a thought, a reason or an error are remembered."""

@@ -15,6 +15,16 @@ class CharacterSettings(Part):
     turns: Annotated[bool, Setting("characters.turns", start="on")] = added(False)
     """Whether talkers and executors wait for their turn before they ask a model: the most
     urgent first, and what a model is told is as things are then."""
+    backs_off: Annotated[bool, Setting("characters.backs_off", start="on")] = added(
+        False
+    )
+    """Whether a reflex is held back for a while whose action failed, as its pack's
+    `backoff` says."""
+    falls_back: Annotated[bool, Setting("characters.falls_back", start="on")] = added(
+        False
+    )
+    """Whether a character is scripted without a model, and while its model failed, and says
+    so: conditions find `scripted = true`."""
     call_gap_s: Annotated[
         float, Setting("characters.call_gap_s", start=0.25)
     ] = added(0.0, ge=0.0, le=60.0)

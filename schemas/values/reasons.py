@@ -73,7 +73,13 @@ Absence = Literal["dead", "player_controlled", "locked", "asleep"]
 """Why a character does not decide."""
 
 Verdict = Literal[
-    "acts", "nothing_due", "goes_on", "matters_less", "uninterruptible", "not_asked"
+    "acts",
+    "nothing_due",
+    "goes_on",
+    "matters_less",
+    "uninterruptible",
+    "not_asked",
+    "held_back",
 ]
 """What a layer of a character came to."""
 

@@ -4,6 +4,7 @@ from collections.abc import Mapping
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handlers.mind.characters import reflexes
 from handlers.mind.characters.executor import executing
@@ -15,7 +16,9 @@ from handlers.mind.characters.talker import talking
 from handlers.mind.context import TurnContext
 from schemas.messages.decisions import LayerVerdict
 from schemas.packs.characters import CharacterMind
-from schemas.state.character import Character
+from schemas.state.character import Character, Failing
+
+_NONE: Mapping[str, Failing] = {}
 
 
 class Looked(Struct, frozen=True):
@@ -67,14 +70,34 @@ def look(
     at: datetime,
 ) -> Looked:
     """Return what each layer comes to at a time, with the body as it is then."""
-    found = reflexes.find(mind, fields, reflexes.doing_at(character, at))
+    doing, waits = reflexes.doing_at(character, at), _waits(turn, character, at)
+    found = reflexes.find(mind, fields, doing, waits=waits)
     works = work.find(mind, character, fields, at)
     if mind.mode == "single":
         both = one_model.verdict(turn, mind, character, fields, at)
-        return Looked(found, works, None, None, both)
+        return Looked(found, works, None, None, _told(both, character))
     talks = talking.verdict(turn, mind, character, fields, at)
     plans = executing.verdict(turn, mind, character, fields, at)
-    return Looked(found, works, talks, plans, None)
+    return Looked(found, works, _told(talks, character), _told(plans, character), None)
+
+
+def _told(verdict: LayerVerdict | None, character: Character) -> LayerVerdict | None:
+    """Return a layer's verdict, which says so if its model failed when it was last asked."""
+    reason = character.failed.get(verdict.layer) if verdict is not None else None
+    if verdict is None or reason is None:
+        return verdict
+    why = f"{verdict.why}; scripted since its model failed: {reason}"
+    return replace(verdict, why=why)
+
+
+def _waits(
+    turn: TurnContext, character: Character, at: datetime
+) -> Mapping[str, Failing]:
+    """Return what is held back at a time, by behaviour, as it failed."""
+    failing, rules = character.failing, turn.settings.characters
+    if not failing or rules is None or not rules.backs_off:
+        return _NONE
+    return {each: failing[each] for each in failing if at < failing[each].until}
 
 
 def next_time(
@@ -87,11 +110,15 @@ def next_time(
     def is_due(tick: datetime, then: Mapping[str, object]) -> bool:
         # As `look` finds it, but only as far as the first layer that acts.
         doing = reflexes.doing_at(character, tick)
-        if reflexes.find(mind, then, doing, among).acts:
+        waits = _waits(turn, character, tick)
+        if reflexes.find(mind, then, doing, among, waits).acts:
             return True
         works = work.find(mind, character, then, tick)
         if works is not None and works.acts:
             return True
+        if mind.mode == "single":
+            both = one_model.verdict(turn, mind, character, then, tick)
+            return both.verdict == "acts"
         asked = (
             layer.verdict(turn, mind, character, then, tick)
             for layer in (talking, executing)
@@ -101,6 +128,8 @@ def next_time(
     further = talking.times(turn, mind, character, fields)
     if mind.executor is not None:
         further += executing.times(turn, mind, character, fields)
-    if character.plan.tasks or character.plan.builds:
+    if character.plan.tasks or character.plan.builds or character.failed:
         further = [turn.now, *further]
+    held = _waits(turn, character, turn.now)
+    further += [held[each].until for each in sorted(held)]
     return reflexes.due(character, mind, turn.now, is_due, further)

@@ -12,8 +12,16 @@ from msgspec import Struct
 
 from schemas.messages.decisions import LayerVerdict
 from schemas.packs import conditions
-from schemas.packs.characters import IDLE_S, NO_TABLE, PRIORITIES, CharacterMind, Reflex
-from schemas.state.character import Character, Doing
+from schemas.packs.characters import (
+    IDLE_S,
+    NO_TABLE,
+    PRIORITIES,
+    SCRIPTED,
+    CharacterMind,
+    Reflex,
+)
+from schemas.state.character import Character, Doing, Failing
+from schemas.values.base import rfc3339
 from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import clamp, round6
 from schemas.values.reasons import Absence, Verdict
@@ -50,6 +58,7 @@ class Finding(Struct, frozen=True):
         return LayerVerdict(layer=LAYER, verdict=self.verdict, rule=rule, why=self.why)
 
 
+_NONE: Mapping[str, Failing] = {}
 _NOTHING = Finding((), None, "nothing_due", "no reflex holds")
 
 
@@ -58,7 +67,8 @@ def fields_at(
 ) -> Mapping[str, object]:
     """Return what conditions are held against at a time.
 
-    Fields, needs, `idle_s`, and `priorities` where kinds of work are weighed.
+    Fields, needs, `idle_s`, `scripted` where that holds, and `priorities` where kinds of work
+    are weighed.
     """
     body = character.body
     told = _plain(body.fields).copy()
@@ -66,6 +76,8 @@ def fields_at(
         reading = body.needs.get(name)
         if reading is not None:
             told[name] = round6(clamp(reading.now(now), 0.0, 1.0))
+    if character.failed or mind.mode == "scripted":
+        told[SCRIPTED] = True
     since = idle_since(character, now)
     if since is not None:
         told[IDLE_S] = round6(max((now - since).total_seconds(), 0.0))
@@ -123,20 +135,32 @@ def find(
     fields: Mapping[str, object],
     doing: Doing | None,
     among: tuple[Rule, ...] | None = None,
+    waits: Mapping[str, Failing] = _NONE,
 ) -> Finding:
     """Hold a body against the table, and the best rule against what is being done.
 
-    With `among`, the other rules are known not to hold.
+    With `among`, the other rules are known not to hold; what `waits` is held back, by
+    behaviour, as it failed.
     """
     rules = _table(mind).reflexes if among is None else among
     holding = tuple([rule.reflex for rule in rules if rule.holds(fields)])
     if not holding:
         return _NOTHING
+    free = holding
+    if waits:
+        free = tuple([each for each in holding if each.behaviour not in waits])
+    if not free:
+        best = max(holding, key=mind.priority)
+        return Finding(holding, best, "held_back", _failed(best, waits))
     # `max` returns the first of equal ones.
-    best = max(holding, key=mind.priority)
+    best = max(free, key=mind.priority)
     priority = mind.priority(best)
     if doing is None:
-        return Finding(holding, best, "acts", f"{best.when}, priority {priority:g}")
+        why = f"{best.when}, priority {priority:g}"
+        if free is not holding:
+            held = (_failed(each, waits) for each in holding if each not in free)
+            why = "; ".join((why, *held))
+        return Finding(holding, best, "acts", why)
     if doing.behaviour == best.behaviour:
         return Finding(holding, best, "goes_on", f"it does so already: {best.when}")
     over = f"priority {priority:g} against {doing.behaviour} of {doing.priority:g}"
@@ -145,6 +169,14 @@ def find(
         return Finding(holding, best, "uninterruptible", over)
     may = mind.behaviours[best.behaviour].interrupts and priority > doing.priority
     return Finding(holding, best, "acts" if may else "matters_less", over)
+
+
+def _failed(reflex: Reflex, waits: Mapping[str, Failing]) -> str:
+    failing = waits[reflex.behaviour]
+    return (
+        f"{reflex.behaviour} failed {failing.count} times in a row, held back until"
+        f" {rfc3339(failing.until)}"
+    )
 
 
 def due(

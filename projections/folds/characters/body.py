@@ -12,7 +12,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import timers
-from projections.folds.characters import hearing, places, plans
+from projections.folds.characters import failing, hearing, places, plans
 from projections.folds.fold_context import FoldContext
 from schemas.messages.arms import reflex_of
 from schemas.messages.asks import WakeupSet
@@ -68,7 +68,10 @@ def sensed(
         if doing.layer == plans.QUEUE:
             amount = _amount(mind, event.fields)
             return plans.ended(before, mind.tactics, event.outcome, amount, now)
-        return replace(before, doing=None, idle_since=now)
+        fails = failing.reported(
+            before.failing, mind.backoff, doing.behaviour, event.outcome, now
+        )
+        return replace(before, doing=None, idle_since=now, failing=fails)
     if doing is None and before.idle_since is None:
         return replace(before, idle_since=now)
     return before

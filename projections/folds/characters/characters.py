@@ -4,6 +4,7 @@ from projections.folds.characters import (
     asks,
     autonomy,
     body,
+    failing,
     places,
     retrospects,
     words,
@@ -32,9 +33,9 @@ def noticed(
             return autonomy.completed(state, context, message)
         case Completed() if state.character.asked:
             state = words.said(state, context, message)
-            return asks.over(state, message.decision_id)
+            return asks.over(_judged(state, context, message), message.decision_id)
         case Dropped() if state.character.asked:
-            return asks.over(state, message.decision_id)
+            return asks.over(_judged(state, context, message), message.decision_id)
         case TimerFailed(purpose="layer"):
             return asks.broken(state, message.timer_id)
         case InsightFormed():
@@ -43,3 +44,12 @@ def noticed(
             return places.moved(state, message)
         case _:
             return state
+
+
+def _judged(
+    state: AgentState, context: FoldContext, message: Completed | Dropped
+) -> AgentState:
+    rules = context.settings.characters
+    if rules is None or not rules.falls_back:
+        return state
+    return failing.ended(state, message)
