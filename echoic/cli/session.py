@@ -7,6 +7,7 @@ from uuid import uuid4
 
 import typer
 
+from echoic.cli import film
 from echoic.cli.connected import aid_provider, on_instance, send
 from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.cli.progress import Progress
@@ -26,6 +27,8 @@ from schemas.values.subjects import partition_of
 from streams.session_files.file import write_session, write_world
 
 app = new_app("session", "Stretches of the log that can be replayed.")
+app.command()(film.film)
+app.command()(film.shares)
 
 Id = Annotated[str, typer.Argument(metavar="ID", help="Its id, or how that begins.")]
 

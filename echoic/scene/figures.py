@@ -1,8 +1,9 @@
 """A figure: one character as it is to be drawn, and what its body's reports tell of it."""
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
+from string import ascii_uppercase, digits
 from typing import Literal
 
 from schemas.packs.characters import CharacterMind
@@ -13,6 +14,10 @@ FAR = 1e6
 
 _WORDS = 200
 """How many characters of a place's or a weather's name are kept."""
+
+_NAMELESS = "•"
+"""The mark of those for whom no letter is left."""
+_MARKS = ascii_uppercase + digits + ascii_uppercase.lower()
 
 Kind = Literal["does", "says", "ends", "fails", "plans", "talks", "is"]
 
@@ -77,6 +82,8 @@ class Figure:
     talk: str | None = None
     """The conversation that it takes part in."""
     fields: dict[str, object] = field(default_factory=dict)
+    reported: bool = False
+    """Whether its body was reported since somebody last looked."""
 
     @property
     def map(self) -> Map:
@@ -86,6 +93,7 @@ class Figure:
     def told(self, fields: Mapping[str, object]) -> None:
         """Take a report of its body, which holds what has changed."""
         self.fields.update(fields)
+        self.reported = True
         known = self.map
         self.x, self.y = _place(known, self.fields)
         self.place = _word(_inner(known.place, self.fields))
@@ -100,6 +108,18 @@ class Figure:
     def saying(self, at: datetime) -> str:
         """Return what it says at a time."""
         return self.said.text if self.said is not None and at < self.said.until else ""
+
+
+def marked(names: Sequence[str]) -> dict[str, str]:
+    """Return a mark for each name: its own first letter if that is free, else another."""
+    found: dict[str, str] = {}
+    free = dict.fromkeys(_MARKS)
+    for name in names:
+        letters = [each for each in name.upper() if each in free]
+        mark = letters[0] if letters else next(iter(free), _NAMELESS)
+        free.pop(mark, None)
+        found[name] = mark
+    return found
 
 
 def lasts(mind: CharacterMind | None, action: str) -> timedelta:

@@ -5,13 +5,12 @@ Pure. It fits the room that it is given; whoever has none on it is counted.
 
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime
-from string import ascii_uppercase, digits
 
 from rich.console import RenderableType
 from rich.table import Table
 from rich.text import Text
 
-from echoic.scene.figures import Figure, Happening
+from echoic.scene.figures import Figure, Happening, marked
 from echoic.scene.scene import Scene
 from echoic.terminal.screen import PLAIN, Terminal, counted, text
 from schemas.packs.map import Map
@@ -30,9 +29,6 @@ LAYERS: Mapping[str, str] = {
 """The colour of each layer; its name stands beside it."""
 
 _SEVERAL = "+"
-_NAMELESS = "•"
-"""The mark of those for whom no letter is left."""
-_MARKS = ascii_uppercase + digits + ascii_uppercase.lower()
 _EMPTY = " "
 _GROUND = "·"
 
@@ -62,18 +58,6 @@ def screen(
     left = height - rows - 4
     for each in latest[-left:] if left > 0 else ():
         yield _line(_happened(each))
-
-
-def marked(names: Sequence[str]) -> dict[str, str]:
-    """Return a mark for each name: its own first letter if that is free, else another."""
-    found: dict[str, str] = {}
-    free = dict.fromkeys(_MARKS)
-    for name in names:
-        letters = [each for each in name.upper() if each in free]
-        mark = letters[0] if letters else next(iter(free), _NAMELESS)
-        free.pop(mark, None)
-        found[name] = mark
-    return found
 
 
 def _line(line: Text) -> Text:

@@ -5,9 +5,9 @@ from typing import Any
 
 import pytest
 
-from echoic.scene.figures import Figure
+from echoic.scene.figures import Figure, marked
 from echoic.scene.scene import Scene
-from echoic.terminal.map import marked, screen
+from echoic.terminal.map import screen
 from echoic.terminal.screen import Terminal, rendered
 from schemas.packs.characters import CharacterMind
 from tests.factories import AGENT
