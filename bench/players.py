@@ -7,24 +7,23 @@ settings play the same log, byte for byte.
 from collections.abc import Callable, Mapping, Sequence
 from datetime import UTC, datetime, timedelta
 
-import orjson
-
 from echoic.config.load import defaults, mind_settings
 from echoic.world.memory import InMemoryMind, Setting, match_limits
+from handlers.effects.agents import is_told
 from handlers.effects.delivery import spoken
 from handlers.mind.turn import Turn
 from handlers.worker.wakeups import CHANNEL, told
 from packs.playing import Plan
+from schemas.codec.agent_events import agent_event
 from schemas.codec.envelope import Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked, TurnAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import Delivered, ModelAnswered, TurnGranted
 from schemas.packs.manifest import Pack
-from schemas.values.base import rfc3339
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
 from schemas.values.settings import MindSettings, StrategySpec
-from schemas.values.subjects import AGENT_SOURCE, sensor_subject
+from schemas.values.subjects import parse
 from streams.session_files.file import SessionFile
 
 MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
@@ -101,16 +100,22 @@ class Players:
             self._said.append((agent, CHANNEL, woken))
         for output in turn.outputs:
             asked = output.message
-            if isinstance(asked, DeliveryAsked) and asked.channel != AGENT_SOURCE:
+            if isinstance(asked, DeliveryAsked) and not is_told(asked):
                 self._said.append((agent, asked.channel, spoken(asked)))
         for output in turn.outputs:
-            event = _told_to_another(output)
-            if event is not None and event.subject.split(".")[1] in self.minds:
-                self.minds[event.subject.split(".")[1]].publish(event)
+            if isinstance(output.message, DeliveryAsked) and is_told(output.message):
+                self._tell(output)
         for output in turn.outputs:
             result = self._result(output)
             if result is not None:
                 self.minds[agent].tell(result)
+
+    def _tell(self, asked: Output) -> None:
+        """Tell another member what an ask says, if it is one."""
+        event = agent_event(self.minds[asked.agent].epoch, asked)
+        receiver = self.minds.get(parse(event.subject).agent)
+        if receiver is not None:
+            receiver.receive(event, asked.at)
 
     def _result(self, output: Output) -> Delivered | ModelAnswered | TurnGranted | None:
         """Return what comes of an ask at once; None if it is none."""
@@ -131,26 +136,6 @@ class Players:
                 return Delivered(ask_id=output.id, channel=asked.channel)
             case _:
                 return None
-
-
-def _told_to_another(output: Output) -> Wire | None:
-    """Return the event that another agent is told by an output; None if none is."""
-    asked = output.message
-    if not isinstance(asked, DeliveryAsked) or asked.channel != AGENT_SOURCE:
-        return None
-    action = asked.action
-    assert action is not None, "the channel of agents takes actions alone"
-    assert action.target is not None, "somebody is told"
-    body = {
-        "text": asked.text,
-        "fields": {**action.params, "agent": output.agent},
-        "occurred_at": rfc3339(output.at),
-    }
-    return Wire(
-        subject=sensor_subject(action.target, AGENT_SOURCE, action.type),
-        headers={"ce-id": f"agent-{output.id}", "ce-time": rfc3339(output.at)},
-        body=orjson.dumps(body),
-    )
 
 
 def _settings(

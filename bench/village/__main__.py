@@ -1,7 +1,7 @@
 """Play days of the village, and count which layer decided: `python -m bench.village`.
 
-With a fixed model (`model.py`), and without one by `--no-model`, where every decision is a
-reflex's. `--record FOLDER` keeps the session of each villager.
+With the pack's model of rules, and without one by `--no-model`, where every decision is a
+reflex's. `--record FILE` keeps the world as one file.
 """
 
 import argparse
@@ -11,7 +11,7 @@ from bench.village import shares
 from bench.village.playing import Village
 from packs.broker import counted
 from packs.village.sensor.villager import PEOPLE, TRAITS
-from streams.session_files.file import write_session
+from streams.session_files.file import write_world
 
 
 def main() -> None:
@@ -34,9 +34,7 @@ def main() -> None:
         acts = ", ".join(f"{arm} {n}" for arm, n in each.reflexes.most_common())
         print(f"{name}: {acts}")
     if args.record:
-        args.record.mkdir(parents=True, exist_ok=True)
-        for name, session in sessions.items():
-            write_session(args.record / f"{name}.echoic", session)
+        write_world(args.record, village.plan.run, list(sessions.values()))
 
 
 def _arguments() -> argparse.Namespace:
@@ -47,7 +45,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--characters", type=int, default=6, choices=range(1, 7))
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--no-model", action="store_true")
-    parser.add_argument("--record", type=Path, metavar="FOLDER")
+    parser.add_argument("--record", type=Path, metavar="FILE")
     return parser.parse_args()
 
 

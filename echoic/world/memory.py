@@ -11,6 +11,7 @@ from functools import cache
 from uuid import NAMESPACE_URL, UUID, uuid5
 
 import orjson
+from msgspec.structs import replace
 
 from echoic.embedders import embedder
 from echoic.packs import load
@@ -101,9 +102,13 @@ class InMemoryMind:
         _, agent, source, type_ = wire.subject.split(".")
         subject = input_subject(self._partition, agent, "sensor", f"{source}.{type_}")
         at = datetime.fromisoformat(wire.headers["ce-time"])
+        self.receive(Wire(subject, wire.headers, wire.body), at)
+
+    def receive(self, wire: Wire, at: datetime) -> None:
+        """Append an input as the log holds it, and answer it."""
         # As the broker's clock: it never runs backwards, even if events are out of order.
         self.seconds = max(self.seconds, (at - self._setting.began).total_seconds())
-        self._take(Wire(subject, wire.headers, wire.body))
+        self._take(wire)
 
     def tell(self, message: InputMessage, agent: str | None = None) -> None:
         """Append an input for the mind's agent, or for `agent`, and answer it."""
@@ -159,22 +164,23 @@ class InMemoryMind:
         input_ = read_input(self._stored(wire))
         need = needs_of(input_)
         further = [embedded(text) for text in need.further]
-        made = self._embedder.embed(further) if further else []
+        vectors = self._embedder.embed(further) if further else []
         aids = Aids(
             vector=None if need.text is None else self._embedder.embed([need.text])[0],
             packs={self._pack.digest: self._pack},
-            vectors=dict(zip(further, made, strict=True)),
+            vectors=dict(zip(further, vectors, strict=True)),
         )
         turn = turns.answer(self._state, input_, aids, self.epoch)
         self._state = turn.state
+        outputs = []
         for output in turn.outputs:
-            self._stored(
-                Wire(output.record.subject, output.record.headers, output.record.body)
-            )
+            made = output.record
+            stored = self._stored(Wire(made.subject, made.headers, made.body))
+            outputs.append(replace(output, record=stored))
             if isinstance(output.message, Quarantined):
                 self.last_note = f"{output.message.reason}: {output.message.detail}"
         # After the whole group is stored: it may append the next input from within.
-        self._answered(turn)
+        self._answered(replace(turn, outputs=tuple(outputs)))
 
     def _stored(self, wire: Wire) -> Record:
         self._sequence += 1
