@@ -46,6 +46,8 @@ class Scene:
     land: Land
     people: dict[str, Villager]
     wolf: Wolf | None = None
+    meets_until: float = -1.0
+    """Until when a meeting goes on at the square."""
 
     def awake_near(self, one: Villager, at: float, cells: int) -> list[Villager]:
         """Return who else is awake and alive within some cells."""
@@ -70,7 +72,8 @@ def deed_of(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
     return do(scene, one, action, at)
 
 
-def _stay(goal: Cell, seconds: float, **more: object) -> Deed:
+def stay(goal: Cell, seconds: float, **more: object) -> Deed:
+    """Return the deed of going somewhere and staying for some seconds."""
     return Deed(goal, lambda _: seconds, lambda _: _DONE, **more)  # type: ignore[arg-type]  # a deed's own
 
 
@@ -132,18 +135,18 @@ def _until_pangs(one: Villager, now: float, *, forced: bool) -> float:
 
 
 def _warm_up(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
-    return _stay(closest(scene.land.fires, one.where(at)) or SQUARE, 1_800)
+    return stay(closest(scene.land.fires, one.where(at)) or SQUARE, 1_800)
 
 
 def _cool_down(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
-    return _stay(scene.land.water(one.where(at)), 1_200)
+    return stay(scene.land.water(one.where(at)), 1_200)
 
 
 def _shelter(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
     house = one.bed or closest(scene.land.houses, one.where(at))
     if house is None:
         raise Refused("there is no house")
-    return _stay(house, 900)
+    return stay(house, 900)
 
 
 def _flee(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
@@ -151,13 +154,13 @@ def _flee(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
     if wolf is None:
         raise Refused("there is nothing to flee from")
     away = [(1 if a >= b else -1) * 15 for a, b in zip(here, wolf.cell, strict=True)]
-    return _stay(within((here[0] + away[0], here[1] + away[1])), 5, speed=RUN)
+    return stay(within((here[0] + away[0], here[1] + away[1])), 5, speed=RUN)
 
 
 def _flee_home(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
     if one.bed is None:
         raise Refused(f"{one.name} has no house")
-    return _stay(one.bed, 300, speed=RUN)
+    return stay(one.bed, 300, speed=RUN)
 
 
 def _wander(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
@@ -166,14 +169,19 @@ def _wander(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
         round((draw(scene.seed, one.name, f"{at:.3f}", side) * 2 - 1) * far)
         for side in "xy"
     )
-    return _stay(within((here[0] + x, here[1] + y)), 30)
+    return stay(within((here[0] + x, here[1] + y)), 30)
 
 
 def _rest(scene: Scene, one: Villager, _: Action, at: float) -> Deed:
-    return _stay(one.where(at), 300)
+    return stay(one.where(at), 300)
 
 
-def _gather(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
+def gather(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
+    """Return the deed of bringing some of a kind.
+
+    Raises:
+        Refused: there is none, or nothing more can be carried.
+    """
     kind = action.target or "wood"
     if kind not in KINDS:
         raise Refused(f"there is no {kind} to gather")
@@ -261,11 +269,16 @@ def _stands(land: Land, one: Villager, name: str, cell: Cell) -> None:
 
 
 def _follow(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
-    whom = _whom(scene, one, action, at)
-    return _stay(whom.where(at), 10)
+    whom = neighbour(scene, one, action, at)
+    return stay(whom.where(at), 10)
 
 
-def _whom(scene: Scene, one: Villager, action: Action, at: float) -> Villager:
+def neighbour(scene: Scene, one: Villager, action: Action, at: float) -> Villager:
+    """Return who is meant; whoever is near, if nobody is named.
+
+    Raises:
+        Refused: nobody of that name is near.
+    """
     name = (action.target or "").strip().casefold()
     near = scene.awake_near(one, at, HEARING)
     found = next((each for each in near if each.name == name or not name), None)
@@ -280,7 +293,7 @@ def answers(scene: Scene, one: Villager, action: Action, at: float) -> None:
     Raises:
         Refused: nobody of that name is near.
     """
-    _whom(scene, one, action, at)
+    neighbour(scene, one, action, at)
 
 
 def _pay(land: Land, one: Villager, costs: Mapping[str, int]) -> None:
@@ -328,7 +341,7 @@ DEEDS: Mapping[str, Callable[[Scene, Villager, Action, float], Deed]] = {
     "explore": _wander,
     "rest": _rest,
     "idle": _rest,
-    "gather": _gather,
+    "gather": gather,
     "deposit_items": _deposit,
     "craft": _craft,
     "build": _build,

@@ -7,7 +7,7 @@ from typing import Any
 from packs.village.sensor import climate
 from packs.village.sensor.deeds import HEARING, Scene
 from packs.village.sensor.land import KINDS, SIZE, Cell, distance
-from packs.village.sensor.villager import LOAD, NEEDS, Villager
+from packs.village.sensor.villager import LOAD, NEEDS, SKILLS, URGES, Villager
 from schemas.messages.sensing import Fields, Sensed
 
 SOURCE = "village"
@@ -25,7 +25,7 @@ _DEPARTS = 0.05
 _TALKS_S = 20.0
 """How long after words began somebody is in a conversation."""
 _AT_ONCE = ("alive", "asleep", "frightened", "danger", "bedtime", "storm", "sheltered",
-            "dx", "dy", "in_conversation", "has_bed")  # fmt: skip
+            "dx", "dy", "in_conversation", "has_bed", "meeting")  # fmt: skip
 """Fields whose change is told at once."""
 
 
@@ -66,6 +66,9 @@ def body(scene: Scene, one: Villager, at: float) -> dict[str, Any]:
         "stockpile": {thing: n for thing, n in sorted(scene.land.stores.items()) if n},
         "buildings": dict(sorted(Counter(n for n, _ in scene.land.buildings).items())),
         "villagers": len(scene.people),
+        "meeting": at < scene.meets_until,
+        "skills": dict(SKILLS.get(one.name, {"building": 1})),
+        "urge": URGES.get(one.name, "to get along"),
         **one.traits,
     }  # fmt: skip
 

@@ -29,6 +29,24 @@ PEOPLE: Mapping[str, tuple[float, ...]] = {
     "luna": (0.7, 0.4, 0.6, 0.9, 0.7),
 }
 """Who lives here, with their `TRAITS`: two are over .6, two under .4, two between."""
+SKILLS: Mapping[str, Mapping[str, int]] = {
+    "aria": {"building": 1, "research": 1},
+    "bram": {"building": 1, "farming": 1},
+    "cora": {"cooking": 1, "farming": 1},
+    "dara": {"animal": 2, "combat": 1},
+    "emil": {"building": 1, "combat": 1},
+    "luna": {"animal": 2, "research": 1},
+}
+"""What each has learnt; strangers know how to build."""
+URGES: Mapping[str, str] = {
+    "aria": "to be where the others are",
+    "bram": "to leave something that lasts",
+    "cora": "to see everybody fed",
+    "dara": "to find out what lies beyond the forest",
+    "emil": "to be left in peace",
+    "luna": "to be of use to somebody",
+}
+"""What moves each, without their knowing it."""
 HOMELESS = ("emil",)
 """Who sleeps by the fire."""
 

@@ -7,7 +7,7 @@ same times are the same village, to the byte.
 from collections.abc import Mapping, Sequence
 
 from packs.playing import Told
-from packs.village.sensor import deeds, telling, wolf
+from packs.village.sensor import deeds, errands, telling, wolf
 from packs.village.sensor.deeds import HEARING, Refused, Scene
 from packs.village.sensor.land import SQUARE, Cell, distance, made
 from packs.village.sensor.villager import (
@@ -139,7 +139,7 @@ class World:
     def _begin(self, one: Villager, decision_id: str, action: Action) -> None:
         self._stop(one, ("overridden", action.type))
         try:
-            deed = deeds.deed_of(self._scene, one, action, self.at)
+            deed = errands.deed_of(self._scene, one, action, self.at)
         except Refused as refused:
             deed = _refusal(one, str(refused), self.at)
         one.task = Task(decision_id, action, deed, one.where(self.at), self.at)
