@@ -1,7 +1,8 @@
 """Golden messages: what an earlier version wrote is read and written as it was.
 
-`tests/golden/messages/<token>.v<version>.json` is the body as the log holds it. A file
-is never changed; a new version of a message gets a new one.
+`tests/golden/messages/<token>.v<version>.json` is the body as the log holds it; further ones
+are `<token>.<what>.v<version>.json`. A file is never changed; a new version of a message gets
+a new one.
 """
 
 from pathlib import Path
@@ -22,8 +23,8 @@ FILES = sorted(FOLDER.glob("*.json"))
 
 def present(path: Path) -> tuple[str, int, bytes]:
     """The token, version and body of a golden file."""
-    token, _, version = path.stem.partition(".v")
-    return token, int(version), path.read_bytes().rstrip(b"\n")
+    named, _, version = path.stem.rpartition(".v")
+    return named.partition(".")[0], int(version), path.read_bytes().rstrip(b"\n")
 
 
 @pytest.mark.parametrize("path", FILES, ids=lambda path: path.stem)
