@@ -1,6 +1,7 @@
 """`echoic tune`: search for better settings, and propose, apply or revert them."""
 
 import asyncio
+from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated
@@ -13,11 +14,13 @@ from echoic import errors
 from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, new_app
 from echoic.client import state
+from echoic.client.holdout import held_out
 from echoic.client.tuning import ranges_of, tuned
 from echoic.terminal import tuning
 from echoic.terminal.output import note
 from evaluation.tuning.policy_value import Limits
 from evaluation.tuning.search import Gain, Trial
+from handlers.mind.characters.autonomous.reviewing import PREFIX
 from schemas.messages.controls import (
     ProposalApplied,
     ProposalReverted,
@@ -99,11 +102,44 @@ def list_(call: Call) -> None:
 
 
 @app.command()
-def apply(call: Call, proposal_id: ProposalId) -> None:
+def check(
+    call: Call,
+    proposal_id: ProposalId,
+    named: Annotated[list[str] | None, typer.Argument(metavar="SESSION|FILE")] = None,
+) -> None:
+    """Hold what an autonomous character proposes against what was recorded of it.
+
+    Actions that the proposing model was told of do not count. The exit code is 1 if the
+    others speak against it.
+
+    Example: `echoic tune check review-3f2a91 yesterday.echoic`.
+
+    Args:
+        named: In which recordings; in all of the agent's log, if none.
+    """
+    if not _holds(call, proposal_id, named or ()):
+        raise typer.Exit(errors.FINDING)
+
+
+@app.command()
+def apply(
+    call: Call,
+    proposal_id: ProposalId,
+    is_anyway: Annotated[bool, typer.Option("--anyway")] = False,
+) -> None:
     """Put the changes of a proposal in force.
 
+    What an autonomous character proposes is held against its log first.
+
     Example: `echoic tune apply tune-3f2a91`.
+
+    Args:
+        is_anyway: Even if held-out actions speak against it.
     """
+    is_reviewed = proposal_id.startswith(PREFIX)
+    if is_reviewed and not is_anyway and not _holds(call, proposal_id, ()):
+        note(f"not applied; all the same: echoic tune apply {proposal_id} --anyway")
+        raise typer.Exit(errors.FINDING)
     control = ProposalApplied(proposal_id=proposal_id)
     _send_for(control, call, f"in force; back with: echoic tune revert {proposal_id}")
 
@@ -116,6 +152,22 @@ def revert(call: Call, proposal_id: ProposalId) -> None:
     """
     control = ProposalReverted(proposal_id=proposal_id)
     _send_for(control, call, "what was in force before is again")
+
+
+def _holds(call: Call, proposal_id: str, named: Sequence[str]) -> bool:
+    """Show what recorded actions say of a proposal; false if they speak against it."""
+    agent = on_instance(call, known_at).agent
+    held = asyncio.run(held_out(call.settings, agent, proposal_id, named))
+    fields = {
+        "id": proposal_id,
+        "change": held.change.model_dump(mode="json"),
+        "verdict": held.judged.verdict,
+        "recorded": held.recorded,
+        **held.judged.figures,
+    }
+    lines = [held.change.in_words, f"{held.judged.verdict}: {held.judged.in_words}"]
+    call.show(fields, lines)
+    return held.judged.verdict != "worse"
 
 
 def _is_parameter(text: str) -> bool:

@@ -9,6 +9,7 @@ from schemas.messages.repertoire import RepertoireChange
 from schemas.values.base import (
     Kind,
     Message,
+    Moment,
     Name,
     Part,
     Personal,
@@ -152,6 +153,10 @@ class CharacterChange(Part):
     before: StoredRoutine | float | Personal | None = None
     """A weight, a routine, or a sentence; None: there was none."""
     after: StoredRoutine | float | Personal | None = None
+    since: Moment | None = None
+    """The actions from here until `until` were told to who proposed it, and cannot speak for
+    it."""
+    until: Moment | None = None
 
     @property
     def in_words(self) -> str:

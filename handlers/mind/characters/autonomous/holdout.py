@@ -54,11 +54,13 @@ class Judged(Struct, frozen=True):
 def judge(
     change: CharacterChange, acts: Sequence[Act], how: Autonomous, known: Autonomy
 ) -> Judged:
-    """Judge a change of what is known now by actions that ended."""
+    """Judge a change of what is known now by the actions that ended and were not told."""
     proving = [
         each
         for each in acts
-        if each.outcome in ("succeeded", "failed") and not each.is_empty
+        if each.outcome in ("succeeded", "failed")
+        and not each.is_empty
+        and not _was_told(each, change)
     ]
     if change.kind == "weight":
         after = persona.in_force(how, persona.applied(known, change))
@@ -66,6 +68,12 @@ def judge(
     if change.kind == "routine":
         return _routine(change, proving, how)
     return Judged("unknown")
+
+
+def _was_told(act: Act, change: CharacterChange) -> bool:
+    if change.since is None or change.until is None:
+        return False
+    return change.since <= act.at <= change.until
 
 
 def _weights(acts: Sequence[Act], after: Autonomous) -> Judged:

@@ -37,6 +37,9 @@ from schemas.values.prompt_fencing import fenced
 
 PURPOSE: Literal["review"] = "review"
 
+PREFIX = "review-"
+"""How the ids of its proposals begin."""
+
 _ROUTINES = 20
 """How many routines the model is told of."""
 
@@ -82,10 +85,10 @@ def heard(turn: TurnContext, asked: LayerAsk, result: ModelAnswered) -> None:
         return
     fault = "; ".join(found.left_out)[:2_000]
     _formed(turn, asked, found.text, fault or None)
-    told = {each.decision_id for each in shown(how, known, asked.decision_id)}
-    held_out = [each for each in known.acts if each.decision_id not in told]
+    told = [each.at for each in shown(how, known, asked.decision_id)]
+    span = {"since": told[0], "until": told[-1]} if told else {}
     for place, change in enumerate(found.changes):
-        _propose(turn, how, asked, (place, change), held_out)
+        _propose(turn, how, asked, (place, change.model_copy(update=span)))
 
 
 def fail(turn: TurnContext, asked: LayerAsk, why: str) -> None:
@@ -154,17 +157,16 @@ def _propose(
     how: Autonomous,
     asked: LayerAsk,
     numbered: tuple[int, CharacterChange],
-    held_out: Sequence[Act],
 ) -> None:
     place, change = numbered
     digest = ids.digest(b"review", asked.ask_id.encode(), str(place).encode())
-    proposal_id = f"review-{digest[:6]}"
+    proposal_id = f"{PREFIX}{digest[:6]}"
     known = turn.state.character.autonomy
     # Two of one review may be about the same.
     is_known = proposals.find(turn.state, proposal_id) is not None
     if is_known or persona.outdated(how, known, change) is not None:
         return
-    judged = holdout.judge(change, held_out, how, known)
+    judged = holdout.judge(change, known.acts, how, known)
     policy = how.improves.apply if how.improves is not None else "by_hand"
     is_applied = policy == "held_out" and judged.verdict == "holds"
     turn.emit(

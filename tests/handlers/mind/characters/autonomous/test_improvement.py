@@ -1,6 +1,7 @@
 """An autonomous character that improves itself: reviews, proposals, and what they change."""
 
 import json
+from datetime import timedelta
 from typing import Any
 
 import pytest
@@ -23,6 +24,7 @@ from schemas.messages.learning import (
 from schemas.messages.results import ModelAnswered
 from schemas.packs.autonomous import Autonomous
 from schemas.state.autonomy import Act, Autonomy, Routine
+from tests.factories import NOON
 from tests.handlers.mind.characters.autonomous.cafe import (
     ACTIONS,
     answer,
@@ -135,6 +137,8 @@ def test_after_so_many_decisions_the_model_reviews_them() -> None:
     assert known(scenario).insights[-1].thought == REVIEW["review"]
     assert known(scenario).reviewed == known(scenario).count
     proposed = [each.character for each in said(turn, ProposalMade)]
+    told = known(scenario).acts[:3]
+    assert all(e and (e.since, e.until) == (told[0].at, told[-1].at) for e in proposed)
     assert [(e.kind, e.before, e.after) for e in proposed if e is not None] == [
         ("weight", 0.4, 0.1),
         ("weight", 0.15, 0.45),
@@ -272,7 +276,8 @@ def test_by_policy_what_held_out_actions_speak_for_is_in_force_at_once() -> None
     """The routine that did well before the review began; knowledge never is."""
     scenario = ambitious(apply="held_out")
     earlier = tuple(
-        episode(number, "SitAtChair", situation=HERE) for number in range(5)
+        episode(n, "SitAtChair", situation=HERE, at=NOON - timedelta(minutes=9 - n))
+        for n in range(5)
     )
     seeded = with_acts(scenario, earlier)
     (asked,) = does(seeded, 4)
