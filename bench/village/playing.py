@@ -4,7 +4,7 @@ import asyncio
 from pathlib import Path
 
 from bench.players import MIDNIGHT as MIDNIGHT
-from bench.players import Players
+from bench.players import Answer, Players
 from echoic.packs.load import load
 from echoic.world.memory import InMemoryMind
 from packs.village import model
@@ -29,8 +29,9 @@ class Village:
         hours: float = 24.0,
         begins_h: float = 6.0,
         has_model: bool = True,
+        answer: Answer = model.answer,
     ) -> None:
-        """Prepare a village from an hour of its first day."""
+        """Prepare a village from an hour of its first day; `answer` is the model's."""
         self.plan = Plan(
             names=NAMES[:characters],
             base=MIDNIGHT,
@@ -42,7 +43,7 @@ class Village:
         )
         asked = ModelSettings(name=model.NAME) if has_model else None
         packs = dict.fromkeys(self.plan.names, load(PACK)) | {PLACE: load(PACK / PLACE)}
-        self._players = Players(self.plan, packs, asked, model.answer)
+        self._players = Players(self.plan, packs, asked, answer)
 
     @property
     def minds(self) -> dict[str, InMemoryMind]:
