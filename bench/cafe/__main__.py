@@ -1,6 +1,6 @@
 """Play hours in the café on each tier, on the same seeds, and count: `python -m bench.cafe`.
 
-With a fixed model (`model.py`); `--record FOLDER` keeps each session.
+With the fixed model of the pack; `--record FOLDER` keeps each session.
 """
 
 import argparse

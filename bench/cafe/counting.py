@@ -5,7 +5,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from math import log2
 
-from bench.cafe.model import PRICE_IN, PRICE_OUT
 from packs.golem.sensor.actions import BY_ID
 from schemas.codec.decode import read_input, read_output
 from schemas.messages.arms import RANDOM, ROUTINE
@@ -14,6 +13,9 @@ from schemas.messages.decisions import Completed, Decided
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
 from streams.session_files.file import SessionFile
+
+PRICE_IN, PRICE_OUT = 0.15, 0.60
+"""Dollars for a million tokens, as gpt-4o-mini has it: the source design's model."""
 
 _CHANCES = 11
 """How many actions there are to choose from."""

@@ -2,14 +2,15 @@
 
 import asyncio
 
-from bench.cafe import model
 from bench.players import MIDNIGHT, Players
 from echoic.packs import bundled
 from echoic.packs.load import load
+from packs.golem import model
 from packs.golem.sensor.world import World
 from packs.playing import Plan, Played, play
 from schemas.packs.autonomous import Improvement, Tier
 from schemas.packs.manifest import Pack
+from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import StrategySpec
 from streams.session_files.file import SessionFile
 
@@ -38,7 +39,7 @@ class Cafe:
             begins_s=begins_h * 3_600,
             lasts_s=hours * 3_600,
         )
-        asked = model.SETTINGS if has_model and tier else None
+        asked = ModelSettings(name=model.NAME) if has_model and tier else None
         packs = {NAME: _pack(tier)}
         strategy = StrategySpec(name="layers", parameters={"tier": tier})
         self._players = Players(self.plan, packs, asked, model.answer, strategy)

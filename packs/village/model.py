@@ -7,11 +7,15 @@ has the same answer, and it knows no more than its prompt says.
 import argparse
 import hashlib
 import json
+from collections.abc import Callable
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 NAME = "villager"
 PORT = 8377
+
+Answer = Callable[[str, str], str]
+"""Return what the model says, by the system prompt and the prompt."""
 
 _WANTED = ("campfire", "lean-to", "storage-chest", "workbench")
 """What it plans, one after the other, where that does not stand yet."""
@@ -93,11 +97,14 @@ def _draw(*parts: str) -> float:
 
 
 class _Handler(BaseHTTPRequestHandler):
+    answer: Answer
+    name: str
+
     def do_POST(self) -> None:
         """Answer a chat completion."""
         body = json.loads(self.rfile.read(int(self.headers["content-length"])))
         system, user = (str(each["content"]) for each in body["messages"][-2:])
-        text = answer(system, user)
+        text = type(self).answer(system, user)
         usage = {"prompt_tokens": len(system + user) // 4}
         usage["completion_tokens"] = len(text) // 4
         usage["total_tokens"] = sum(usage.values())
@@ -108,7 +115,7 @@ class _Handler(BaseHTTPRequestHandler):
                 "id": "1",
                 "object": "chat.completion",
                 "created": 1,
-                "model": NAME,
+                "model": self.name,
                 "choices": [choice],
                 "usage": usage,
             }
@@ -123,19 +130,26 @@ class _Handler(BaseHTTPRequestHandler):
         """Say nothing."""
 
 
-def server(port: int = PORT) -> ThreadingHTTPServer:
-    """Return the model as a server on a loopback port; 0: any that is free."""
-    made = ThreadingHTTPServer(("127.0.0.1", port), _Handler)
+def server(
+    port: int = PORT, answer: Answer = answer, name: str = NAME
+) -> ThreadingHTTPServer:
+    """Return a model as a server on a loopback port; 0: any that is free."""
+    handler = type(
+        "Handler", (_Handler,), {"answer": staticmethod(answer), "name": name}
+    )
+    made = ThreadingHTTPServer(("127.0.0.1", port), handler)
     made.daemon_threads = True
     return made
 
 
-def main() -> None:
+def main(
+    answer: Answer = answer, name: str = NAME, about: str | None = __doc__
+) -> None:
     """Answer until it is interrupted."""
-    parser = argparse.ArgumentParser(prog="village model", description=__doc__)
+    parser = argparse.ArgumentParser(prog=f"{name} model", description=about)
     parser.add_argument("--port", type=int, default=PORT)
-    with server(parser.parse_args().port) as serving:
-        print(f"it answers at http://127.0.0.1:{serving.server_port}/v1")
+    with server(parser.parse_args().port, answer, name) as serving:
+        print(f"it answers at http://127.0.0.1:{serving.server_port}/v1", flush=True)
         try:
             serving.serve_forever()
         except KeyboardInterrupt:

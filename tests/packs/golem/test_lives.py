@@ -5,9 +5,10 @@ from pathlib import Path
 
 import pytest
 
-from bench.cafe import counting, model
+from bench.cafe import counting
 from bench.cafe.counting import Counts
 from bench.cafe.playing import TIERS, Cafe
+from packs.golem import model
 from packs.golem.sensor import rooms
 from packs.golem.sensor.world import World
 from schemas.codec.decode import read_output

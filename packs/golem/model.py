@@ -1,23 +1,20 @@
-"""The fixed model of the café: it knows what stands where, and now and then it errs.
+"""A model that costs nothing: what a golem does next, by rules, over the API of OpenAI.
 
-It reads the prompt as any model does, goes to what it has not done lately, and avoids what has
-just failed. Everything it answers derives from the question's id: no key, no chance.
+It reads the prompt as any model does, goes to what it has not done lately, avoids what has just
+failed, and now and then it errs. The same question has the same answer. Run it by path, and
+name it to `echoic up`; the README of the pack says how.
 """
 
+import hashlib
+import json
 import re
+import sys
 from collections import Counter
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
-import orjson
-
-from schemas.values.ids import draw
-from schemas.values.model_settings import ModelSettings
-
-NAME = "fixed"
-SETTINGS = ModelSettings(name=NAME)
-PRICE_IN, PRICE_OUT = 0.15, 0.60
-"""Dollars for a million tokens, as gpt-4o-mini has it: the source design's model."""
+NAME = "golem"
 
 _BROKEN = {
     0.02: "I would rather sit down for a while.",
@@ -50,22 +47,22 @@ _FAILED = re.compile(r"## What just failed\n(.*)")
 _NAMED = re.compile(r'(\w+)(?: <data>"([^"]*)"</data>)?: (\w+)')
 
 
-def answer(ask_id: str, prompt: str) -> str:
-    """Return what it says, in the form that the prompt asks for."""
+def answer(salt: str, prompt: str) -> str:
+    """Return what it says, in the form that the prompt asks for; `salt` is whose prompt."""
     if "Look back: what do you notice" in prompt:
         said = {"observations": ["I walk far, and then I like to sit."]}
-        return orjson.dumps(said).decode()
+        return json.dumps(said)
     if "Review these decisions" in prompt:
-        return orjson.dumps(_review(prompt)).decode()
+        return json.dumps(_review(prompt))
     is_again = "Your last answer could not be read" in prompt
-    drawn = draw(NAME, "model", ask_id, "errs")
+    drawn = _draw(salt, prompt, "errs")
     for share, broken in _BROKEN.items():
         if drawn < share and not is_again:
             return broken
-    return orjson.dumps(_choice(ask_id, prompt)).decode()
+    return json.dumps(_choice(salt, prompt))
 
 
-def _choice(ask_id: str, prompt: str) -> dict[str, Any]:
+def _choice(salt: str, prompt: str) -> dict[str, Any]:
     """Return what to do next: what is near and was not done lately, else a way elsewhere."""
     recent = _done(_RECENT.search(prompt))
     failed = _done(_FAILED.search(prompt))
@@ -82,7 +79,7 @@ def _choice(ask_id: str, prompt: str) -> dict[str, Any]:
     if not options or "MoveToLocation" not in lately:
         options += [("MoveToLocation", each) for each in _PLACES if each not in avoided]
     options += [("LookAt", None), ("Wave", None)] if not failed else []
-    at = int(draw(NAME, "model", ask_id, "choice") * len(options))
+    at = int(_draw(salt, prompt, "choice") * len(options))
     action, target = options[at]
     return {
         "reasoning": f"I have not done {action} lately. It fits where I am.",
@@ -119,3 +116,17 @@ def _rate(ends: Counter[tuple[str, str]], action: str) -> float:
 
 def _done(found: re.Match[str] | None) -> Sequence[tuple[str, str, str]]:
     return _NAMED.findall(found[1]) if found is not None else ()
+
+
+def _draw(*parts: str) -> float:
+    """Return a number from 0 to 1 that depends on the parts alone."""
+    digest = hashlib.blake2b("|".join(parts).encode(), digest_size=6).digest()
+    return int.from_bytes(digest, "big") / 2**48
+
+
+if __name__ == "__main__":
+    # Run by path: the repository is not on the import path yet.
+    sys.path.append(str(Path(__file__).resolve().parents[2]))
+    from packs.village import model
+
+    model.main(answer, NAME, __doc__)
