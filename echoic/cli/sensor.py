@@ -98,31 +98,31 @@ def cafe(
     call: TextCall,
     context: typer.Context,
     pace: Annotated[float, typer.Option(min=0.0)] = 1.0,
+    lockstep: Annotated[float, typer.Option(min=0.0)] = 0.0,
 ) -> None:
     """Let an autonomous character live in a café: `golem`, unless `--agent` names another.
 
-    Examples: `echoic sensor cafe`, `echoic sensor cafe --agent gim --pace 60`.
+    Examples: `echoic sensor cafe`, `echoic sensor cafe --agent gim --pace 60`, `echoic
+    sensor cafe --lockstep 2000 --hours 2`.
 
     Args:
         pace: Seconds of the café in one second; 0: no pause. At any but 1 the session has
             the café's clock.
+        lockstep: The café goes on once the mind has answered; one that does not is told
+            the time again after so many milliseconds. 0: by its pace.
     """
+    own_clock = pace != 1 or lockstep > 0
+    own = ["--pace", str(pace), "--lockstep", str(lockstep), *context.args]
 
     async def prepare(connection: Connection) -> tuple[str, list[str]]:
         settings = connection.settings
         # A companion that nobody named is none of the café's.
         agent = _GOLEM if settings.agent == defaults().agent else settings.agent
         theirs = replace(connection, settings=replace(settings, agent=agent))
-        await _have_pack(theirs, bundled.PACKS / "golem")
-        file = await _credentials(theirs, "cafe")
-        if pace != 1:
-            await _credentials(theirs, "world")
-            world = f"cafe-{uuid4()}"
-            began = SessionStarted(session_id=str(uuid4()), clock="event", world=world)
-            await publish.tell(connection.log, agent, began)
+        folder, world = bundled.PACKS / "golem", f"cafe-{uuid4()}"
+        file = await _joined(theirs, folder, "cafe", world, own_clock=own_clock)
         return agent, ["--credentials", str(file)]
 
-    own = ["--pace", str(pace), *context.args]
     raise typer.Exit(_prepared(call, "golem", "cafe", own, prepare))
 
 
@@ -156,13 +156,9 @@ def village(
             settings = replace(connection.settings, agent=name)
             theirs = replace(connection, settings=settings)
             folder = bundled.PACKS / "village"
-            await _have_pack(theirs, folder / name if name == _CLEARING else folder)
-            await _credentials(theirs, "village")
-            if pace != 1 or lockstep:
-                await _credentials(theirs, "world")
-            clock: SessionClock = "event" if pace != 1 or lockstep else "broker"
-            began = SessionStarted(session_id=str(uuid4()), clock=clock, world=world)
-            await publish.tell(connection.log, name, began)
+            folder = folder / name if name == _CLEARING else folder
+            own_clock = pace != 1 or lockstep > 0
+            await _joined(theirs, folder, "village", world, own_clock=own_clock)
         file = access_file(connection.settings.data, names[0], "village")
         return names[0], ["--credentials", str(file)]
 
@@ -263,6 +259,23 @@ def _run(
         return settings.agent, files
 
     return _prepared(call, pack, source, arguments, prepare)
+
+
+async def _joined(
+    connection: Connection, folder: Path, source: str, world: str, *, own_clock: bool
+) -> Path:
+    """Make an agent a character of a world, and return its credentials as a source.
+
+    If the world has a clock of its own, the session keeps to that.
+    """
+    await _have_pack(connection, folder)
+    file = await _credentials(connection, source)
+    if own_clock:
+        await _credentials(connection, "world")
+    clock: SessionClock = "event" if own_clock else "broker"
+    began = SessionStarted(session_id=str(uuid4()), clock=clock, world=world)
+    await publish.tell(connection.log, connection.settings.agent, began)
+    return file
 
 
 def _prepared(
