@@ -20,6 +20,7 @@ from echoic.scene.scene import Scene
 from echoic.scene.shares import Shares
 from echoic.terminal import shares as shares_screen
 from echoic.terminal.output import note
+from echoic.terminal.screen import counted
 from echoic.web.film.page import render
 from replay.recording.sessions import UnknownSessionError
 from replay.recording.source import Recording, from_session, of_file
@@ -49,15 +50,13 @@ def film(
         title: What stands above it; else who is in it, and when.
     """
     scene, steps = _read(call, sessions)
-    reel, counted = reel_of(scene, steps), _shares(steps)
+    reel, by_layers = reel_of(scene, steps), _shares(steps)
     fields = reel.fields()
     names = ", ".join(each["name"] for each in fields["who"][:6])
     heading = title or f"{names}, {steps[0][0]:%d %B %Y}"
-    page = render(fields, counted, heading, version("echoic"))
+    page = render(fields, by_layers, heading, version("echoic"))
     output.write_text(page, encoding="utf-8")
-    told = (
-        f"{len(fields['who'])} characters, {len(fields['told']):,} things that happened"
-    )
+    told = f"{counted(len(fields['who']), 'character')}, {len(fields['told']):,} happenings"
     note(f"{told}, {output.stat().st_size:,} bytes")
     print(output)
 

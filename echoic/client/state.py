@@ -8,6 +8,8 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import TypeVar
 
+import msgspec
+
 from echoic.errors import NotFoundError
 from handlers.aids import AidProvider, PackLibrary
 from handlers.fold_start import Beginnings
@@ -16,6 +18,7 @@ from projections.folds.executive.personality import mood_at
 from projections.folds.executive.templates import selected
 from projections.folds.partition import fold_recorded
 from schemas.state.agent import AgentState, PartitionState, SharedState
+from schemas.state.character import NOBODY
 from schemas.state.executive import Modulation, Restraint
 from schemas.state.proposals import Proposal
 from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
@@ -167,6 +170,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
         },
         "personality": personality_fields(known, shared.settings or UNSTARTED),
         "executive": executive_fields(known, remembered.now),
+        "character": character_fields(known),
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
         "granted": {
             source: list(known.executive.granted[source])
@@ -181,6 +185,36 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
         "waiting_for_model": len(known.pending),
         "timers": len(known.timers),
         "chain": known.chain,
+    }
+
+
+def character_fields(known: AgentState) -> dict[str, object] | None:
+    """Return the body of a character, and what it does and is after; None if it is none."""
+    found = known.character
+    if found is NOBODY or found == NOBODY:
+        return None
+    plan, heard = found.plan, found.heard
+    at = known.now
+    return {
+        "needs": {
+            name: found.body.needs[name].now(at) if at else found.body.needs[name].value
+            for name in sorted(found.body.needs)
+        },
+        "fields": {name: found.body.fields[name] for name in sorted(found.body.fields)},
+        "doing": msgspec.to_builtins(found.doing),
+        "idle_since": found.idle_since,
+        "aims": [each.model_dump(exclude_none=True) for each in found.aims],
+        "priorities": dict(sorted(found.priorities.items())),
+        "tasks": [each.model_dump(exclude_none=True) for each in plan.left],
+        "builds": [each.model_dump(exclude_none=True) for each in plan.builds],
+        "conversation": heard.conversation if heard is not None else None,
+        "waits_for_model": sorted(found.asked),
+        "thinks_at": found.due,
+        "conversations": [
+            msgspec.to_builtins(each) for each in found.place.conversations
+        ],
+        "acts": [msgspec.to_builtins(each) for each in found.autonomy.acts[-5:]],
+        "routines": len(found.autonomy.routines),
     }
 
 

@@ -8,12 +8,13 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 
 from echoic.client.names import Names, named
+from echoic.explain import characters
 from echoic.explain.amounts import amount
 from echoic.explain.gates import PASSES, SILENCE_OF_GATE, VALUE_OF_GATE
 from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
-from schemas.messages.arms import RACE, RANDOM, SILENT, reflex_of
+from schemas.messages.arms import RACE, SILENT
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
 
 REASONS: Mapping[str, str] = {
@@ -128,12 +129,12 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
         if record.decided.path == "heuristic":
             who = named(record.decided.matched_heuristic_id, names)
             return f"Will speak by {who}: it waits for {awaited(record.decided)}."
-        waits = "Waits for the model's answer"
+        waits = f"Waits for the model's answer{characters.asked(record)}"
         if not _is_race(record.decided):
             return f"{waits}."
         who = named(record.decided.matched_heuristic_id, names)
         return f"{waits}; the heuristic {who} answers if that takes too long."
-    if record.said is not None:
+    if record.said is not None or characters.acts(record):
         return _spoke(record, names)
     if record.decided.arm == SILENT and record.decided.is_tried:
         return "Stayed silent, to see what comes of it."
@@ -144,12 +145,12 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
     if isinstance(record.ending, Dropped):
         detail = record.ending.detail
         more = "" if detail in ("", reason) else f" ({detail})"
-        return f"Stayed silent: {reason}{more}."
+        return f"{characters.came_to_nothing(record)}: {reason}{more}."
     closed = closed_gate(record.decided.gates)
     # The note of a gate without numbers tells for how long it is closed, and by whom.
     is_told = closed is not None and (closed.value is not None or closed.name in PASSES)
     figures = f" ({_figures(closed)})" if closed and is_told else ""
-    return f"Stayed silent: {reason}{figures}."
+    return f"Stayed silent: {reason}{figures}.{characters.unanswered(record)}"
 
 
 def _kept(decided: Decided, reason: str, names: Names) -> str:
@@ -259,12 +260,8 @@ def _how(record: DecisionRecord, names: Names) -> str:
         return f"Spoke by the heuristic {who}{figures}{race}."
     if record.path == "proactive":
         return f"Spoke by itself: {occasion(decided.type)}."
-    if record.path == "reflex":
-        return f"Acted by a reflex, {reflex_of(decided.arm)}, without a model."
-    if record.path == "queue":
-        return f"Worked off its plan, {decided.text}, without a model."
-    if decided.layer == "autonomous":
-        return _chosen(record)
+    if decided.layer is not None:
+        return characters.acted(record)
     if record.path == "acknowledged":
         return "Told the person what became of what they asked for."
     model = getattr(record.ending, "model", "the model")
@@ -275,19 +272,6 @@ def _how(record: DecisionRecord, names: Names) -> str:
     elif decided.is_tried:
         why = ""
     return f"Spoke by the model {model}{why}.{_agreed(record, names)}"
-
-
-def _chosen(record: DecisionRecord) -> str:
-    """Return how an autonomous character came to what it does."""
-    decided, ending = record.decided, record.ending
-    choice = ending.choice if isinstance(ending, Completed) else None
-    if choice is None:
-        how = "at random" if decided.arm.startswith(RANDOM) else "by routine"
-        return f"Acted {how}, without a model."
-    if choice.fallback is not None:
-        return f"Acted at random: {choice.fallback}."
-    thought = f", thinking: {choice.thought}" if choice.thought else ""
-    return f"Acted by the model {getattr(ending, 'model', '')}{thought}"
 
 
 def _agreed(record: DecisionRecord, names: Names) -> str:

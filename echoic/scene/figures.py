@@ -1,5 +1,6 @@
 """A figure: one character as it is to be drawn, and what its body's reports tell of it."""
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime, timedelta
@@ -18,6 +19,8 @@ _WORDS = 200
 _NAMELESS = "•"
 """The mark of those for whom no letter is left."""
 _MARKS = ascii_uppercase + digits + ascii_uppercase.lower()
+
+_INDEX = re.compile(r"-?[0-9]{1,3}")
 
 Kind = Literal["does", "says", "ends", "fails", "plans", "talks", "is"]
 
@@ -145,8 +148,9 @@ def _inner(path: str, fields: object) -> object:
     for name in path.split("."):
         if isinstance(found, Mapping):
             found = found.get(name)
-        elif isinstance(found, list) and name.isdecimal() and len(name) < 4:
-            found = found[int(name)] if int(name) < len(found) else None
+        elif isinstance(found, list) and _INDEX.fullmatch(name):
+            index = int(name)
+            found = found[index] if -len(found) <= index < len(found) else None
         else:
             return None
     return found

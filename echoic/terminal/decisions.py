@@ -12,6 +12,8 @@ from rich.text import Text
 from echoic.client.names import Names, named
 from echoic.client.peace import lasting
 from echoic.client.state import AgentSnapshot, in_force, personality_fields
+from echoic.explain.characters import acts
+from echoic.terminal import characters
 from echoic.terminal.screen import (
     PLAIN,
     Terminal,
@@ -94,6 +96,7 @@ def state(found: AgentSnapshot, agent: str, names: Names) -> Iterator[Renderable
         "session": known.session and known.session.id,
         "strategy": found.strategy and found.strategy.name,
         **_character(found),
+        **characters.known(known.character, known.now),
         **_peace(found),
         "open fires": len(known.fires),
         "waiting for model": len(known.pending),
@@ -156,6 +159,8 @@ def _row(terminal: Terminal, *cells: str | Text) -> RenderableType:
 
 
 def _answer(record: DecisionRecord, names: Names) -> Text:
+    if acts(record):
+        return text(*characters.answer(record))
     badge = _BADGES.get(record.path, "- ")
     if record.said is not None:
         return text((badge, "green"), f" {_speaker(record, names)} “{record.said}”")
@@ -234,4 +239,4 @@ def lesson(message: OutputMessage, names: Names) -> str | None:
             said = f"the model said the same by itself, like {similarity:.2f}"
             return f"endorsed {named(id_, names)}: {said}"
         case _:
-            return None
+            return characters.news(message)

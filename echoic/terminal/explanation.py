@@ -10,6 +10,7 @@ from rich.text import Text
 
 from echoic.client.decision_json import trace_of
 from echoic.explain.amounts import amount
+from echoic.explain.characters import acts, has_words
 from echoic.explain.explain import Explanation, Weighed
 from echoic.explain.what_if import opening
 from echoic.terminal.called import as_typed
@@ -42,6 +43,8 @@ def explained_alone(
     decided = record.decided
     spoke = record.said is not None
     state = "SPOKE" if spoke else "SILENT" if record.is_final else "WAITS"
+    if acts(record) and not has_words(record):
+        spoke, state = True, "ACTED"
     yield text(
         f"{short(record.id)}  ",
         (state, "green" if spoke else "yellow"),
@@ -50,7 +53,7 @@ def explained_alone(
         f"  ({decided.source}.{decided.type}, {record.at.astimezone():%H:%M:%S})",
     )
     yield found.verdict
-    if record.said is not None:
+    if has_words(record):
         yield indented(2, f"“{record.said}”")
     sections = (
         list(_grounds(record, found)),

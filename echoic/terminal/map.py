@@ -52,7 +52,7 @@ def screen(
     drawn = _drawn(scene, marks, columns, rows)
     told = _legend(figures, marks, at, rows + 2)
     for index in range(rows + 2):
-        beside = told[index] if index < len(told) else Text()
+        beside = told[index] if index < len(told) else text("")
         sides.add_row(drawn[index], beside)
     yield sides
     left = height - rows - 4
@@ -94,9 +94,7 @@ def _drawn(
         styles[row][column] = f"bold {LAYERS.get(each.layer, '')}".strip()
     edge = "─" * columns
     inner = [
-        Text.assemble(
-            ("│", "dim"), *zip(cells[row], styles[row], strict=True), ("│", "dim")
-        )
+        text(("│", "dim"), *zip(cells[row], styles[row], strict=True), ("│", "dim"))
         for row in range(rows)
     ]
     return [text((f"┌{edge}┐", "dim")), *inner, text((f"└{edge}┘", "dim"))]

@@ -204,7 +204,8 @@ class CharacterMind(Part):
         if self.map is not None or self.autonomous is None:
             return self.map or Map()
         position = self.autonomous.position
-        return Map(x=f"{position}.0", y=f"{position}.1")
+        # Engines tell a height between the two.
+        return Map(x=f"{position}.0", y=f"{position}.-1")
 
     def _parts(self) -> tuple[tuple[Layer, Part | None], ...]:
         """Return the parts of layers that need one."""

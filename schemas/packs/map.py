@@ -24,7 +24,7 @@ class Spot(Part):
 class Map(Part):
     """Which fields of a body's report tell where it is and how things are there.
 
-    Dots lead into objects, and into lists by number: `position.0`.
+    Dots lead into objects, and into lists by number: `position.0`, `position.-1` the last.
     """
 
     x: Name = "x"

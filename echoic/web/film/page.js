@@ -153,7 +153,7 @@ function drawSky() {
   MAP.classList.toggle("rain", weather === "rain" || weather === "snow");
   MAP.classList.toggle("storm", weather === "storm");
   const sky = weather && `${SIGNS[weather] ?? ""} ${weather}`.trim();
-  byId("sky").textContent = [light, sky, `${reel.who.length} characters`].filter(Boolean).join(" · ");
+  byId("sky").textContent = [light, sky, `${reel.who.length} ${reel.who.length === 1 ? "character" : "characters"}`].filter(Boolean).join(" · ");
 }
 
 function draw() {

@@ -143,7 +143,7 @@ def test_a_pack_says_which_field_is_the_position() -> None:
     usual = Figure(
         "b", CharacterMind.model_validate({"autonomous": {"actions": actions}})
     )
-    usual.told({"position": [3.5, 12.0]})
+    usual.told({"position": [3.5, 0.0, 12.0]})
 
     assert (by_pack.x, by_pack.y) == (-2.0, 1.5)
     assert (usual.x, usual.y) == (3.5, 12.0)
