@@ -2,6 +2,7 @@
 
 from typing import Final
 
+from echoic.config.option import address_of
 from echoic.errors import EchoicError
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
@@ -13,10 +14,13 @@ def address(listen: str) -> tuple[str, int]:
     Raises:
         EchoicError: it is something else.
     """
-    host, _, port = listen.rpartition(":")
-    if not host or not port.isdecimal() or int(port) > 65_535:
+    try:
+        host, port = address_of(listen)
+    except ValueError:
+        host, port = "", -1
+    if not host or not 0 <= port <= 65_535:
         raise EchoicError(f"--listen {listen!r} is no HOST:PORT such as 127.0.0.1:7350")
-    return host.strip("[]"), int(port)
+    return host, port
 
 
 def is_loopback(host: str) -> bool:

@@ -37,6 +37,8 @@ class Settings:
     nats_url: str | None
     nats_ca: str | None
     nats_replicas: int
+    nats_mqtt: str | None
+    nats_websocket: str | None
     database_url: str | None
     trace_endpoint: str | None
     trace_ui: str

@@ -39,6 +39,14 @@ OWN: tuple[Option, ...] = (
         " 3 of three nodes outlive the loss of one.",
     ),
     Option(
+        "nats.mqtt", forms.listen, None,
+        "Where the embedded broker listens for MQTT 3.1.1, such as 127.0.0.1:1883.",
+    ),
+    Option(
+        "nats.websocket", forms.listen, None,
+        "Where it listens for NATS over WebSockets, such as 127.0.0.1:8443.",
+    ),
+    Option(
         "database.url", forms.url("postgresql", "postgres"), None,
         "A PostgreSQL of yours; without it `up` starts one in the data folder.",
         also=("DATABASE_URL",), secret=True,
@@ -121,7 +129,8 @@ OWN: tuple[Option, ...] = (
 """The settings that shape no decision, and so are not recorded."""
 
 _ORDER = (
-    "data", "agent", "nats.url", "nats.ca", "nats.replicas", "database.url",
+    "data", "agent", "nats.url", "nats.ca", "nats.replicas", "nats.mqtt", "nats.websocket",
+    "database.url",
     "trace.endpoint", "trace.ui", "trace.silent", "trace.ratio", "metrics.listen",
     "metrics.agents", "strategy",
     "strategies.modules", "exploration.scheme", "exploration.rate",

@@ -16,7 +16,7 @@ from echoic.run.supervision import LOOK_S, Notify, supervise
 from projections.errors import StoreUnavailable
 from projections.postgres.server import EmbeddedPostgres, embedded_postgres
 from streams.broker.server import EmbeddedServer, embedded_server
-from streams.jetstream.accounts import Credentials
+from streams.jetstream.accounts import Credentials, Listeners
 
 
 class ServerMoved(Exception):
@@ -76,7 +76,10 @@ async def start_servers(
 async def _broker(stack: AsyncExitStack, settings: Settings) -> EmbeddedServer | None:
     if settings.nats_url is not None:
         return None
-    return await stack.enter_async_context(embedded_server(settings.data / "nats"))
+    listeners = Listeners(settings.nats_mqtt, settings.nats_websocket)
+    return await stack.enter_async_context(
+        embedded_server(settings.data / "nats", listeners=listeners)
+    )
 
 
 async def _database(

@@ -17,7 +17,13 @@ import msgspec
 from streams import embedded
 from streams.embedded import free_port, write_private
 from streams.errors import ServerFailed
-from streams.jetstream.accounts import Credentials, SensorAccess, server_configuration
+from streams.jetstream.accounts import (
+    NO_LISTENERS,
+    Credentials,
+    Listeners,
+    SensorAccess,
+    server_configuration,
+)
 
 CONFIGURATION = "nats.conf"
 SERVER_LOG = "nats.log"
@@ -37,6 +43,7 @@ class Identity:
     port: int
     password: str
     sensors: tuple[SensorAccess, ...] = ()
+    listeners: Listeners = NO_LISTENERS
 
     @property
     def url(self) -> str:
@@ -91,14 +98,21 @@ def recall(folder: Path) -> Identity | None:
         ) from error
 
 
-def settle(folder: Path, *, fresh_port: bool) -> Identity:
-    """Read or create the identity, write the configuration, and return the identity."""
+def settle(
+    folder: Path, *, fresh_port: bool, listeners: Listeners | None = None
+) -> Identity:
+    """Read or create the identity, write the configuration, and return the identity.
+
+    Without `listeners` those of before stay.
+    """
     with _editing(folder):
         identity = recall(folder)
         if identity is None:
             identity = Identity(free_port(), secrets.token_urlsafe(24))
         elif fresh_port:
             identity = replace(identity, port=free_port())
+        if listeners is not None:
+            identity = replace(identity, listeners=listeners)
         remember(folder, identity)
     return identity
 
@@ -149,6 +163,7 @@ def remember(folder: Path, identity: Identity) -> None:
         process_id_file=str(folder / PROCESS_ID),
         core=identity.core,
         sensors=identity.sensors,
+        listeners=identity.listeners,
     )
     identified = json.dumps(asdict(identity), indent=2)
     write_private(folder / _IDENTITY, identified.encode())

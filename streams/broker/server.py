@@ -19,7 +19,7 @@ from streams.broker.staging import Staging
 from streams.disk import guarding
 from streams.embedded import ServerProcess, open_log
 from streams.errors import ServerFailed
-from streams.jetstream.accounts import Credentials
+from streams.jetstream.accounts import Credentials, Listeners
 from streams.jetstream.connection import connect, connected
 from streams.jetstream.hardened_client import BrokerClient
 
@@ -41,7 +41,7 @@ ROOM_BYTES = 16_000_000
 
 @asynccontextmanager
 async def embedded_server(
-    folder: Path, *, guarded: bool = True
+    folder: Path, *, guarded: bool = True, listeners: Listeners | None = None
 ) -> AsyncIterator["EmbeddedServer"]:
     """Run a server over `folder`, new or used before, for the length of the block.
 
@@ -51,7 +51,7 @@ async def embedded_server(
         ServerFailed: it does not start; the message holds the end of its own log.
         LogDamaged: it recovered less of the log than its files hold; only if `guarded`.
     """
-    server = EmbeddedServer(folder, guarded=guarded)
+    server = EmbeddedServer(folder, guarded=guarded, listeners=listeners)
     await server.start()
     try:
         yield server
@@ -78,8 +78,14 @@ def server_binary() -> Path:
 class EmbeddedServer:
     """A nats-server process and its folder; `embedded_server` runs one."""
 
-    def __init__(self, folder: Path, *, guarded: bool = True) -> None:
-        """Note the folder; nothing is created before `start`."""
+    def __init__(
+        self, folder: Path, *, guarded: bool = True, listeners: Listeners | None = None
+    ) -> None:
+        """Note the folder; nothing is created before `start`.
+
+        Without `listeners` it listens where it did at its last start.
+        """
+        self._listeners = listeners
         self._folder = folder
         self._guarded = guarded
         self._staging = Staging(folder)
@@ -161,7 +167,9 @@ class EmbeddedServer:
             kept = guarding.keep(self._folder) if self._guarded else None
             for attempt in range(_PORT_TRIES):
                 fresh = attempt >= _SAME_PORT_TRIES
-                self._identity = folders.settle(self._folder, fresh_port=fresh)
+                self._identity = folders.settle(
+                    self._folder, fresh_port=fresh, listeners=self._listeners
+                )
                 if await self._launch(self._lock):
                     return await self._check(kept)
                 await asyncio.sleep(_PORT_PAUSE_S)

@@ -37,6 +37,10 @@ SENSOR_LIMITS = {
 an error reply; hence twice the box's limit."""
 
 
+MQTT_STORE = {"max_mem": 0, "max_file": 1_048_576, "max_streams": 10}
+"""What the sessions of one sensor's MQTT clients may take; the server keeps them itself."""
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What a client needs to connect."""
@@ -54,6 +58,17 @@ class Credentials:
         """The address of each node of the cluster, of which `url` lists the hosts."""
         scheme, _, hosts = self.url.partition("://")
         return [f"{scheme}://{host}" for host in hosts.split(",")]
+
+
+@dataclass(frozen=True, slots=True)
+class Listeners:
+    """Where the embedded broker listens besides for NATS clients, as `host:port`."""
+
+    mqtt: str | None = None
+    websocket: str | None = None
+
+
+NO_LISTENERS = Listeners()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +125,11 @@ class SensorAccess:
         """Return what it may publish and subscribe to, as nats-server's configuration."""
         own = f"in.{self.agent}.{self.source}"
         denied = [f"{own}.{each}" for each in RESERVED_TYPES if each not in self.grants]
+        # A subscription of MQTT's to `out/<agent>/#` is one to `out.<agent>` as well.
+        heard = [f"out.{self.agent}", f"out.{self.agent}.>", f"{self.inbox_prefix}.>"]
         return {
             "publish": {"allow": [f"{own}.*"], "deny": denied},
-            "subscribe": {"allow": [f"out.{self.agent}.>", f"{self.inbox_prefix}.>"]},
+            "subscribe": {"allow": heard},
         }
 
 
@@ -123,11 +140,17 @@ def server_configuration(
     process_id_file: str,
     core: Credentials,
     sensors: Iterable[SensorAccess],
+    listeners: Listeners = NO_LISTENERS,
 ) -> str:
     """Return the whole configuration file as JSON.
 
     Non-ASCII letters are written as such, since nats-server does not read JSON's \\u escapes.
     """
+    accounts = _accounts(core, sensors)
+    if listeners.mqtt is not None:
+        for name, account in accounts.items():
+            if name != CORE:
+                account["jetstream"] = MQTT_STORE
     return json.dumps(
         {
             "server_name": "echoic",
@@ -137,11 +160,22 @@ def server_configuration(
             "jetstream": {"store_dir": store, "sync_interval": "always"},
             # The client library cannot read the newer acknowledgement subjects.
             "feature_flags": {"js_ack_fc_v2": False},
-            "accounts": _accounts(core, sensors),
-        },
+            "accounts": accounts,
+        }
+        | _listening(listeners),
         indent=2,
         ensure_ascii=False,
     )
+
+
+def _listening(listeners: Listeners) -> dict[str, object]:
+    found: dict[str, object] = {}
+    if listeners.mqtt is not None:
+        found["mqtt"] = {"listen": listeners.mqtt}
+    if listeners.websocket is not None:
+        # Without TLS, as all of the embedded broker: another machine needs a proxy that has it.
+        found["websocket"] = {"listen": listeners.websocket, "no_tls": True}
+    return found
 
 
 def accounts_configuration(core: Credentials, sensors: Iterable[SensorAccess]) -> str:
