@@ -34,7 +34,7 @@ MET = 0.3
 
 MODEL_LAYERS = ("talker", "executor", "single")
 NOTHING = "nothing"
-NOTHING_IN = frozenset({"idle", "rest", "talk", "said", "Idle"})
+NOTHING_IN = frozenset({"idle", "rest", "talk", "said", "leave_conversation", "Idle"})
 """Actions that change nothing."""
 
 _READ = tuple(

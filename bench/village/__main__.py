@@ -5,11 +5,14 @@ reflex's. `--record FILE` keeps the world as one file.
 """
 
 import argparse
+from functools import partial
 from pathlib import Path
 
+from bench import facts
 from bench.village import shares
 from bench.village.playing import Village
 from packs.broker import counted
+from packs.village import model
 from packs.village.sensor.villager import PEOPLE, TRAITS
 from streams.session_files.file import write_world
 
@@ -22,16 +25,20 @@ def main() -> None:
         characters=args.characters,
         hours=args.hours,
         has_model=not args.no_model,
+        answer=partial(model.answer, opening=args.opening),
     )
     played = village.played()
     sessions = village.recorded()
-    found = {name: shares.of_session(sessions[name]) for name in village.plan.names}
+    found = {name: facts.of_session(sessions[name]) for name in village.plan.names}
+    whole = facts.total(found.values())
     sociable = {name: PEOPLE[name][TRAITS.index("extraversion")] for name in found}
     print(shares.table(found, sociable), end="")
-    print(f"\n{played.events} events, {counted(played.outcomes)}", end="")
+    print(f"\n{shares.cadences(whole)}\n{shares.purposes(whole)}")
+    print(f"tasks ended by talk: {whole.by_talk}")
+    print(f"{played.events} events, {counted(played.outcomes)}", end="")
     print(f"; died: {', '.join(played.dead)}" if played.dead else "; nobody died")
     for name, each in found.items():
-        acts = ", ".join(f"{arm} {n}" for arm, n in each.reflexes.most_common())
+        acts = ", ".join(f"{action} {n}" for action, n in each.acted.most_common())
         print(f"{name}: {acts}")
     if args.record:
         write_world(args.record, village.plan.run, list(sessions.values()))
@@ -45,6 +52,8 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--characters", type=int, default=6, choices=range(1, 7))
     parser.add_argument("--hours", type=float, default=24.0)
     parser.add_argument("--no-model", action="store_true")
+    parser.add_argument("--opening", type=float, default=model.OPENING,
+        help="how likely the model opens a conversation when it may")  # fmt: skip
     parser.add_argument("--record", type=Path, metavar="FILE")
     return parser.parse_args()
 

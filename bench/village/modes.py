@@ -7,24 +7,27 @@ estimates: what follows a decision follows in each village for itself.
 
 import argparse
 from collections.abc import Callable, Mapping
+from functools import partial
 
 from bench import facts
 from bench.facts import Facts
 from bench.village.playing import Village
+from packs.village import model
 from schemas.messages.controls import StrategySelected
 
 MODES = ("split", "single", "scripted")
 
 
-def played(mode: str, seed: int, hours: float) -> Mapping[str, Facts]:
+def played(
+    mode: str, seed: int, hours: float, opening: float = model.OPENING
+) -> Mapping[str, Facts]:
     """Play a village under a mode; return the facts of each villager, by name."""
-    village = Village(seed, hours=hours)
+    village = Village(seed, hours=hours, answer=partial(model.answer, opening=opening))
     for mind in village.minds.values():
         mind.tell(StrategySelected(strategy="layers", parameters={"mode": mode}))
     village.played()
-    return {
-        name: facts.of_session(session) for name, session in village.recorded().items()
-    }
+    sessions = village.recorded()
+    return {name: facts.of_session(sessions[name]) for name in village.plan.names}
 
 
 def table(found: Mapping[str, Facts]) -> str:
@@ -69,11 +72,11 @@ def main() -> None:
     )
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--hours", type=float, default=24.0)
+    parser.add_argument("--opening", type=float, default=model.OPENING,
+        help="how likely the model opens a conversation when it may")  # fmt: skip
     args = parser.parse_args()
-    found = {
-        mode: facts.total(played(mode, args.seed, args.hours).values())
-        for mode in MODES
-    }
+    chosen = args.seed, args.hours, args.opening
+    found = {mode: facts.total(played(mode, *chosen).values()) for mode in MODES}
     print(table(found), end="")
 
 

@@ -33,18 +33,25 @@ _ANSWERS = (
     "A fire would do us good.",
     "You may be right.",
 )
-_OPENING, _LEAVING = 0.1, 0.3
+OPENING, _LEAVING = 0.1, 0.3
 """How likely it opens a conversation when it is asked, and leaves the one that it is in."""
 
 
-def answer(salt: str, prompt: str) -> str:
+def answer(salt: str, prompt: str, opening: float = OPENING) -> str:
     """Return what it says, in the form that the prompt asks for; `salt` is whose prompt."""
-    if "Available buildings:" in prompt:
-        return json.dumps(_plans(prompt))
-    return json.dumps(_says(salt, prompt))
+    if "Available buildings:" not in prompt:
+        return json.dumps(_says(salt, prompt, opening))
+    plan = _plans(prompt)
+    if "Needs:" not in prompt:
+        return json.dumps(plan)
+    # Of one model everything is asked at once.
+    said = _says(salt, prompt, opening)
+    return json.dumps(
+        said | {"action": [*filter(None, [said["action"]]), plan["action"]]}
+    )
 
 
-def _says(salt: str, prompt: str) -> dict[str, Any]:
+def _says(salt: str, prompt: str, opening: float) -> dict[str, Any]:
     """Return what a talker says: it answers what it hears, and opens a talk now and then."""
     is_heard, is_over = "You are in a conversation" in prompt, "say goodbye" in prompt
     is_over = is_over or _draw(salt, prompt, "leaves") < _LEAVING
@@ -52,7 +59,7 @@ def _says(salt: str, prompt: str) -> dict[str, Any]:
     if is_heard:
         words = "Goodbye, then." if is_over else _of(_ANSWERS, salt, prompt)
         action = {"type": "leave_conversation"} if is_over else None
-    elif "talk" in _part(prompt, "Tools:") and _draw(salt, prompt, "opens") < _OPENING:
+    elif "talk" in _part(prompt, "Tools:") and _draw(salt, prompt, "opens") < opening:
         words, action = _of(_OPENS, salt, prompt), {"type": "talk"}
     wants = {"type": "group", "description": "Have a fire that warms us all"}
     return {

@@ -83,15 +83,19 @@ class Land:
     buildings: list[tuple[str, Cell]] = field(default_factory=list)
     stores: dict[str, int] = field(default_factory=dict)
     """What lies in the village's stores, for all."""
+    _by_distance: dict[tuple[str, Cell], list[Cell]] = field(default_factory=dict)
+    """The places of a kind from a cell on, the nearest first; no place comes or goes."""
 
     def nearest(self, kind: str, to: Cell, at: float) -> Cell | None:
         """Return the nearest place where something of a kind is left."""
-        found = (
-            cell
-            for cell, each in self.sources.items()
-            if each.kind == kind and each.now(at) > 0
-        )
-        return closest(found, to)
+        by_distance = self._by_distance.get((kind, to))
+        if by_distance is None:
+            # Looked for far more often than anything stands elsewhere than before.
+            cells = [cell for cell in self.sources if self.sources[cell].kind == kind]
+            by_distance = sorted(cells, key=lambda cell: (distance(cell, to), cell))
+            self._by_distance[kind, to] = by_distance
+        left = (cell for cell in by_distance if self.sources[cell].now(at) > 0)
+        return next(left, None)
 
     def water(self, to: Cell) -> Cell:
         """Return the nearest bank of the river, or a well."""

@@ -4,7 +4,7 @@ from dataclasses import replace
 from datetime import timedelta
 from functools import cache
 
-from bench.village import shares
+from bench import facts
 from bench.village.playing import MIDNIGHT, Village
 from packs.village.sensor import wolf
 from packs.village.sensor.playing import Played
@@ -127,16 +127,20 @@ def test_a_world_that_ends_leaves_nobody_stuck() -> None:
 def test_layers_are_counted() -> None:
     """Each decision is one layer's or nobody's; without a model no layer asks one."""
     _, session = evening()
-    found = shares.of_session(session)
+    found = facts.of_session(session)
 
-    assert found.acted.total() + found.nothing == len(decided(session))
-    assert (found.asked, found.without_model) == (0, 1.0)
+    assert found.decided.total() == len(decided(session))
+    assert (found.asked.total(), found.without_model) == (0, 1.0)
+    assert (found.dollars, round(found.hours)) == (0.0, 12)
     with_model = Village(7, characters=2, hours=0.2, begins_h=8)
     with_model.played()
     sessions = with_model.recorded()
-    both = [shares.of_session(sessions[each]) for each in ("aria", "bram")]
+    both = [facts.of_session(sessions[each]) for each in ("aria", "bram")]
     for each in both:
-        assert 0 < each.acted["talker"] + each.acted["executor"] == each.asked
+        by_model = each.decided["talker"] + each.decided["executor"]
+        assert 0 < by_model == each.asked.total()
+        # A call costs more than a millionth of a dollar, and less than a thousandth.
+        assert 1e-6 < each.dollars / by_model < 1e-3
 
 
 def _short(seed: int) -> SessionFile:
