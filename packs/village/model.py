@@ -19,6 +19,7 @@ Answer = Callable[[str, str], str]
 
 _WANTED = ("campfire", "lean-to", "storage-chest", "workbench")
 """What it plans, one after the other, where that does not stand yet."""
+_STOCKED = ("wood", "stone", "leaves", "plant_fiber")
 _OPENS = (
     "The berries are good today.",
     "Have you been to the river?",
@@ -41,13 +42,13 @@ def answer(salt: str, prompt: str, opening: float = OPENING) -> str:
     """Return what it says, in the form that the prompt asks for; `salt` is whose prompt."""
     if "Available buildings:" not in prompt:
         return json.dumps(_says(salt, prompt, opening))
-    plan = _plans(prompt)
+    plan = _plans(salt, prompt)
     if "Needs:" not in prompt:
         return json.dumps(plan)
     # Of one model everything is asked at once.
     said = _says(salt, prompt, opening)
     return json.dumps(
-        said | {"action": [*filter(None, [said["action"]]), plan["action"]]}
+        said | {"action": [*filter(None, [said["action"]]), *plan["action"]]}
     )
 
 
@@ -71,16 +72,23 @@ def _says(salt: str, prompt: str, opening: float) -> dict[str, Any]:
     }
 
 
-def _plans(prompt: str) -> dict[str, Any]:
-    """Return what an executor plans: the next thing that is neither there nor planned."""
+def _plans(salt: str, prompt: str) -> dict[str, Any]:
+    """Return what an executor plans: the next thing that is neither there nor planned.
+
+    If nothing is missing it stocks up on everything, so that it is not asked for hours.
+    """
     known = _part(prompt, "Standing already:") + _part(prompt, "Planned builds", 400)
     offered = _part(prompt, "Available buildings:")
     name = next((one for one in _WANTED if one in offered and one not in known), None)
     plan = {"type": "plan_build", "building": name, "priority": "normal"}
-    gather = {"type": "gather", "target": "wood", "amount": 10}
+    first = int(_draw(salt, prompt, "stocks") * len(_STOCKED))
+    stocked = (*_STOCKED[first:], *_STOCKED[:first])
+    gather = [{"type": "gather", "target": each, "amount": 40} for each in stocked]
     return {
-        "thinking": f"There is no {name} yet." if name else "Wood is always wanted.",
-        "action": gather if name is None else plan | {"reason": "the village needs it"},
+        "thinking": f"There is no {name} yet." if name else "Stocks are always wanted.",
+        "action": gather
+        if name is None
+        else [plan | {"reason": "the village needs it"}],
         "priorities": None,
     }
 
