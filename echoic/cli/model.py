@@ -13,7 +13,7 @@ from echoic.model_check.report import SEED_USD, Report
 from echoic.model_check.report import report as reported
 from echoic.model_check.run import Asked
 from echoic.model_check.run import check as checked
-from echoic.model_check.situations import calls_an_hour, prompts
+from echoic.model_check.situations import Layer, calls_an_hour, prompts
 from echoic.terminal.screen import pairs, table, text, words
 from handlers.effects.models import LiteLLM
 from schemas.values.model_settings import ModelSettings
@@ -30,6 +30,7 @@ def model() -> None:
 def check(
     call: InstanceCall,
     name: str,
+    layer: Layer = "talker",
     count: Annotated[int | None, typer.Option(min=1, max=1_000)] = None,
     deadline: Annotated[
         float | None, typer.Option(metavar="SECONDS", min=0.1, max=600)
@@ -45,6 +46,7 @@ def check(
 
     Args:
         name: The model as litellm names it, such as `ollama/llama3.2`.
+        layer: Whose prompts: a talker's, an executor's or an autonomous character's.
         count: How many prompts; else each once. More begin anew.
         deadline: How long an answer is waited for; else model.deadline_s.
     """
@@ -58,9 +60,9 @@ def check(
     client = LiteLLM(settings.model_api_base, settings.model_api_key)
     with Progress("prompts answered", is_silent=call.as_json) as progress:
         asked: list[Asked] = asyncio.run(
-            checked(client, how, count or len(prompts()), progress)
+            checked(client, how, count or len(prompts(layer)), progress, layer)
         )
-    found = reported(name, asked, calls_an_hour())
+    found = reported(name, asked, calls_an_hour(layer))
     call.show(_fields(found), _screen(found))
 
 
@@ -103,7 +105,7 @@ def _screen(found: Report) -> Iterator[RenderableType]:
             f" p95 {_figure(found.latency_p95_ms)} ms",
             "tokens a call": f"{_figure(found.input_tokens)} in,"
             f" {_figure(found.output_tokens)} out",
-            "a game hour": f"{_cost(found)}, {found.calls_an_hour:.0f} calls of a sociable"
+            "a game hour": f"{_cost(found)}, {found.calls_an_hour:.0f} calls of a"
             f" character (source design: ${SEED_USD:.2f})",
         }
     )

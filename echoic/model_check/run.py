@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 from itertools import cycle, islice
 
 from echoic.errors import NotRunningError
-from echoic.model_check.situations import Prompt, Verdict, prompts
+from echoic.model_check.situations import Layer, Prompt, Verdict, prompts
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import Model
 from handlers.mind.stages.prompts import request_hash
@@ -42,8 +42,9 @@ async def check(
     settings: ModelSettings,
     count: int,
     tell: Callable[[int, int], None] = lambda done, whole: None,
+    layer: Layer = "talker",
 ) -> list[Asked]:
-    """Ask a model so many prompts and judge its answers; `tell` hears how many are done.
+    """Ask a model so many prompts of a layer; `tell` hears how many are answered.
 
     They begin anew where there are more than situations.
 
@@ -53,7 +54,7 @@ async def check(
     await model.prepare()
     await _reach(model, settings)
     asked = []
-    for done, prompt in enumerate(chosen(prompts(), count), 1):
+    for done, prompt in enumerate(chosen(prompts(layer), count), 1):
         asked.append(await _ask(model, settings, prompt))
         tell(done, count)
     return asked

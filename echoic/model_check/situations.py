@@ -1,28 +1,45 @@
 """The situations of characters that a model is checked by, as prompts.
 
-They are data in a file beside this one; the prompts are the ones that the mind itself makes.
+They are data in files beside this one, one for each layer that asks a model; the prompts are
+the ones that the mind itself makes, and answers are read as it reads them.
 """
 
 import json
+from collections.abc import Callable
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from functools import cache
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, cast, get_args
 
+from immutables import Map
 from pydantic import Field
 
 from echoic.packs.yaml_positions import read
 from handlers.mind.characters import prompts as layer_prompts
 from handlers.mind.characters import replies
+from handlers.mind.characters.autonomous import prompt as deciding
+from handlers.mind.characters.autonomous import reply as choices
+from handlers.mind.characters.executor import planning
+from handlers.mind.characters.executor import prompt as executor
 from handlers.mind.characters.replies import Unreadable
 from handlers.mind.characters.talker import prompt
+from projections.folds.characters.situations import surroundings
 from schemas.messages.characters import Aim
 from schemas.packs.characters import CharacterMind
-from schemas.packs.layers import Talker
-from schemas.state.character import Character
+from schemas.state.autonomy import Act
+from schemas.state.character import NO_PLAN, Character
 from schemas.values.base import Name, Part
 
-FILE = Path(__file__).with_name("villagers.yaml")
+Layer = Literal["talker", "executor", "autonomous"]
+LAYERS = cast(tuple[Layer, ...], get_args(Layer))
+
+_FILES: dict[Layer, str] = {
+    "talker": "villagers.yaml",
+    "executor": "planners.yaml",
+    "autonomous": "wanderers.yaml",
+}
+_LONG_AGO = datetime(2026, 1, 1, tzinfo=UTC)
 
 
 class Situation(Part):
@@ -34,10 +51,15 @@ class Situation(Part):
     """What its body tells: needs by name, and what stands in the prompt's lines."""
     doing: str | None = None
     aims: tuple[Aim, ...] = ()
+    priorities: dict[str, float] = Field(default_factory=dict)
+    reason: str = "idle"
+    """Why an executor is asked."""
+    acts: tuple[str, ...] = ()
+    """What an autonomous character did lately, oldest first."""
 
 
-class _Village(Part):
-    """What the file holds."""
+class _File(Part):
+    """What a file holds."""
 
     mind: CharacterMind
     characters: dict[Name, str]
@@ -60,6 +82,11 @@ class Verdict:
     """What of it was refused, and why."""
 
 
+Understand = Callable[[str], tuple[bool, list[str]]]
+"""Read a reply, and return whether something of what it names is done, and what is not, and
+why; raises `Unreadable`."""
+
+
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Prompt:
     """What a layer's model is asked in a situation."""
@@ -67,7 +94,8 @@ class Prompt:
     situation: str
     system: str
     text: str
-    tools: tuple[str, ...]
+    tools: tuple[str, ...] = ()
+    understand: Understand = lambda _: (True, [])
 
     def judge(self, reply: str) -> Verdict:
         """Return what a reply is worth, read as the mind reads it."""
@@ -78,12 +106,10 @@ class Prompt:
             return Verdict(**nothing, is_valid=False, problem=str(error))
         is_named = told.get("action") is not None
         try:
-            read_ = replies.read(reply, self.tools, village().mind.synonyms)
+            is_done, problems = self.understand(reply)
+            is_valid = is_done or not is_named
         except Unreadable as error:
             is_valid, problems = False, [str(error)]
-        else:
-            is_valid = read_.action is not None or not is_named
-            problems = list(read_.refused)
         return Verdict(
             is_json=True,
             is_bare=_is_bare(reply),
@@ -94,31 +120,101 @@ class Prompt:
 
 
 @cache
-def village() -> _Village:
-    """Return what the file of situations holds."""
-    return _Village.model_validate(read(FILE).value)
+def known(layer: Layer) -> _File:
+    """Return what the file of a layer's situations holds."""
+    return _File.model_validate(read(Path(__file__).with_name(_FILES[layer])).value)
 
 
-def prompts() -> tuple[Prompt, ...]:
-    """Return a prompt for each situation, in the file's order."""
-    return tuple(map(_prompt, village().situations))
+def prompts(layer: Layer = "talker") -> tuple[Prompt, ...]:
+    """Return a prompt for each situation of a layer, in the file's order."""
+    made = {"talker": _talks, "executor": _plans, "autonomous": _chooses}[layer]
+    return tuple(map(made, known(layer).situations))
 
 
-def calls_an_hour() -> float:
-    """Return how often a sociable character asks its model in an hour of game time."""
-    return 3_600.0 / _talker("").extrovert_s
+def calls_an_hour(layer: Layer = "talker") -> float:
+    """Return how often a character asks its model in an hour of game time.
+
+    A sociable talker by its cadence, an executor that has nothing but its periodic question,
+    and an autonomous character by the mean of its interval.
+    """
+    mind = known(layer).mind
+    if mind.talker is not None:
+        return 3_600.0 / mind.talker.extrovert_s
+    if mind.executor is not None:
+        return 3_600.0 / mind.executor.periodic_s
+    assert mind.autonomous is not None, "a file is of one of them"
+    interval = mind.autonomous.interval
+    return 3_600.0 / ((interval.least_s + interval.most_s) / 2)
 
 
-def _prompt(situation: Situation) -> Prompt:
-    mind, fields = village().mind, situation.fields
-    who = _talker(village().characters[situation.character])
+def _talks(situation: Situation) -> Prompt:
+    file, fields = known("talker"), situation.fields
+    mind, layer = file.mind, file.mind.talker
+    assert layer is not None, "the file gives it a talker"
+    tools = layer_prompts.offered(layer.tools, fields)
+    aims = Character(aims=situation.aims)
+
+    def understand(reply: str) -> tuple[bool, list[str]]:
+        found = replies.read(reply, tools, mind.synonyms)
+        return found.action is not None, list(found.refused)
+
+    who = file.characters[situation.character]
     return Prompt(
         situation=situation.name,
-        system=layer_prompts.system(situation.character, who.who, prompt.FORM),
-        text=prompt.moment(
-            mind, who, Character(aims=situation.aims), fields, situation.doing
+        system=layer_prompts.system(situation.character, who, prompt.FORM),
+        text=prompt.moment(mind, layer, aims, fields, situation.doing),
+        tools=tools,
+        understand=understand,
+    )
+
+
+def _plans(situation: Situation) -> Prompt:
+    file, fields = known("executor"), situation.fields
+    layer, tactics = file.mind.executor, file.mind.tactics
+    assert layer is not None, "the file gives it an executor"
+    assert tactics is not None, "an executor has tactics"
+    tools = layer_prompts.offered(layer.tools, fields)
+    character = Character(aims=situation.aims, priorities=Map(situation.priorities))
+    means = planning.Means(tactics, tools, file.mind.synonyms, fields)
+
+    def understand(reply: str) -> tuple[bool, list[str]]:
+        wanted = planning.read(reply, NO_PLAN, means)
+        is_set = wanted.priorities is not None or wanted.waits
+        return bool(wanted.tasks or wanted.builds or is_set), wanted.refused
+
+    who = file.characters[situation.character]
+    return Prompt(
+        situation=situation.name,
+        system=layer_prompts.system(situation.character, who, executor.FORM),
+        text=executor.moment(
+            tactics, layer, character, fields, situation.doing, situation.reason
         ),
-        tools=layer_prompts.offered(who.tools, fields),
+        tools=tools,
+        understand=understand,
+    )
+
+
+def _chooses(situation: Situation) -> Prompt:
+    how = known("autonomous").mind.autonomous
+    assert how is not None, "the file makes it autonomous"
+    here = surroundings(how, situation.fields)
+    acts = [
+        Act(
+            decision_id="check", at=_LONG_AGO, action=each, by="model", situation="",
+            outcome="succeeded",
+        )
+        for each in situation.acts
+    ]  # fmt: skip
+
+    def understand(reply: str) -> tuple[bool, list[str]]:
+        choice = choices.read(reply, how, here, acts)
+        return choice.action is not None, [choice.fault] if choice.fault else []
+
+    return Prompt(
+        situation=situation.name,
+        system=deciding.system(situation.character, how),
+        text=deciding.prompt(how, here, acts),
+        understand=understand,
     )
 
 
@@ -128,9 +224,3 @@ def _is_bare(reply: str) -> bool:
     except ValueError:
         return False
     return True
-
-
-def _talker(who: str) -> Talker:
-    layer = village().mind.talker
-    assert layer is not None, "the file gives it a talker"
-    return layer.model_copy(update={"who": who})

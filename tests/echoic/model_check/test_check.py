@@ -59,6 +59,52 @@ def test_the_prompts_are_those_of_villagers() -> None:
     assert situations.calls_an_hour() == 120.0
 
 
+def test_executors_and_autonomous_characters_have_prompts_of_their_own() -> None:
+    """Those that their layers make, with as many calls an hour as these make."""
+    plans, chooses = situations.prompts("executor"), situations.prompts("autonomous")
+    assert (len(plans), len(chooses)) == (8, 6)
+    assert "Build a cozy home" in plans[0].text
+    assert all("Available buildings" in each.text for each in plans)
+    assert "build" not in plans[0].tools
+    assert "build" in plans[1].tools
+    assert all("## Valid Actions" in each.text for each in chooses)
+    hourly = [situations.calls_an_hour(each) for each in situations.LAYERS]
+    assert hourly == [120.0, 12.0, 48.0]
+
+
+@pytest.mark.parametrize(
+    ("layer", "text", "is_valid", "why"),
+    [
+        ("executor", {"action": {"type": "plan_build", "building": "tent"}}, 1, None),
+        ("executor", {"action": {"type": "stockpile", "target": "wood"}}, 1, None),
+        ("executor", {"thinking": "Nothing to do.", "action": None}, 1, None),
+        (
+            "executor",
+            {"action": {"type": "plan_build", "building": "inn"}},
+            0,
+            "nobody",
+        ),
+        ("executor", {"action": ["fly", {"type": "explore"}]}, 1, "'fly' was not"),
+        ("executor", {"action": {"type": "talk"}}, 0, "'talk' was not"),
+        ("autonomous", {"action": "SitAtChair", "target": "bench_01"}, 1, None),
+        ("autonomous", {"action": "sit"}, 1, None),
+        ("autonomous", {"action": "Teleport"}, 0, "no action is called"),
+        ("autonomous", {"action": "PlayClaw"}, 0, "nothing near"),
+        ("autonomous", {"action": "Lean", "confidence": 0.1}, 0, "under 0.3"),
+        ("autonomous", {"thought": "Hm."}, 0, "names no"),
+    ],
+)
+def test_further_layers_judge_as_the_mind_reads(
+    layer: situations.Layer, text: dict[str, Any], is_valid: int, why: str | None
+) -> None:
+    """What is done counts, and what is not is told with its reason."""
+    verdict = situations.prompts(layer)[0].judge(json.dumps(text))
+    assert verdict.is_json
+    assert int(verdict.is_valid) == is_valid
+    assert (why or "") in (verdict.problem or "")
+    assert (verdict.problem is None) == (why is None)
+
+
 def test_more_prompts_than_situations_begin_anew() -> None:
     """And fewer are the first ones."""
     known = situations.prompts()[:2]
