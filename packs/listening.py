@@ -17,6 +17,8 @@ _RECONNECTS = 16
 _UNHEARD = 1_000
 """How many received messages may wait; then the oldest, and so the stalest, is dropped."""
 
+_KNOWN = 10_000
+"""How many responses are remembered, so that none is obeyed twice."""
 
 Inbox = asyncio.Queue[Msg]
 """What was received; several connections may share one."""
@@ -35,6 +37,8 @@ class Broker:
         self._client = client
         self.publish = partial(broker.publish, client)
         self._said = said or inbox()
+        self._known: dict[str, None] = {}
+        """The ids of the latest responses: a delivery may come again, as it was."""
 
     async def listen(self, agent: str) -> None:
         """Subscribe to what the agent's companion says.
@@ -58,12 +62,23 @@ class Broker:
 
     async def _on_message(self, message: Msg) -> None:
         # A simulation acts on responses alone, which come whole.
-        if message.subject.endswith(f".{PART}"):
+        if message.subject.endswith(f".{PART}") or self._repeats(message):
             return
         # The callback must not wait for room: that would hold up every later message.
         if self._said.full():
             self._said.get_nowait()
         self._said.put_nowait(message)
+
+    def _repeats(self, message: Msg) -> bool:
+        id_ = (message.headers or {}).get("ce-id")
+        if id_ is None:
+            return False
+        if id_ in self._known:
+            return True
+        self._known[id_] = None
+        if len(self._known) > _KNOWN:
+            del self._known[next(iter(self._known))]
+        return False
 
 
 @asynccontextmanager

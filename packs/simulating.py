@@ -5,6 +5,7 @@ Each of those who live there is an agent with credentials of its own.
 
 import argparse
 import asyncio
+import json
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, time
@@ -56,6 +57,8 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
         help="when it begins; default: now, or 6 of --day",
     )
     add("--hours", type=float, default=24.0, help="how long it is played")
+    add("--heard", type=Path, metavar="FILE",
+        help="keep which responses were heard, as JSON lines")  # fmt: skip
     return made
 
 
@@ -91,9 +94,27 @@ async def _to_broker(
             if speaks_as == source:
                 ears.append(Broker(client, said))
                 await ears[-1].listen(name)
-        # All hear into one queue: the first knows what all said.
-        steps = Steps(plan, doors, ears[0].heard, args.lockstep / 1000)
+
+        async def listen(wait_s: float) -> Sequence[Msg]:
+            # All hear into one queue: the first knows what all said.
+            messages = await ears[0].heard(wait_s)
+            if args.heard is not None:
+                _keep(args.heard, messages)
+            return messages
+
+        steps = Steps(plan, doors, listen, args.lockstep / 1000)
         return await play(plan, steps.publish, steps.hear)
+
+
+def _keep(file: Path, messages: Sequence[Msg]) -> None:
+    """Append which responses were heard, each by the id of its ask."""
+    with file.open("a", encoding="utf-8") as lines:
+        for each in messages:
+            _, agent, channel, *_ = each.subject.split(".")
+            id_ = (each.headers or {}).get("ce-id")
+            if id_ is not None:
+                line = {"agent": agent, "channel": channel, "id": id_}
+                lines.write(json.dumps(line) + "\n")
 
 
 class Steps:

@@ -2,14 +2,19 @@
 
 With the pack's model of rules, and without one by `--no-model`, where every decision is a
 reflex's. `--record FILE` keeps the world as one file.
+
+With `--kills 50` a village lives on real processes, of which one is killed at so many random
+moments; nothing may be lost, doubled or stuck afterwards.
 """
 
 import argparse
+import sys
 from functools import partial
 from pathlib import Path
 
 from bench import facts
 from bench.village import shares
+from bench.village.kills import campaign
 from bench.village.playing import Village
 from packs.broker import counted
 from packs.village import model
@@ -20,6 +25,8 @@ from streams.session_files.file import write_world
 def main() -> None:
     """Play a village, print what came of it, keep it if that was asked for."""
     args = _arguments()
+    if args.kills:
+        sys.exit(_kill(args))
     village = Village(
         args.seed,
         characters=args.characters,
@@ -44,6 +51,13 @@ def main() -> None:
         write_world(args.record, village.plan.run, list(sessions.values()))
 
 
+def _kill(args: argparse.Namespace) -> int:
+    """Run a campaign; return 1 if something is wrong afterwards."""
+    done = campaign(args.kills, args.seed, args.characters)
+    print("\n".join(done.lines()))
+    return int(done.found is None or bool(done.found.faults))
+
+
 def _arguments() -> argparse.Namespace:
     parser = argparse.ArgumentParser(
         prog="python -m bench.village", description=__doc__
@@ -54,6 +68,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--no-model", action="store_true")
     parser.add_argument("--opening", type=float, default=model.OPENING,
         help="how likely the model opens a conversation when it may")  # fmt: skip
+    parser.add_argument("--kills", type=int, default=0, metavar="N")
     parser.add_argument("--record", type=Path, metavar="FILE")
     return parser.parse_args()
 

@@ -16,6 +16,7 @@ from handlers.worker.recovery import Recovery
 from replay.verify import Span, verify
 from schemas.codec import checkpoint as codec
 from schemas.codec.encode import write_input
+from schemas.messages.asks import WakeupSet
 from schemas.messages.controls import HeuristicSeeded, SessionStarted
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import partition_of
@@ -177,6 +178,8 @@ async def asks_without_result(broker: Broker) -> set[str]:
     asked = {
         record.headers["ce-id"]
         for record in await everything(broker, "ev.*.out.*.ask.>")
+        # Of that no result comes: it is for a world.
+        if not record.subject.endswith(WakeupSet.token)
     }
     results = await everything(broker, "ev.*.in.*.result.>")
     return asked - {orjson.loads(record.body)["ask_id"] for record in results}

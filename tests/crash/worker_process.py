@@ -5,11 +5,15 @@ a start takes no longer than the worker itself needs.
 """
 
 import asyncio
+import json
 from collections.abc import AsyncIterator, Mapping
 from contextlib import asynccontextmanager
+from hashlib import blake2b
+
+from typing_extensions import override
 
 from handlers.broker import faststream_broker, start
-from handlers.effects.models import Completion
+from handlers.effects.models import Completion, Model
 from handlers.effects.perform import Performer
 from handlers.effects.recalling import Memories, Memory
 from handlers.effects.subscribers import Effects
@@ -29,6 +33,9 @@ from tests.minds import started, working
 
 SETTINGS = started(model=ModelSettings(name="quick"), ttl_s=60.0)
 
+_LEAVING = 60
+"""Of 256 answers of a talking model, so many leave the conversation."""
+
 
 class QuickModel:
     """A model that answers at once."""
@@ -41,6 +48,36 @@ class QuickModel:
     ) -> Completion:
         """Answer the same to everything."""
         text = '{"response": "Hm.", "success": 0.5, "confidence": 0.5}'
+        return Completion(text=text, model="quick", latency_ms=1.0)
+
+
+class DoingModel(QuickModel):
+    """A model that always chooses one action."""
+
+    def __init__(self, action: str) -> None:
+        self._text = json.dumps({"action": action})
+
+    @override
+    async def complete(
+        self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
+    ) -> Completion:
+        """Choose it."""
+        return Completion(text=self._text, model="quick", latency_ms=1.0)
+
+
+class TalkingModel(QuickModel):
+    """A model that opens a talk whenever it is asked, and now and then leaves one."""
+
+    @override
+    async def complete(
+        self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
+    ) -> Completion:
+        """Answer as a talker is asked to."""
+        is_heard = "You are in a conversation" in asked.prompt
+        leaves = is_heard and blake2b(asked.prompt.encode()).digest()[0] < _LEAVING
+        said = {"thinking": "Hm.", "speaking": "Bye." if leaves else "So it is."}
+        action = {"action": {"type": "leave_conversation"}} if leaves else {}
+        text = json.dumps({**said, **action})
         return Completion(text=text, model="quick", latency_ms=1.0)
 
 
@@ -63,11 +100,12 @@ def serve_for_ever(
     settings: MindStarted = SETTINGS,
     score: str | None = None,
     memory: Memory | None = None,
+    model: Model | None = None,
 ) -> None:
     """Answer and perform until killed; with a `score`, speak, and write it there."""
 
     async def serve() -> None:
-        async with serving(credentials, settings, score, memory):
+        async with serving(credentials, settings, score, memory, model):
             await asyncio.Event().wait()
 
     asyncio.run(serve())
@@ -79,6 +117,7 @@ async def serving(
     settings: MindStarted = SETTINGS,
     score: str | None = None,
     memory: Memory | None = None,
+    model: Model | None = None,
 ) -> AsyncIterator[Worker]:
     """Answer and perform for the length of the block."""
     async with connected(credentials) as client:
@@ -87,9 +126,8 @@ async def serving(
         log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
         checkpoints = JetStreamCheckpoints(client)
         speaker = speaker_of(score) if score is not None else None
-        effects = Effects(
-            Performer(log, writer, client, QuickModel(), speaker, memory=memory)
-        )
+        asks = model or QuickModel()
+        effects = Effects(Performer(log, writer, client, asks, speaker, memory=memory))
         broker = faststream_broker(credentials)
         effects.subscribe(broker)
         await start(broker)
