@@ -31,6 +31,7 @@ def main() -> None:
         args.seed,
         characters=args.characters,
         hours=args.hours,
+        begins_h=args.begins,
         has_model=not args.no_model,
         answer=partial(model.answer, opening=args.opening),
     )
@@ -65,6 +66,7 @@ def _arguments() -> argparse.Namespace:
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--characters", type=int, default=6, choices=range(1, 7))
     parser.add_argument("--hours", type=float, default=24.0)
+    parser.add_argument("--begins", type=float, default=6.0, metavar="HOUR")
     parser.add_argument("--no-model", action="store_true")
     parser.add_argument("--opening", type=float, default=model.OPENING,
         help="how likely the model opens a conversation when it may")  # fmt: skip
