@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import subprocess
 import sys
 
@@ -63,3 +64,24 @@ def test_it_plays_in_a_terminal_until_q(echoic: Program) -> None:
         running.wait()
         os.close(ours)
     assert b"\x1b[?1049l" in shown  # the alternate screen was left
+
+
+def test_a_recording_is_filmed_and_counted(echoic: Program) -> None:
+    """One page, and how many decisions needed a model."""
+    ran = echoic.here(
+        "session", "film", RECORDING, "-o", "day.html", "--title", "A <day>"
+    )
+    counted = echoic.here("session", "shares", RECORDING, "--json").json["agents"][
+        "emil"
+    ]
+    page = (echoic.folder / "day.html").read_text(encoding="utf-8")
+
+    assert ran.out.strip() == "day.html"
+    assert "1 character" in ran.err
+    assert len(page.encode()) < 2_000_000
+    assert "<title>A &lt;day&gt;</title>" in page
+    assert not re.search(r"(src|href)=\"https?:", page)
+    assert counted["layers"] == {"reflex": 345, "talker": 745}
+    assert counted["without_model"] == pytest.approx(345 / 1_090, abs=1e-6)
+    assert counted["model_calls"] == 745
+    assert counted["calls_an_hour"] == pytest.approx(745 / 24, abs=0.1)
