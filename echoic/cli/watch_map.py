@@ -60,7 +60,7 @@ def recorded(
     if not steps:
         raise EchoicError("nothing happens in these recordings")
     begins = steps[0][0]
-    until = _moment(at, begins) if at is not None else None
+    until = min(_moment(at, begins), steps[-1][0]) if at is not None else None
     shown, place = _Shown(scene), 0
     if until is not None or once or call.as_json or not is_interactive():
         place = _take(shown, steps, 0, until or steps[-1][0])

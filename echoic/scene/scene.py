@@ -6,13 +6,13 @@ What a character does is what its log asks the world to do, whichever layer deci
 from collections.abc import Iterator, Mapping, Sequence
 from datetime import datetime, timedelta
 
+from echoic.client.plan_words import changed
 from echoic.scene.figures import Deed, Figure, Happening, Kind, Said, lasts
 from handlers.mind.characters import reflexes
 from handlers.mind.characters.place.scheduler import seconds_of
 from schemas.codec.envelope import Input, Output
 from schemas.messages.arms import Action
 from schemas.messages.asks import DeliveryAsked
-from schemas.messages.characters import AimsSet, PlanSet
 from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Completed, Decided, Dropped, LayerVerdict
 from schemas.messages.notes import ControlInferred
@@ -23,8 +23,6 @@ from schemas.values.subjects import AGENT_SOURCE
 
 _OPEN = 256
 """Decisions of one character whose end is waited for at most."""
-
-_PLANNED = {AimsSet.token: "is after", PlanSet.token: "plans"}
 
 
 class Scene:
@@ -137,8 +135,10 @@ class Scene:
                 layer, why = open_.get(message.decision_id, ("autonomous", ""))
                 told = choice.fallback or choice.thought or choice.reasoning or why
                 open_[message.decision_id] = (layer, told)
-            case ControlInferred(control=control) if control in _PLANNED:
-                yield self._planned(figure, message, at)
+            case ControlInferred():
+                what = changed(message)
+                if what is not None:
+                    yield self._planned(figure, message, what, at)
             case ConversationMoved():
                 yield from self._moved(figure, message, at)
             case _:
@@ -233,13 +233,13 @@ class Scene:
             )
 
     def _planned(
-        self, figure: Figure, inferred: ControlInferred, at: datetime
+        self, figure: Figure, inferred: ControlInferred, what: str, at: datetime
     ) -> Happening:
         return Happening(
             at=at,
             who=figure.name,
             kind="plans",
-            what=f"{_PLANNED[inferred.control]} {inferred.after}",
+            what=what,
             layer=inferred.by if inferred.by in ("talker", "executor") else "",
             why=f"before: {inferred.before}" if inferred.before else "",
         )

@@ -2,18 +2,16 @@
 
 from datetime import datetime
 
+from echoic.client.plan_words import changed
 from echoic.explain.characters import has_words
 from echoic.terminal.screen import Part, bar
 from projections.folds.characters.plans import described
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.catalogue import OutputMessage
-from schemas.messages.characters import AimsSet, PlanSet
 from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Completed
 from schemas.messages.notes import ControlInferred
 from schemas.state.character import Character
-
-_CHANGES = {AimsSet.token: "is after", PlanSet.token: "plans"}
 
 _SHOWN = 5
 """How many of several are shown."""
@@ -44,10 +42,9 @@ def news(message: OutputMessage) -> str | None:
     match message:
         case ConversationMoved(what=what) if what:
             return f"conversation: {'; '.join(what)}"
-        case ControlInferred(control=control, after=after, by=by) if (
-            control in _CHANGES
-        ):
-            return f"{_CHANGES[control]} {after or 'nothing'} (by its {by})"
+        case ControlInferred():
+            told = changed(message)
+            return f"by its {message.by}: {told}" if told is not None else None
         case _:
             return None
 

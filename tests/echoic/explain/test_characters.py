@@ -13,6 +13,7 @@ from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.asks import ModelAsked
 from schemas.messages.characters import Aim, AimsSet, PlannedBuild, PlanSet, PlanTask
 from schemas.messages.conversations import ConversationMoved
+from schemas.messages.notes import ControlInferred
 from tests.handlers.mind.characters.autonomous import cafe
 from tests.handlers.mind.characters.clearing import Clearing
 from tests.handlers.mind.characters.test_reflexes import report, village
@@ -127,3 +128,25 @@ def test_a_state_tells_body_plan_and_aims() -> None:
     assert fields["aims"] == [{"kind": "personal", "text": "a bridge"}]
     assert character_fields(Scenario().mind) is None
     assert characters.known(Scenario().mind.character, None) == {}
+
+
+def test_a_plan_is_told_in_words() -> None:
+    """What a layer planned or is after; of other controls nothing."""
+    plan = PlanSet(tasks=(PlanTask(type="gather", target="wood", amount=5),))
+    aims = AimsSet(aims=(Aim(text="a bridge"),), priorities={"build": 0.9})
+
+    def told(control: str, fields: Any) -> str | None:
+        return characters.news(
+            ControlInferred(
+                control=control, fields=fields, by="executor", source_id="a"
+            )
+        )
+
+    assert told("plan_set", plan.model_dump(mode="json", exclude_none=True)) == (
+        "by its executor: plans gather 5 wood"
+    )
+    assert told("aims_set", aims.model_dump(mode="json", exclude_none=True)) == (
+        "by its executor: is after a bridge; values build 0.9"
+    )
+    assert told("plan_set", {"tasks": 7}) == "by its executor: something else"
+    assert told("bias_set", {}) is None
