@@ -126,8 +126,7 @@ def next_time(
         return any(each is not None and each.verdict == "acts" for each in asked)
 
     further = talking.times(turn, mind, character, fields)
-    if mind.executor is not None:
-        further += executing.times(turn, mind, character, fields)
+    further += executing.times(turn, mind, character, fields)
     if character.plan.tasks or character.plan.builds or character.failed:
         further = [turn.now, *further]
     held = _waits(turn, character, turn.now)

@@ -103,6 +103,12 @@ def doing_at(character: Character, now: datetime) -> Doing | None:
     return doing if doing is not None and now < doing.until else None
 
 
+def behaviour_at(character: Character, now: datetime) -> str | None:
+    """Return the name of what the character does at a time; None if it does nothing."""
+    doing = doing_at(character, now)
+    return doing.behaviour if doing is not None else None
+
+
 def idle_since(character: Character, now: datetime) -> datetime | None:
     """Return since when nothing is done; None if something is."""
     doing = character.doing

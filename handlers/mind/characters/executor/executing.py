@@ -69,12 +69,11 @@ def question(
     reason = occasion if granted is None else granted.reason
     assert reason is not None, "the verdict was to act"
     character = plans.settled(character, turn.now)
-    doing = reflexes.doing_at(character, turn.now)
-    behaviour = doing.behaviour if doing is not None else None
+    doing = reflexes.behaviour_at(character, turn.now)
     return Question(
         layer="executor",
         system=prompts.system(turn.input.agent, layer.who, prompt.FORM),
-        prompt=prompt.moment(known, layer, character, fields, behaviour, reason),
+        prompt=prompt.moment(known, layer, character, fields, doing, reason),
         priority=cadence.executor_priority(layer, fields, reason),
         channel=mind.channel,
         model=layer.model,

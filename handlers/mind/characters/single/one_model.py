@@ -66,11 +66,9 @@ def question(
         reason = _reason(turn, mind, character, fields)
     else:
         reason = granted.reason or None
-    is_talk = reason is None
     character = plans.settled(character, turn.now)
-    doing = reflexes.doing_at(character, turn.now)
-    behaviour = doing.behaviour if doing is not None else None
-    told = prompt.moment(mind, character, fields, behaviour, reason)
+    doing = reflexes.behaviour_at(character, turn.now)
+    told = prompt.moment(mind, character, fields, doing, reason)
     asked = talking.question(turn, mind, character, fields)
     who = layer.who or executor.who
     both = replace(
@@ -80,7 +78,7 @@ def question(
         prompt=told,
         reason=reason,
     )
-    if not is_talk:
+    if reason is not None:
         priority = cadence.executor_priority(executor, fields, reason)
         return replace(both, priority=priority, likely=1.0, draw=None)
     heard = hearing.hears(character, layer, turn.now)

@@ -38,20 +38,14 @@ def verdict(
         return held_back
     heard = hearing.hears(character, layer, at)
     if heard is not None:
-        answers, why = hearing.verdict(turn, layer, heard, fields)
-        return LayerVerdict(
-            layer="talker",
-            verdict="acts" if answers else "nothing_due",
-            rule=hearing.RULE,
-            why=why,
-        )
-    interval_s, rule = cadence.talker_interval(layer, fields)
-    is_due = cadence.is_due(character.called.get("talker"), interval_s, at)
+        rule = hearing.RULE
+        acts, why = hearing.verdict(turn, layer, heard, fields)
+    else:
+        interval_s, rule = cadence.talker_interval(layer, fields)
+        acts = cadence.is_due(character.called.get("talker"), interval_s, at)
+        why = f"{rule}: every {interval_s:g} s"
     return LayerVerdict(
-        layer="talker",
-        verdict="acts" if is_due else "nothing_due",
-        rule=rule,
-        why=f"{rule}: every {interval_s:g} s",
+        layer="talker", verdict="acts" if acts else "nothing_due", rule=rule, why=why
     )
 
 
@@ -90,9 +84,8 @@ def question(
     del granted
     layer = mind.talker
     assert layer is not None, "the verdict was to act"
-    doing = reflexes.doing_at(character, turn.now)
-    behaviour = doing.behaviour if doing is not None else None
-    asked = prompt.moment(mind, layer, character, fields, behaviour)
+    doing = reflexes.behaviour_at(character, turn.now)
+    asked = prompt.moment(mind, layer, character, fields, doing)
     _, rule = cadence.talker_interval(layer, fields)
     heard = hearing.hears(character, layer, turn.now)
     likely, draw = 1.0, None
