@@ -10,6 +10,7 @@ import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
 from contextlib import asynccontextmanager, contextmanager
+from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
@@ -139,6 +140,11 @@ def unit(text: str) -> float:
     if not 0 <= value <= 1:
         raise ArgumentTypeError(f"{text!r} is no probability: give 0 to 1")
     return value
+
+
+def date(text: str) -> datetime:
+    """Read an option that is a date: its first moment, in UTC."""
+    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)
 
 
 def status_of(name: str, run: Callable[[], None]) -> int:

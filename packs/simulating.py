@@ -6,6 +6,7 @@ Each of those who live there is an agent with credentials of its own.
 import argparse
 import asyncio
 import json
+import sys
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, time
@@ -49,7 +50,7 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
     add("--seed", type=int, default=7, help=f"which {name}")
     add("--pace", type=float, default=1.0,
         help=f"seconds of the {name} a second; 0: no pause (raise `intake.rate`)")  # fmt: skip
-    add("--day", type=_date, help="the date (YYYY-MM-DD); default today")
+    add("--day", type=broker.date, help="the date (YYYY-MM-DD); default today")
     add(
         "--hour",
         type=float,
@@ -62,18 +63,28 @@ def parser(name: str, description: str) -> argparse.ArgumentParser:
     return made
 
 
-def played(
+def run(
     args: argparse.Namespace,
     source: str,
     names: Sequence[str],
     play: Play,
     place: str | None = None,
-) -> Played:
-    """Play as the options say; `names` are the agents, the first with `--credentials`."""
+) -> int:
+    """Play as the options say, tell what came of it, and return the exit status.
+
+    `names` are the agents, the first with `--credentials`. The status is 0 when it was played,
+    1 without a broker, 130 when interrupted, as shells expect.
+    """
     plan = _plan(args, names, place)
-    if args.out:
-        return _into_file(args.out, plan, play)
-    return asyncio.run(_to_broker(args, source, plan, play))
+
+    def to_its_end() -> None:
+        if args.out:
+            played = _into_file(args.out, plan, play)
+        else:
+            played = asyncio.run(_to_broker(args, source, plan, play))
+        print(_summary(source, played), file=sys.stderr)
+
+    return broker.status_of(source, to_its_end)
 
 
 async def _to_broker(
@@ -238,14 +249,10 @@ def _plan(args: argparse.Namespace, names: Sequence[str], place: str | None) -> 
     )
 
 
-def summary(source: str, played: Played) -> str:
+def _summary(source: str, played: Played) -> str:
     """Return what a world came to, in a line."""
     told = f"{played.events} events; obeyed {played.heard}"
     dead = f"died: {', '.join(played.dead)}" if played.dead else ""
     return "; ".join(
         filter(None, (f"{source}: {told}", broker.counted(played.outcomes), dead))
     )
-
-
-def _date(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)

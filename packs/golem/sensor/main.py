@@ -3,28 +3,19 @@
 Run it by path: `python packs/golem/sensor --agent golem --pace 60`.
 """
 
-import sys
 from collections.abc import Sequence
 
-from packs import broker, playing, simulating
+from packs import playing, simulating
 from packs.broker import Publish
 from packs.golem.sensor.world import SOURCE, World
 from packs.playing import Hear, Plan, Played
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play a café.
-
-    Return 0 when it was played, 1 without a broker, 130 when interrupted, as shells expect.
-    """
+    """Play a café, and return the exit status."""
     about = "Let a character live in a café, by a mind of its own."
     args = simulating.parser(SOURCE, about).parse_args(argv)
-
-    def run() -> None:
-        played = simulating.played(args, SOURCE, [args.agent], play)
-        print(simulating.summary(SOURCE, played), file=sys.stderr)
-
-    return broker.status_of(SOURCE, run)
+    return simulating.run(args, SOURCE, [args.agent], play)
 
 
 async def play(plan: Plan, publish: Publish, hear: Hear) -> Played:

@@ -94,9 +94,5 @@ def _parser() -> argparse.ArgumentParser:
     add("--seed", type=int, default=7, help="which day")
     add("--pace", type=float, default=300.0,
         help="seconds of the day a second; 0: no pause (raise `intake.rate`)")  # fmt: skip
-    add("--day", type=_date, help="the date (YYYY-MM-DD); default today")
+    add("--day", type=broker.date, help="the date (YYYY-MM-DD); default today")
     return parser
-
-
-def _date(text: str) -> datetime:
-    return datetime.strptime(text, "%Y-%m-%d").replace(tzinfo=UTC)

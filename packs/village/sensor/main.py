@@ -4,27 +4,18 @@ Run it by path: `python packs/village/sensor --agent aria --characters 6 --pace 
 """
 
 import argparse
-import sys
 from collections.abc import Sequence
 
-from packs import broker, simulating
+from packs import simulating
 from packs.village.sensor.playing import play
 from packs.village.sensor.telling import PLACE, SOURCE
 from packs.village.sensor.villager import PEOPLE
 
 
 def main(argv: Sequence[str] | None = None) -> int:
-    """Play a village.
-
-    Return 0 when it was played, 1 without a broker, 130 when interrupted, as shells expect.
-    """
+    """Play a village, and return the exit status."""
     args = _parser().parse_args(argv)
-
-    def run() -> None:
-        played = simulating.played(args, SOURCE, _names(args), play, PLACE)
-        print(simulating.summary(SOURCE, played), file=sys.stderr)
-
-    return broker.status_of(SOURCE, run)
+    return simulating.run(args, SOURCE, _names(args), play, PLACE)
 
 
 def _names(args: argparse.Namespace) -> Sequence[str]:
