@@ -5,7 +5,7 @@ inputs. Latency and cost of model calls that were never made are imputed, as a r
 """
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from evaluation.compare.charts import Kind
 from evaluation.compare.document import Fact
@@ -79,14 +79,19 @@ def behaviour(acts: Iterable[Act]) -> Behaviour:
     )
 
 
-def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, ...]:
+def facts(
+    ours: Behaviour, theirs: Behaviour, explored: int = 0, *, is_heard: bool = False
+) -> tuple[Fact, ...]:
     """Return the rows that compare two behaviours.
 
     The baseline's is as recorded, with exploration: `explored` of its heuristics' answers
-    were drawn and are not what it would have chosen.
+    were drawn and are not what it would have chosen. If other agents heard it (`is_heard`),
+    what they said to the baseline is no more than a prediction of what they would have said to
+    a challenger that behaves otherwise.
     """
     # The baseline's side was recorded, so only the challenger's can hold imputed answers.
-    kind: Kind = "imputed" if theirs.imputed else "fact"
+    of_counts: Kind = "predicted" if is_heard and ours != theirs else "fact"
+    kind: Kind = "imputed" if theirs.imputed else of_counts
     note = f"{theirs.imputed} answers imputed" if theirs.imputed else None
     rows = [
         _count("spoke", "answers", ours.spoke, theirs.spoke, _of(ours, theirs)),
@@ -100,6 +105,7 @@ def facts(ours: Behaviour, theirs: Behaviour, explored: int = 0) -> tuple[Fact, 
         ),
         _count("model_calls", "model calls", ours.model_calls, theirs.model_calls),
     ]
+    rows = [replace(each, kind=of_counts) for each in rows]
     if ours.model_calls or theirs.model_calls:
         rows += [
             Fact(

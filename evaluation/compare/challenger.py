@@ -40,6 +40,7 @@ from evaluation.ope.results import Estimate
 from evaluation.ope.settings import SelfReplay
 from evaluation.ope.verdicts import Reason, Verdict
 from schemas.values.exact_math import total
+from schemas.values.subjects import AGENT_SOURCE
 
 _Detailed = TypeVar("_Detailed", Gate, Reason)
 
@@ -144,7 +145,7 @@ def _of_runs(whole: Whole, index: int, found: Estimate) -> _RunFields:
     return {
         "facts": (
             *_agreement(whole, index),
-            *facts(ours, theirs, _explored(whole)),
+            *facts(ours, theirs, _explored(whole), is_heard=_is_heard(whole)),
             *_drift(drift),
             *facts_of_words(_recorded(whole), spoken),
         ),
@@ -257,6 +258,15 @@ def _explored(whole: Whole) -> int:
         each.decided.path == "heuristic"
         and not dict(each.odds[BASELINE].arms).get(each.decided.arm)
         for each in whole.decisions
+    )
+
+
+def _is_heard(whole: Whole) -> bool:
+    """Say whether other agents heard the baseline, and so might have answered otherwise."""
+    return any(
+        record.decided.source == AGENT_SOURCE
+        for result in whole.results
+        for record in result.recorded.records
     )
 
 

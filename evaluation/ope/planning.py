@@ -229,7 +229,9 @@ def advice(
     `difference` and `se` are the measured ones, if any. It is called where nothing is
     decided yet, so it always asks for one session at least.
     """
-    if not recorded.flip_rate or not recorded.decisions:
+    if not recorded.decisions:
+        return "another session: in this one no decision was a strategy's"
+    if not recorded.flip_rate:
         return "nothing to decide: the two never differ"
     now = recorded.exploration
     effect = effect_to_plan_for(difference, recorded.flip_rate)

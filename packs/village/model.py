@@ -75,11 +75,15 @@ def _says(salt: str, prompt: str, opening: float) -> dict[str, Any]:
 def _plans(salt: str, prompt: str) -> dict[str, Any]:
     """Return what an executor plans: the next thing that is neither there nor planned.
 
-    If nothing is missing it stocks up on everything, so that it is not asked for hours.
+    If nothing is missing it stocks up on everything, so that it is not asked for hours; but
+    not while something is to be built, for what is queued goes before that.
     """
-    known = _part(prompt, "Standing already:") + _part(prompt, "Planned builds", 400)
+    planned = _part(prompt, "Planned builds", 400)
+    known = _part(prompt, "Standing already:") + planned
     offered = _part(prompt, "Available buildings:")
     name = next((one for one in _WANTED if one in offered and one not in known), None)
+    if name is None and planned and "(none)" not in planned:
+        return {"thinking": "First what is planned.", "action": [], "priorities": None}
     plan = {"type": "plan_build", "building": name, "priority": "normal"}
     first = int(_draw(salt, prompt, "stocks") * len(_STOCKED))
     stocked = (*_STOCKED[first:], *_STOCKED[:first])

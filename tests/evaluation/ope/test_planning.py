@@ -150,7 +150,11 @@ def test_advice_never_says_none():
 def test_advice_where_nothing_differs():
     """Two strategies that never differ need no sessions."""
     assert "never differ" in advice(Recorded(20, 800, 0.0, 0.0))
-    assert "never differ" in advice(Recorded(0, 0, 0.0, 0.0))
+
+
+def test_advice_where_no_strategy_was_asked():
+    """What was no strategy's says nothing of two of them, and another session may."""
+    assert advice(Recorded(1, 0, 0.0, 0.0)).startswith("another session")
 
 
 def test_plans_for_the_measured_difference():

@@ -21,11 +21,15 @@ Done lately
 
 
 def test_it_plans_what_neither_stands_nor_is_planned() -> None:
-    """And then has stocks brought."""
+    """Then it waits for what is planned, and then has stocks brought."""
     planned = json.loads(model.answer("", EXECUTOR))["action"]
     assert [each["building"] for each in planned] == ["lean-to"]
-    nothing = EXECUTOR.replace("- tent, normal", "- tent, normal\n- lean-to, normal")
-    wanted = json.loads(model.answer("", nothing))["action"]
+    all_ = EXECUTOR.replace("- tent, normal", "- tent, normal\n- lean-to, normal")
+    assert json.loads(model.answer("", all_))["action"] == []
+    built = EXECUTOR.replace("- tent, normal", "(none)").replace(
+        "Standing already:", "Standing already: lean-to,"
+    )
+    wanted = json.loads(model.answer("", built))["action"]
     assert {each["type"] for each in wanted} == {"gather"}
     assert len({each["target"] for each in wanted}) == 4
 
