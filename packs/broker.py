@@ -9,7 +9,7 @@ import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager
+from contextlib import asynccontextmanager, contextmanager, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -75,7 +75,10 @@ async def connected(
     try:
         yield client
     finally:
-        await client.close()
+        # What is still unsent cannot be flushed to a broker that is gone: that must not
+        # take the place of the error that ended the block.
+        with suppress(NatsError, OSError):
+            await client.close()
 
 
 async def publish(client: Client, message: Wire) -> None:
