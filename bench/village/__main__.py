@@ -4,7 +4,8 @@ With the pack's model of rules, and without one by `--no-model`, where every dec
 reflex's. `--record FILE` keeps the world as one file.
 
 With `--kills 50` a village lives on real processes, of which one is killed at so many random
-moments; nothing may be lost, doubled or stuck afterwards.
+moments, each of which is told; nothing may be lost, doubled or stuck afterwards. It exits with
+1 if something is, and if nobody spoke.
 """
 
 import argparse

@@ -3,6 +3,10 @@
 Real processes: an instance with two workers, its effects, broker, projector and database, a
 model, and the world. A seed gives the same parts and pauses again, not the same moments: the
 processes keep no common time. The world goes on in lockstep, as fast as it is answered.
+
+Mostly a single part is killed, which its supervisor starts again, and each tenth time the whole
+instance. A step that takes too long ends the campaign, with what all parts said last; so does a
+village in which nobody speaks, which would show nothing.
 """
 
 import asyncio
@@ -16,7 +20,7 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from bench.village.parts import PARTS, Village, village
+from bench.village.parts import PARTS, SINGLE, Village, village
 from bench.village.playing import MIDNIGHT
 from bench.village.unharmed import Unharmed, events_told, last_told, unharmed
 from echoic.errors import NotRunningError
@@ -28,7 +32,12 @@ _EVENTS = (1, 60)
 """Between which lies by how many sequences of its events the log grows before a kill, if it
 comes to that."""
 _JITTER_S = 0.3
-_PATIENCE_S = 45.0
+_PATIENCE_S = 120.0
+"""How long the log may stand still before that counts as a fault of the campaign's."""
+_EVERY = 10
+"""Each how many kills the whole instance is killed, which takes longest to start."""
+_MOVED = timedelta(seconds=10)
+"""How much later it must become in the village after a kill before the next."""
 _CALM = 200
 """The same after the last kill."""
 
@@ -74,7 +83,15 @@ def campaign(
         for part in _parts(kills, moments):
             _live_on(living, done, moments.randint(*_EVENTS))
             _wait(living, done, moments.uniform(0, _JITTER_S))
+            at, killed = _now(living), time.monotonic()
             _kill(living, done, part)
+            _moves(living, done, at + _MOVED)
+            print(
+                f"{done.killed.total()}/{kills}: {part} killed at {at:%a %H:%M:%S} in the"
+                f" village, where it was {_MOVED.seconds} s later after"
+                f" {time.monotonic() - killed:.1f} s",
+                flush=True,
+            )
         _live_on(living, done, _CALM)
         living.kill("world")
         done.until = _now(living)
@@ -84,15 +101,45 @@ def campaign(
 
 
 def _parts(kills: int, moments: random.Random) -> Sequence[str]:
-    """Return what to kill; the instance, which takes longest to start, half as often."""
-    weights = [1 if part == "instance" else 2 for part in PARTS]
-    return moments.choices(PARTS, weights, k=kills)
+    """Return what to kill: all single parts as often, in any order, and the tenth time all."""
+    parts = list[str]()
+    while len(parts) < kills:
+        parts += moments.sample(SINGLE, len(SINGLE))
+    for place in range(_EVERY - 1, kills, _EVERY):
+        parts.insert(place, "instance")
+    return parts[:kills]
 
 
 def _live_on(living: Village, done: Campaign, events: int) -> None:
-    """Let it live until the log has grown by so much, but not for ever."""
-    before, until = _told(living), time.monotonic() + _PATIENCE_S
-    while _told(living) < before + events and time.monotonic() < until:
+    """Let it live until the log has grown by so much.
+
+    Raises:
+        RuntimeError: the log does not grow any more.
+    """
+    before = last = _told(living)
+    until = time.monotonic() + _PATIENCE_S
+    while (told := _told(living)) < before + events:
+        if told > last:
+            last, until = told, time.monotonic() + _PATIENCE_S
+        if time.monotonic() > until:
+            raise RuntimeError(
+                f"the village stands still for {_PATIENCE_S:.0f} s:\n{living.said()}"
+            )
+        _wait(living, done, 0.2)
+
+
+def _moves(living: Village, done: Campaign, until: datetime) -> None:
+    """Let it live until it is so late in the village.
+
+    Raises:
+        RuntimeError: it does not become so late.
+    """
+    deadline = time.monotonic() + _PATIENCE_S
+    while _now(living) < until:
+        if time.monotonic() > deadline:
+            raise RuntimeError(
+                f"no {_MOVED.seconds} s pass in {_PATIENCE_S:.0f} s:\n{living.said()}"
+            )
         _wait(living, done, 0.2)
 
 
@@ -102,6 +149,8 @@ def _wait(living: Village, done: Campaign, seconds: float) -> None:
     while time.monotonic() < until:
         if living.process_of("instance") is None:
             living.up()
+        if living.process_of("model") is None:
+            living.think()
         if not living.lives:
             done.ended += living.world is not None
             living.live(_now(living))
@@ -110,10 +159,10 @@ def _wait(living: Village, done: Campaign, seconds: float) -> None:
 
 def _kill(living: Village, done: Campaign, part: str) -> None:
     """Kill a part once it runs; what is nobody's child is started again."""
-    until = time.monotonic() + 60
+    until = time.monotonic() + _PATIENCE_S
     while not living.kill(part):
         if time.monotonic() > until:
-            raise RuntimeError(f"{part} does not come up again")
+            raise RuntimeError(f"{part} does not come up again:\n{living.said()}")
         _wait(living, done, 0.1)
     done.killed[part] += 1
     if part == "instance":

@@ -18,10 +18,14 @@ from bench.village.playing import MIDNIGHT, PACK
 from streams.broker import data_folder as folders
 from streams.embedded import free_port
 
-PARTS = ("instance", "worker", "broker", "projector", "database", "world")
-"""What can be killed; the effects run in the process of the instance."""
+SINGLE = ("worker", "broker", "projector", "database", "model", "world")
+"""What can be killed by itself."""
 
-_START_S = 300.0
+PARTS = (*SINGLE, "instance")
+"""What can be killed; the effects run in the process of the instance, with a worker."""
+
+_START_S = 180.0
+_COMMAND_S = 180.0
 _LOCKSTEP = "1000"
 _CHILDREN = {
     "worker": "echoic.run.worker_process",
@@ -56,27 +60,39 @@ class Village:
         return self.folder / "heard.jsonl"
 
     def command(self, *words: str) -> "subprocess.CompletedProcess[str]":
-        """Run a command of the program's, and return what it printed."""
+        """Run a command of the program's, and return what it printed.
+
+        Raises:
+            RuntimeError: it does not end.
+        """
         place = words.index("--") if "--" in words else len(words)
         own = ("--data", str(self.data))
-        return subprocess.run(
-            [*_ECHOIC, *words[:place], *own, *words[place:]],
-            capture_output=True,
-            text=True,
-            check=False,
-            env=self._environment(),
-        )
+        try:
+            return subprocess.run(
+                [*_ECHOIC, *words[:place], *own, *words[place:]],
+                capture_output=True,
+                text=True,
+                check=False,
+                env=self._environment(),
+                timeout=_COMMAND_S,
+            )
+        except subprocess.TimeoutExpired as error:
+            raise RuntimeError(f"{' '.join(words)} takes {_COMMAND_S:.0f} s") from error
 
     def begin(self) -> None:
         """Start everything; the villagers' sessions begin, with one world."""
-        script = [sys.executable, str(PACK / "model.py"), "--port", str(self.port)]
-        self.model = self._started("model", script)
+        self.think()
         self.up()
         hours = ["--hours", "0", "--day", f"{MIDNIGHT:%Y-%m-%d}", "--hour", "6"]
         named = ["--characters", str(self.characters), "--lockstep", _LOCKSTEP]
         begun = self.command("sensor", "village", *named, "--", *hours)
         if begun.returncode:
             raise RuntimeError(f"the village does not begin: {begun.stderr}")
+
+    def think(self) -> None:
+        """Start the model, which opens a conversation every other time."""
+        script = [sys.executable, "-m", "bench.village.talkative", "--port"]
+        self.model = self._started("model", [*script, str(self.port)])
 
     def up(self) -> None:
         """Start the instance, and wait until it is up."""
@@ -118,7 +134,7 @@ class Village:
 
     def process_of(self, part: str) -> int | None:
         """Return the process of a part; None if it does not run just now."""
-        own = {"instance": self.instance, "world": self.world}
+        own = self._own
         if part in own:
             process = own[part]
             return process.pid if process and process.poll() is None else None
@@ -138,7 +154,7 @@ class Village:
             return False
         with suppress(ProcessLookupError):
             os.kill(process_id, signal.SIGKILL)
-        own = {"instance": self.instance, "world": self.world}.get(part)
+        own = self._own.get(part)
         if own is not None:
             own.wait()
         return True
@@ -157,6 +173,19 @@ class Village:
         # What an instance that was killed left behind.
         for part in ("broker", "database"):
             self.kill(part)
+
+    @property
+    def _own(self) -> "dict[str, subprocess.Popen[bytes] | None]":
+        """What was started here, rather than by the instance."""
+        return {
+            "instance": self.instance, "model": self.model, "world": self.world
+        }  # fmt: skip
+
+    def said(self) -> str:
+        """Return the ends of the logs of all parts."""
+        return "\n".join(
+            f"{each.name}: {_tail(each)}" for each in self.folder.glob("*.log")
+        )
 
     def _child(self, module: str) -> int | None:
         parent = self.instance.pid if self.instance is not None else -1

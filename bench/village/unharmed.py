@@ -190,6 +190,7 @@ def _counted(records: Sequence[Record], found: Unharmed) -> None:
     ]  # fmt: skip
     found.figures["speeches"] = f"{len(begun)} begun, of {len(said)} said to the place"
     found.expect("more speeches than were said", holds=len(begun) <= len(said))
+    found.expect("nobody spoke: the campaign shows nothing", holds=bool(begun))
 
 
 def _heard_once(living: Village, found: Unharmed) -> None:
@@ -246,6 +247,7 @@ def _going_on(
         for talk in state.character.place.conversations
     }
     found.figures["conversations"] = f"{len(moved)} begun, {len(over)} over"
+    found.expect("no conversation came to its end", holds=bool(over))
     gone = moved.keys() - over - open_.keys()
     found.expect(f"conversations that nobody ended: {gone}", holds=not gone)
     stuck = [id_ for id_, now in open_.items() if now and now - moved[id_] > _STILL]
