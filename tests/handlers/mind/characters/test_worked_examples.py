@@ -47,29 +47,10 @@ BUILDINGS = (
     "forge",
     "bed",
 )
-PLANNED: Mapping[str, Any] = {
+PLANNED: Mapping[str, Any] = planners.ARIA_PLANS | {
     "thinking": "My goal is to build a home. I should plan a tent first, then upgrade to"
     " better shelter. The autonomic system will handle gathering resources. I'll also queue"
-    " up some cloth crafting since we'll need it for multiple buildings.",
-    "action": [
-        {
-            "type": "plan_build",
-            "building": "tent",
-            "priority": "high",
-            "reason": "immediate shelter",
-        },
-        {
-            "type": "plan_build",
-            "building": "storage-chest",
-            "priority": "normal",
-            "reason": "organize resources",
-        },
-        {"type": "craft", "recipe": "cloth", "amount": 20},
-        {
-            "type": "set_priorities",
-            "priorities": {"building": 90, "gathering": 60, "social": 30},
-        },
-    ],
+    " up some cloth crafting since we'll need it for multiple buildings."
 }
 
 
