@@ -1,15 +1,11 @@
 """A model's answer on a person's terminal, while the model writes it."""
 
-import os
-import pty
-import subprocess
-import sys
-import time
 from collections.abc import Iterator
 
 import pytest
 
 from tests.echoic.cli.conftest import Program
+from tests.echoic.cli.terminal import Terminal
 from tests.model_server import ModelServer, model_server
 
 pytestmark = [pytest.mark.services, pytest.mark.model, pytest.mark.timeout(240)]
@@ -25,53 +21,6 @@ def server() -> Iterator[ModelServer]:
         yield running
 
 
-class Seen:
-    """A command on a terminal of its own."""
-
-    def __init__(self, echoic: Program, *arguments: str) -> None:
-        """Start it."""
-        here, there = pty.openpty()
-        self._terminal = here
-        self.text = ""
-        self._process = subprocess.Popen(
-            [sys.executable, "-m", "echoic", *arguments],
-            stdin=there,
-            stdout=there,
-            stderr=there,
-            cwd=echoic.folder,
-            env=echoic.environment | {"TERM": "xterm"},
-        )
-        os.close(there)
-
-    def until(self, words: str, seconds: float = 60.0) -> None:
-        """Read until these words were on the screen."""
-        end = time.monotonic() + seconds
-        while words not in self.text:
-            assert time.monotonic() < end, self.text
-            self._read()
-
-    def end(self) -> int:
-        """Read to its end."""
-        while self._read():
-            pass
-        return self._process.wait(30)
-
-    def stop(self) -> None:
-        """End it."""
-        self._process.kill()
-        self._process.wait()
-        os.close(self._terminal)
-
-    def _read(self) -> bool:
-        try:
-            read = os.read(self._terminal, 4096)
-        except OSError:
-            # A terminal whose program has ended.
-            return False
-        self.text += read.decode(errors="replace")
-        return bool(read)
-
-
 def test_it_is_read_while_it_is_written(echoic: Program, server: ModelServer) -> None:
     """By who asked, and by who watches; a pipe gets the whole alone."""
     environment = {
@@ -81,10 +30,10 @@ def test_it_is_read_while_it_is_written(echoic: Program, server: ModelServer) ->
     }
     started = echoic("up", "--detach", **environment)
     assert started.code == 0, started.err
-    watching = Seen(echoic, "watch", "-n", "2")
+    watching = Terminal(echoic, "watch", "-n", "2")
     try:
         watching.until("Ctrl-C ends")
-        asking = Seen(echoic, "pub", "What is over there?", "--wait")
+        asking = Terminal(echoic, "pub", "What is over there?", "--wait")
         assert asking.end() == 0
         piped = echoic("pub", "And over there, what is that?", "--wait")
         assert watching.end() == 0

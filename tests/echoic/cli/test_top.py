@@ -1,10 +1,6 @@
 """`echoic top` and the endpoint of a real instance."""
 
-import os
-import pty
 import re
-import subprocess
-import sys
 import time
 import urllib.request
 from typing import Any
@@ -13,6 +9,7 @@ import pytest
 
 from tests.echoic.cli.acting import thirsty
 from tests.echoic.cli.conftest import Program
+from tests.echoic.cli.terminal import Terminal
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
@@ -64,30 +61,11 @@ def test_without_an_instance_it_says_how_to_start_one(echoic: Program) -> None:
 
 def test_in_a_terminal_q_ends_it(live: Program) -> None:
     """It goes on drawing until then, and leaves the terminal as it was."""
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-m", "echoic", "top", "--every", "0.5"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=live.environment | {"TERM": "xterm"},
-        cwd=live.folder,
-    )
-    os.close(theirs)
-    shown = b""
+    terminal = Terminal(live, "top", "--every", "0.5")
     try:
-        while b"the last" not in shown:
-            shown += os.read(ours, 65_536)
-        os.write(ours, b"q")
-        while running.poll() is None:
-            # Read on, or the program could not write its last screen.
-            try:
-                shown += os.read(ours, 65_536)
-            except OSError:
-                break
-        assert running.wait(20) == 0
+        terminal.until("the last")
+        terminal.write(b"q")
+        assert terminal.end() == 0
     finally:
-        running.kill()
-        running.wait()
-        os.close(ours)
-    assert b"\x1b[?1049l" in shown  # the alternate screen was left
+        terminal.stop()
+    assert "\x1b[?1049l" in terminal.text  # the alternate screen was left

@@ -1,14 +1,11 @@
 """`echoic watch --map`, of a recording: it needs no instance."""
 
-import os
-import pty
 import re
-import subprocess
-import sys
 
 import pytest
 
 from tests.echoic.cli.conftest import Program
+from tests.echoic.cli.terminal import Terminal
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(90)]
 
@@ -38,32 +35,14 @@ def test_only_a_map_is_of_recordings(echoic: Program) -> None:
 
 def test_it_plays_in_a_terminal_until_q(echoic: Program) -> None:
     """And leaves the terminal as it was."""
-    ours, theirs = pty.openpty()
-    running = subprocess.Popen(
-        [sys.executable, "-m", "echoic", "watch", "--map", RECORDING, "--speed", "600"],
-        stdin=theirs,
-        stdout=theirs,
-        stderr=theirs,
-        env=echoic.environment | {"TERM": "xterm"},
-        cwd=echoic.folder,
-    )
-    os.close(theirs)
-    shown = b""
+    terminal = Terminal(echoic, "watch", "--map", RECORDING, "--speed", "600")
     try:
-        while b"emil: " not in shown:
-            shown += os.read(ours, 65_536)
-        os.write(ours, b"+ q")
-        while running.poll() is None:
-            try:
-                shown += os.read(ours, 65_536)
-            except OSError:
-                break
-        assert running.wait(20) == 0
+        terminal.until("emil: ")
+        terminal.write(b"+ q")
+        assert terminal.end() == 0
     finally:
-        running.kill()
-        running.wait()
-        os.close(ours)
-    assert b"\x1b[?1049l" in shown  # the alternate screen was left
+        terminal.stop()
+    assert "\x1b[?1049l" in terminal.text  # the alternate screen was left
 
 
 def test_a_recording_is_filmed_and_counted(echoic: Program) -> None:
