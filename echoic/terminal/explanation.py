@@ -114,7 +114,8 @@ def _layers(decided: Decided) -> Iterator[str]:
     for each in decided.layers or ():
         rule = f" {each.rule}" if each.rule is not None else ""
         verdict = each.verdict.replace("_", " ")
-        yield f"layer {each.layer}: {verdict}{rule} ({each.why})"
+        why = f" ({each.why})" if each.why else ""
+        yield f"layer {each.layer}: {verdict}{rule}{why}"
 
 
 def _remembered(record: DecisionRecord) -> Iterator[str]:
@@ -157,7 +158,9 @@ def _salience(decided: Decided) -> Iterator[RenderableType]:
     share = "" if salience.share is None else f" (x{salience.share:.2f}, unheeded)"
     dimensions = sorted(salience.dimensions.items(), key=lambda item: -item[1])
     rows = ((name, f"{bar(value)} {figure(value)}") for name, value in dimensions)
-    yield table(("", ""), rows, 2)
+    # A character's pack may weigh nothing, and a table without rows is an empty line.
+    if dimensions:
+        yield table(("", ""), rows, 2)
     yield indented(
         2,
         f"salience {salience.score:.2f} x sensitivity {salience.sensitivity:.2f}{share}"

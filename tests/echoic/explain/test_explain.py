@@ -15,7 +15,7 @@ from echoic.terminal.explanation import explained
 from echoic.terminal.screen import rendered
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.arms import SILENT
-from schemas.messages.decisions import Completed, Decided, Dropped, Gate
+from schemas.messages.decisions import Completed, Decided, Dropped, Gate, LayerVerdict
 from schemas.values.reasons import Drop, Silence
 from tests.echoic.samples import (
     NAMES,
@@ -361,3 +361,15 @@ def test_a_withheld_candidate_says_so() -> None:
     assert explain(record(message), NAMES).candidates[0].why == (
         "kept from the model, so that it could not copy it"
     )
+
+
+def test_a_layer_without_a_reason_has_no_empty_brackets() -> None:
+    """What a place had nothing to say to, and what no salience weighed, leaves no gap."""
+    verdict = LayerVerdict(layer="place", verdict="nothing_due")
+    salience = structs.replace(decided().salience, dimensions={})
+    message = rejected(layers=(verdict,), gates=(), candidates=(), salience=salience)
+    made = record(message)
+
+    page = rendered(explained(made, explain(made, NAMES)))
+
+    assert "layer place: nothing due\n\n  salience" in page
