@@ -155,7 +155,8 @@ def _headline(row: Headline) -> tuple[str, ...]:
 def _flips(comparison: Comparison) -> Iterator[RenderableType]:
     total, listed = comparison.flips_total, comparison.flip_decisions
     if not listed:
-        yield "no decision flips"
+        if not any(each.code == "nothing_asked" for each in comparison.reasons):
+            yield "no decision flips"
         return
     counts = ", ".join(
         f"{_count(comparison.flip_counts[status])} {status}"

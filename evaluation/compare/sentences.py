@@ -62,6 +62,8 @@ def next_steps(
         return ("find the cause first: `echoic replay verify`",)
     if challenger.has_other_voice:
         return ("try both voices live: `echoic ab start`",)
+    if baseline.config_hash == challenger.config_hash:
+        return ("these are one and the same: name another to compare with",)
     live = f"`echoic ab start '{baseline.label}' '{challenger.label}'`"
     if closed is not None:
         return (
@@ -69,14 +71,18 @@ def next_steps(
             " differs at critical occasions, where exploration tries nothing",
             f"a live experiment tells: {live}",
         )
+    if not rows:
+        # Characters decide by layers, and exploration draws for strategies alone.
+        return (
+            "no recording decides it: no decision asked a strategy, as none of a"
+            " character's does; the facts are all that can be compared",
+        )
     if verdict in ("NOT_ENOUGH_OVERLAP", "INCONCLUSIVE"):
         steps.append(f"to decide it, record {advice(recorded_from(rows), *difference)}")
         steps.append(
             "challenger exploration at 0.2: `ECHOIC_EXPLORATION_RATE=0.2"
             f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up`"
         )
-    if baseline.config_hash == challenger.config_hash:
-        return ("these are one and the same: name another to compare with",)
     if short_term_only or verdict in ("BETTER", "EQUIVALENT"):
         steps.append(
             "the long run is not identified by a replay, a live experiment tells it:"

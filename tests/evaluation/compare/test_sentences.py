@@ -1,7 +1,7 @@
 """What a comparison says in sentences."""
 
-from evaluation.compare.document import Sensitivity
-from evaluation.compare.sentences import would_change
+from evaluation.compare.document import Sensitivity, StrategyPart
+from evaluation.compare.sentences import next_steps, would_change
 
 
 def tried(verdict: str) -> Sensitivity:
@@ -29,3 +29,24 @@ def test_what_changes_the_verdict_is_named() -> None:
         "With silence worth 0.7 it would be INCONCLUSIVE.",
         "Without session s7 it would be EQUIVALENT.",
     )
+
+
+def test_characters_are_not_told_to_explore() -> None:
+    """Where no decision asked a strategy, no exploration would ever tell the two apart."""
+    ours, theirs = (
+        StrategyPart(label=mode, name="layers", version=1, config={}, config_hash=mode)
+        for mode in ("layers:mode=split", "layers:mode=scripted")
+    )
+
+    (step,) = next_steps(
+        "NOT_ENOUGH_OVERLAP",
+        (),
+        (None, None),
+        closed=None,
+        short_term_only=False,
+        baseline=ours,
+        challenger=theirs,
+    )
+
+    assert "no decision asked a strategy" in step
+    assert "exploration" not in step
