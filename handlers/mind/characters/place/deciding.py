@@ -85,7 +85,7 @@ def _answers(fields: Fields) -> tuple[str, int] | None:
 def _decided(
     turn: TurnContext, at: Scheduler, rules: Place, common: dict[str, Any]
 ) -> None:
-    """Record what came of it, and tell everybody whom it concerns."""
+    """Record what came of it, tell everybody whom it concerns, and when it is due next."""
     acts = bool(at.what or at.begun)
     arm = ARM if acts else SILENT
     why = "; ".join(each for id_ in at.what for each in at.what[id_])
@@ -109,6 +109,16 @@ def _decided(
             layers=(verdict,),
         )
     )
+    _send(turn, at, rules, (decision_id, common["event_id"]))
+    due = at.due()
+    if due != turn.state.character.due:
+        turn.emit(WakeupSet(due_at=due))
+
+
+def _send(
+    turn: TurnContext, at: Scheduler, rules: Place, about: tuple[str, str]
+) -> None:
+    """Record how conversations moved, and tell each member what it is to know of that."""
     left = {each.id: each for each in at.conversations}
     for id_, what in at.what.items():
         turn.emit(
@@ -116,7 +126,6 @@ def _decided(
                 conversation_id=id_, what=tuple(what[:WHAT]), after=left.get(id_)
             )
         )
-    about = (decision_id, common["event_id"])
     for begun in at.begun:
         turn.emit(_spoken(turn, rules, begun, about))
     for heard in at.heard:
@@ -125,9 +134,6 @@ def _decided(
         for member in talk.members:
             told = Action(type="over", target=member, params={"conversation": talk.id})
             turn.emit(_delivery(turn, AGENT_SOURCE, "It is over.", told, about))
-    due = at.due()
-    if due != turn.state.character.due:
-        turn.emit(WakeupSet(due_at=due))
 
 
 def _spoken(
