@@ -180,12 +180,17 @@ def _counted(records: Sequence[Record], found: Unharmed) -> None:
     found.expect(f"decisions without an end: {open_}", holds=not open_)
     lost = [each for each in asks if each not in results]
     found.expect(f"asks without a result: {lost}", holds=not lost)
+    _spoken(list(asks.values()), found)
+
+
+def _spoken(asks: Sequence[Any], found: Unharmed) -> None:
+    """Count the speeches: none was begun that nobody said."""
     said = [
-        body["action"] for body in asks.values() if body.get("channel") == AGENT_SOURCE
+        body["action"] for body in asks if body.get("channel") == AGENT_SOURCE
         and body["action"]["type"] == "said"
     ]  # fmt: skip
     begun = [
-        body for body in asks.values()
+        body for body in asks
         if body.get("channel") == "talk" and (body.get("action") or {}).get("type") == "speak"
     ]  # fmt: skip
     found.figures["speeches"] = f"{len(begun)} begun, of {len(said)} said to the place"
