@@ -7,6 +7,7 @@ model answered. `carry_over` compares two histories.
 from collections import defaultdict
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
+from datetime import datetime
 
 from replay.cassette import Cassette, Recorded, Spread, Take
 from replay.recording.decisions import DecisionRecord, DecisionRecords
@@ -75,7 +76,7 @@ class History:
         """The id of that ask, by the decision's."""
         self._decisions: dict[str, DecisionRecord] = {}
         self._by_sequence: dict[int, str] = {}
-        self._by_timer: dict[str, str] = {}
+        self._by_timer: dict[tuple[str, datetime | None], str] = {}
         self._by_event: dict[tuple[str, str], str] = {}
         self._said: dict[str, list[str]] = defaultdict(list)
         """The ids of each decision's delivery asks, in order."""
@@ -87,7 +88,7 @@ class History:
     def like(self, other: DecisionRecord) -> DecisionRecord | None:
         """Return the decision at the occasion of one of another run."""
         if other.decided.timer is not None:
-            return self._decisions.get(self._by_timer.get(other.decided.timer, ""))
+            return self._decisions.get(self._by_timer.get(_timer_of(other), ""))
         return self._decisions.get(self._by_sequence.get(other.sequence, ""))
 
     def on(self, source: str, event_id: str) -> DecisionRecord | None:
@@ -98,7 +99,7 @@ class History:
         """Record a decision, or what came of it."""
         self._decisions[record.id] = record
         if record.decided.timer is not None:
-            self._by_timer[record.decided.timer] = record.id
+            self._by_timer[_timer_of(record)] = record.id
             return
         self._by_sequence[record.sequence] = record.id
         # The first decision of an event is the one that a report refers to.
@@ -236,6 +237,16 @@ class HistoryReader:
         waited_ns = arrived_ns - self._asked_ns[result.ask_id]
         came = replace(known, result=result, waited_ns=waited_ns)
         self.history.waited(result.ask_id, came)
+
+
+def _timer_of(record: DecisionRecord) -> tuple[str, datetime | None]:
+    """Return the due timer that a decision was made on.
+
+    The timer of a character's thoughts has one id, however often it is set: which of them it
+    was, its time tells.
+    """
+    timer = record.decided.timer or ""
+    return timer, record.at if record.decided.type == "think" else None
 
 
 def _take(

@@ -1,5 +1,6 @@
 """Closed loop: a strategy runs over a recording with its own consequences."""
 
+from pathlib import Path
 from typing import Any
 
 import pytest
@@ -16,6 +17,7 @@ from schemas.messages.results import Recalled, RecallFailed
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import StrategySpec
 from schemas.values.vectors import Embedder
+from streams.session_files.file import read_session
 from tests.factories import heuristic, pack, pattern
 from tests.minds import the_embedder
 from tests.replay.evening import evening
@@ -62,6 +64,20 @@ async def run_again(
     """Run a strategy over a scenario that a test made."""
     recording = recording_of_scenario(scenario)
     return await run_over(recording, strategy, embedder=WordsEmbedder(), **how)
+
+
+async def test_a_character_by_its_own_strategy_repeats_its_day():
+    """Each thought is that of its time, so what the world reported on it carries over."""
+    file = Path("packs/golem/recording/cafe.echoic")
+    decisions, ending = await run_over(of_file(read_session(file), "cafe"), None)
+
+    assert all(
+        each.recorded is not None
+        and each.record.decided.arm == each.recorded.decided.arm
+        for each in decisions
+    )
+    assert ending.hits > 200
+    assert ending.misses == 0
 
 
 @pytest.mark.parametrize("name", ["everything", "evening"])
