@@ -11,6 +11,7 @@ from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, TextCall, new_app
 from echoic.client.connection import Connection, connect
 from echoic.client.sensor_access import grant_persons
+from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
@@ -24,6 +25,7 @@ _AT_ONCE = 256
 """Requests that may be open at once; one more is answered 503."""
 
 _GOODBYE_S = 5
+_LOOK_S = 0.05
 
 
 @app.command()
@@ -51,43 +53,13 @@ def serve(
     host, port = address(listen)
     if (certificate is None) != (key is None):
         raise EchoicError("--certificate and --key belong together")
-    if certificate is not None and key is not None:
-        _check_pair(certificate, key)
-    if certificate is None and not is_loopback(host):
+    pair = (certificate, key) if certificate is not None and key is not None else None
+    if pair is not None:
+        _check_pair(*pair)
+    elif not is_loopback(host):
         note("what goes over this address is not encrypted, tokens included")
 
-    async def run() -> None:
-        # An extra, which no other command needs.
-        import uvicorn
-
-        from echoic.doors.http.app import http_app
-        from echoic.doors.http.door import Door
-        from echoic.doors.http.tokens import TokenFile
-
-        async with connect(call.settings) as connection:
-            door = Door(connection, TokenFile(call.settings.data))
-            config = uvicorn.Config(
-                http_app(door, tuple(origin or ())),
-                host,
-                port,
-                ssl_certfile=certificate,
-                ssl_keyfile=key,
-                log_level="warning",
-                access_log=False,
-                server_header=False,
-                limit_concurrency=_AT_ONCE,
-                timeout_graceful_shutdown=_GOODBYE_S,
-                lifespan="off",
-            )
-            server = uvicorn.Server(config)
-            serving = asyncio.create_task(server.serve())
-            while not server.started and not serving.done():  # noqa: ASYNC110
-                await asyncio.sleep(0.05)
-            if server.started:
-                note(f"{_scheme(certificate)}://{_bound(server)}/v1/openapi.json")
-            await serving
-
-    asyncio.run(run())
+    asyncio.run(_serve(call.settings, (host, port), tuple(origin or ()), pair))
 
 
 @app.command()
@@ -163,6 +135,45 @@ def revoke(call: TextCall, name: str) -> None:
     note(f"{name!r} is refused from now on")
 
 
+async def _serve(
+    settings: Settings,
+    listen: tuple[str, int],
+    origins: tuple[str, ...],
+    pair: tuple[Path, Path] | None,
+) -> None:
+    """Serve until interrupted, and tell where once it listens."""
+    # An extra, which no other command needs.
+    import uvicorn
+
+    from echoic.doors.http.app import http_app
+    from echoic.doors.http.door import Door
+    from echoic.doors.http.tokens import TokenFile
+
+    certificate, key = pair or (None, None)
+    async with connect(settings) as connection:
+        config = uvicorn.Config(
+            http_app(Door(connection, TokenFile(settings.data)), origins),
+            *listen,
+            ssl_certfile=certificate,
+            ssl_keyfile=key,
+            log_level="warning",
+            access_log=False,
+            server_header=False,
+            limit_concurrency=_AT_ONCE,
+            timeout_graceful_shutdown=_GOODBYE_S,
+            lifespan="off",
+        )
+        server = uvicorn.Server(config)
+        serving = asyncio.create_task(server.serve())
+        # It tells nobody when it has begun to listen.
+        while not server.started and not serving.done():  # noqa: ASYNC110
+            await asyncio.sleep(_LOOK_S)
+        if server.started:
+            scheme = "http" if pair is None else "https"
+            note(f"{scheme}://{_bound(server)}/v1/openapi.json")
+        await serving
+
+
 def _file(call: Call) -> "TokenFile":
     from echoic.doors.http.tokens import TokenFile
 
@@ -202,10 +213,6 @@ def _check_pair(certificate: Path, key: Path) -> None:
         )
     except (OSError, ssl.SSLError) as error:
         raise EchoicError(f"the certificate cannot be used: {error}") from error
-
-
-def _scheme(certificate: Path | None) -> str:
-    return "http" if certificate is None else "https"
 
 
 def _bound(server: object) -> str:
