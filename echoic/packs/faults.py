@@ -87,8 +87,9 @@ def _bad_value(fault: ErrorDetails, source: Source) -> Problem:
         message = f"schema {value} is not known"
         return make(source, place, "E-PACK-010", message, f"write schema: {SCHEMA}")
     if fault["type"] == "literal_error":
-        # pydantic gives the allowed literals only within its text: `'a', 'b' or 'c'`.
-        known = re.findall(r"'([^']+)'", fault["ctx"]["expected"])
+        # pydantic gives the allowed literals only within its text: `'a', 'b' or 'c'`, `0 or 1`.
+        expected = fault["ctx"]["expected"]
+        known = re.findall(r"'([^']+)'", expected) or re.findall(r"\d+", expected)
         message = f"{name} cannot be {value}"
         advice = did_you_mean(fault["input"], known)
         return make(source, place, "E-PACK-006", message, advice)

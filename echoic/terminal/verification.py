@@ -63,10 +63,11 @@ def _world(found: WorldVerification) -> Iterator[RenderableType]:
         f" {whole.inputs} inputs decided again",
     )
     stems = found.told - len(found.strays)
-    yield marked(
-        _mark(is_good=not found.strays),
-        f"{stems}/{found.told} messages between agents stem from an ask",
-    )
+    if found.told:
+        yield marked(
+            _mark(is_good=not found.strays),
+            f"{stems}/{found.told} messages between agents stem from an ask",
+        )
     for stray in found.strays:
         yield f"{stray.agent}, message {stray.sequence}: {stray.why}"
 
