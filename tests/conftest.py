@@ -47,6 +47,19 @@ async def broker() -> AsyncIterator["Broker"]:
         yield running
 
 
+@pytest.fixture
+async def litellm_closed() -> AsyncIterator[None]:
+    """Close the connections that litellm keeps, before the loop that they belong to ends.
+
+    Left to the garbage collector they would be an error of whichever test runs then.
+    """
+    yield
+    litellm = sys.modules.get("litellm")
+    if litellm is not None:
+        await litellm.close_litellm_async_clients()
+        litellm.in_memory_llm_clients_cache.flush_cache()
+
+
 @pytest.fixture(autouse=True)
 def _struct_messages_are_valid() -> Iterator[None]:
     """The mind does not check what it makes; here it is checked."""

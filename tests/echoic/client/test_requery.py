@@ -25,6 +25,8 @@ from tests.replay.scenarios import file_of_scenario
 from tests.replay.test_cassette import asked
 from tests.scenario import Scenario
 
+pytestmark = pytest.mark.usefixtures("litellm_closed")
+
 
 class Talker:
     """A model that answers, or fails when it is asked about hail."""

@@ -16,6 +16,8 @@ from schemas.messages.results import ModelAnswered
 from schemas.values.model_settings import ModelSettings
 from tests.model_server import ModelServer, model_server
 
+pytestmark = pytest.mark.usefixtures("litellm_closed")
+
 GOOD = {
     "thinking": "I am hungry.",
     "speaking": "Good morning!",

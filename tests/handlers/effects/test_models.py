@@ -14,7 +14,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 from tests.model_server import ModelServer, model_server
 
-pytestmark = pytest.mark.model
+pytestmark = [pytest.mark.model, pytest.mark.usefixtures("litellm_closed")]
 
 ASKED = ModelAsked(
     decision_id="d",

@@ -29,6 +29,8 @@ from tests.minds import until
 from tests.model_server import ModelServer, model_server
 from tests.servers import Broker
 
+pytestmark = pytest.mark.usefixtures("litellm_closed")
+
 STREAMED = structs.replace(ASKED, stream=True)
 WORDS = "Mind the step, it is wet and somebody left a bucket there."
 ANSWER = json.dumps({"response": WORDS, "predicted_success": 0.7})
