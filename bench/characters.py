@@ -1,7 +1,5 @@
 """How soon reflexes answer while every model hangs: `python -m bench.characters`.
 
-    python -m bench.characters [--agents 100] [--rates 50 100 150 200 250 300] [--seconds 8]
-
 So many characters are told of their bodies in turn, together at each rate; every second report
 is one that a reflex answers. The talker of each has asked a model that never answers, and does
 so again when that is given up. A line for each rate: how many events a second were answered,
