@@ -40,10 +40,20 @@ def list_(call: Call) -> None:
     Example: `echoic session list`.
     """
 
-    rows = on_instance(call, _rows)
+    agent = call.settings.agent
+
+    async def run(connection: Connection) -> tuple[list[dict[str, object]], list[str]]:
+        rows = await _rows(connection)
+        return rows, [] if rows else await known_agents.names(connection.client)
+
+    rows, known = on_instance(call, run)
     texts = ("id", "title", "clock", "started_at", "last_at")
     header = (*texts, number("inputs"), number("spoke"))
-    call.show_rows(rows, header, map(dict.values, rows))
+    others = ", ".join(each for each in known if each != agent)
+    nothing = (
+        f"{agent} has none; --agent may name: {others}" if others else "nothing yet"
+    )
+    call.show_rows(rows, header, map(dict.values, rows), nothing)
 
 
 @app.command()

@@ -52,6 +52,16 @@ def test_sessions_start_end_and_are_exported(live: Program) -> None:
     assert replayed.json["inputs"] >= 2
 
 
+def test_an_agent_without_a_session_is_told_of_others(live: Program) -> None:
+    """Whoever plays a village has sessions, though not of the default companion."""
+    thirsty(live, "busy", 3, "Your drink is low: 3 of 9.")
+
+    ran = live.here("session", "list", ECHOIC_AGENT="nobody")
+
+    assert ran.code == 0
+    assert re.search(r"nobody has none; --agent may name: .*busy", ran.err)
+
+
 def test_an_unknown_session_is_exit_code_1(live: Program) -> None:
     """The next command lists those that there are."""
     ran = live.here("session", "show", "nowhere", "--agent", "s")
