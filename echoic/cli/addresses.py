@@ -2,7 +2,7 @@
 
 from typing import Final
 
-from echoic.config.option import address_of
+from echoic.config import option
 from echoic.errors import EchoicError
 
 _LOOPBACK: Final = ("127.0.0.1", "::1", "localhost")
@@ -15,12 +15,12 @@ def address(listen: str) -> tuple[str, int]:
         EchoicError: it is something else.
     """
     try:
-        host, port = address_of(listen)
+        place = option.listen(listen)
     except ValueError:
-        host, port = "", -1
-    if not host or not 0 <= port <= 65_535:
+        place = None
+    if place is None:
         raise EchoicError(f"--listen {listen!r} is no HOST:PORT such as 127.0.0.1:7350")
-    return host, port
+    return option.address_of(place)
 
 
 def is_loopback(host: str) -> bool:

@@ -162,6 +162,10 @@ async def _publish(
         agent, event_id, event = _event(token, told, is_report=is_report)
     except UnfitError as unfit:
         return Kept(accepted=False, error=unfit.reply["error"])
+    except ProblemError as error:
+        problem = error.problem
+        why = {"reason": problem.reason, "detail": problem.detail}
+        return Kept(accepted=False, error=why)
     id_ = event_id or own_id or publish.new_event_id()
     trace = {
         name: value
@@ -183,19 +187,16 @@ def _event(
     """Return whose event it is, the id that the client gave it, and the event.
 
     Raises:
-        UnfitError: it is none, or not one that the token may send.
+        UnfitError: it is none, or too large.
+        ProblemError: it is not one that the token may send.
     """
     if not isinstance(told, dict):
         raise UnfitError(refusal("not_an_object", "an event is a JSON object"))
     body = dict(told)
-    try:
-        agent = _agent(token, body.pop("agent", None))
-        _claim(token, body, "person")
-        if not is_report:
-            _check_source(token, body)
-    except ProblemError as error:
-        problem = error.problem
-        raise UnfitError(refusal(problem.reason, problem.detail)) from error
+    agent = _agent(token, body.pop("agent", None))
+    _claim(token, body, "person")
+    if not is_report:
+        _check_source(token, body)
     given = body.get("event_id")
     _, event = event_of(agent, EventToSense, body)
     size = len(event.model_dump_json(exclude_none=True).encode())
