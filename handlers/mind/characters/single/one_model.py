@@ -69,22 +69,23 @@ def question(
     character = plans.settled(character, turn.now)
     doing = reflexes.behaviour_at(character, turn.now)
     told = prompt.moment(mind, character, fields, doing, reason)
-    asked = talking.question(turn, mind, character, fields)
-    who = layer.who or executor.who
-    both = replace(
-        asked,
-        layer=SINGLE,
-        system=prompts.system(turn.input.agent, who, prompt.FORM),
-        prompt=told,
-        reason=reason,
-    )
+    system = prompts.system(turn.input.agent, layer.who or executor.who, prompt.FORM)
     if reason is not None:
-        priority = cadence.executor_priority(executor, fields, reason)
-        return replace(both, priority=priority, likely=1.0, draw=None)
+        return Question(
+            layer=SINGLE,
+            system=system,
+            prompt=told,
+            priority=cadence.executor_priority(executor, fields, reason),
+            channel=layer.channel,
+            model=layer.model,
+            reason=reason,
+        )
     heard = hearing.hears(character, layer, turn.now)
-    if heard is None:
-        return both
-    return replace(both, prompt=f"{told}\n\n{hearing.prompt(heard)}")
+    if heard is not None:
+        told = f"{told}\n\n{hearing.prompt(heard)}"
+    # How likely it answers what it hears, and how urgent that is, are as for a talker alone.
+    asked = talking.question(turn, mind, character, fields)
+    return replace(asked, layer=SINGLE, system=system, prompt=told)
 
 
 def _reason(
