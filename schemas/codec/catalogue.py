@@ -38,6 +38,7 @@ ExecutiveControl: TypeAlias = (
 ControlMessage: TypeAlias = (
     controls.MindStarted
     | controls.MessagesLost
+    | controls.SegmentClosed
     | controls.SessionStarted
     | controls.SessionEnded
     | controls.GoalsSet
@@ -54,6 +55,7 @@ ControlMessage: TypeAlias = (
     | controls.ProposalReverted
     | controls.ExperimentStarted
     | controls.ExperimentStopped
+    | controls.PersonForgotten
     | characters.AimsSet
     | characters.PlanSet
     | characters.ReflectionRequested

@@ -218,9 +218,12 @@ def _message(
             "unknown_type", f"there are no inputs of the kind {quoted(kind)}"
         )
     # Refused by name, so that a client learns it is not built, and not mistyped.
-    if kind == "control" and token in controls.UNBUILT:
-        return NotBuilt(token)
-    return cast(InputMessage, _decode(kind, token, fields, _version(record)))
+    try:
+        return cast(InputMessage, _decode(kind, token, fields, _version(record)))
+    except _RefusedError:
+        if kind == "control" and token in controls.UNBUILT:
+            return NotBuilt(token)
+        raise
 
 
 def _check_tokens(source: str, type_: str) -> None:
@@ -258,26 +261,26 @@ def _fields(record: Record) -> dict[str, Any]:
     # There are at least as many brackets as levels: counting them is cheap and spares all
     # but a few bodies the walk.
     brackets = text.count("[") + text.count("{")
-    if brackets > NESTING_LIMIT and _depth(fields) > NESTING_LIMIT:
+    if brackets > NESTING_LIMIT and depth(fields) > NESTING_LIMIT:
         raise _RefusedError("invalid", f"nested deeper than {NESTING_LIMIT} levels")
     return fields
 
 
-def _depth(value: object) -> int:
+def depth(value: object) -> int:
     """Return how deep objects and lists are nested in a JSON value.
 
     Level by level and not recursively: a body could exhaust the stack.
     """
-    depth, level = 0, [value]
+    levels, level = 0, [value]
     while level:
         nested = [each for each in level if isinstance(each, dict | list)]
-        depth += bool(nested)
+        levels += bool(nested)
         level = [
             inner
             for each in nested
             for inner in (each.values() if isinstance(each, dict) else each)
         ]
-    return depth
+    return levels
 
 
 def _utf8(body: bytes) -> str:

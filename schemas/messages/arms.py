@@ -5,7 +5,7 @@ from typing import Annotated
 from pydantic import Field
 
 from schemas.messages.sensing import Fields
-from schemas.values.base import Name, Part
+from schemas.values.base import AS_A_WHOLE, Name, Part, Personal
 
 Arm = Annotated[str, Field(min_length=1, max_length=600)]
 """What an outcome is credited to; it holds names of up to 200 characters and hashes."""
@@ -116,5 +116,5 @@ class Action(Part):
     """Something to do, for whoever can do it."""
 
     type: Name
-    target: str | None = None
-    params: Fields = Field(default_factory=dict)
+    target: Personal | None = None
+    params: Annotated[Fields, AS_A_WHOLE] = Field(default_factory=dict)

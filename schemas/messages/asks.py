@@ -10,6 +10,8 @@ from schemas.values.base import (
     Moment,
     Name,
     Part,
+    Personal,
+    PersonalName,
     Seconds,
     StructMessage,
     Unit,
@@ -42,7 +44,7 @@ class Rival(Part):
     model: Name
     heuristic_id: Name
     content_hash: Name
-    text: str = Field(min_length=1)
+    text: Personal = Field(min_length=1)
     response_type: ResponseType
     action: Action | None = None
     urgency: Unit
@@ -55,7 +57,7 @@ class Words(Part):
 
     ask_id: Name
     model: str
-    text: str
+    text: Personal
     agrees_with: tuple[Name, ...] | None = None
     """The heuristics shown to it that say the same."""
     agreement: tuple[float, ...] | None = None
@@ -83,8 +85,8 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     `talker`, `executor`: for that layer of a character; `single`: for both at once;
     `autonomous`: what to do next; `review`: to judge what it decided by itself."""
     model: Name
-    system: str
-    prompt: str
+    system: Personal
+    prompt: Personal
     temperature: float
     max_tokens: int
     deadline_s: Seconds
@@ -103,7 +105,7 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     """Who answers if the model takes too long."""
     about: Words | None = None
     """What a prediction is asked about."""
-    goals: tuple[str, ...] | None = None
+    goals: tuple[Personal, ...] | None = None
     """The goals that it was told, if a prediction is asked for later and they are not
     those for every event."""
     domain: str | None = None
@@ -128,7 +130,7 @@ class DeliveryAsked(Ask, frozen=True, kw_only=True):
 
     event_id: Name
     channel: Name
-    text: Annotated[str, Field(min_length=1)]
+    text: Annotated[Personal, Field(min_length=1)]
     response_type: ResponseType
     urgency: Unit
     path: Path
@@ -148,11 +150,11 @@ class RecallAsked(Ask, frozen=True, kw_only=True):
 
     token: ClassVar[str] = "recall_asked"
 
-    query: Annotated[str, Field(min_length=1)]
+    query: Annotated[Personal, Field(min_length=1)]
     """What is at hand, in words."""
     person: str | None = None
     """Only what concerns this person, or everybody."""
-    entities: tuple[Name, ...] = written(())
+    entities: tuple[PersonalName, ...] = written(())
     limit: int = written(5)
     room: int | None = None
     """How many characters of the prompt the memories may take."""

@@ -13,6 +13,8 @@ from schemas.values.base import (
     Moment,
     Name,
     Personal,
+    PersonalCode,
+    PersonalName,
     Scalar,
     Token,
     Unit,
@@ -53,13 +55,26 @@ class MessagesLost(Control):
     """Sequences left without the rest of their group, cause or answer: never read."""
 
 
+class SegmentClosed(Control):
+    """The stream that held this partition was closed; what follows stands in the next one."""
+
+    token: ClassVar[str] = "segment_closed"
+
+    stream: Name
+    """The one that was closed."""
+    last: int = Field(ge=0)
+    """Its last sequence, over all of its partitions."""
+    digest: str = ""
+    """Of its end: blake2b (hex) over the last message of each partition and direction."""
+
+
 class SessionStarted(Control):
     """A session of the agent starts; an open one ends."""
 
     token: ClassVar[str] = "session_started"
 
     session_id: Name
-    title: str = ""
+    title: Personal = ""
     clock: SessionClock = "broker"
     """`event`: the agent's time is that of its events (recordings, games)."""
     world: Name | None = None
@@ -77,7 +92,7 @@ class GoalsSet(Control):
 
     token: ClassVar[str] = "goals_set"
 
-    goals: tuple[str, ...] = Field(max_length=32)
+    goals: tuple[Personal, ...] = Field(max_length=32)
     domain: Name | None = None
     """The domain whose events they also apply to; None: they are the agent's own."""
 
@@ -108,14 +123,14 @@ class HeuristicSeeded(Control):
     token: ClassVar[str] = "heuristic_seeded"
 
     heuristic_id: Name
-    name: Name
+    name: PersonalName
     domain: Name
     """The pack, or the undeclared source, whose events it may answer."""
-    condition: str = Field(min_length=1, max_length=1_000)
-    when: str | None = None
+    condition: Personal = Field(min_length=1, max_length=1_000)
+    when: PersonalCode | None = None
     """What must hold of the event's type and fields besides."""
     response_type: ResponseType = "suggestion"
-    text: str = Field(min_length=1, max_length=2_000)
+    text: Personal = Field(min_length=1, max_length=2_000)
     action: Action | None = None
     confidence: Unit = 0.5
     urgency: Unit = 0.0
@@ -127,10 +142,10 @@ class HeuristicEdited(Control):
     token: ClassVar[str] = "heuristic_edited"
 
     heuristic_id: Name
-    name: Name | None = None
-    condition: str | None = Field(default=None, min_length=1, max_length=1_000)
-    when: str | None = None
-    text: str | None = Field(default=None, min_length=1, max_length=2_000)
+    name: PersonalName | None = None
+    condition: Personal | None = Field(default=None, min_length=1, max_length=1_000)
+    when: PersonalCode | None = None
+    text: Personal | None = Field(default=None, min_length=1, max_length=2_000)
     action: Action | None = None
     keep: bool = False
     """Whether the new content inherits the confidence earned."""
@@ -144,7 +159,7 @@ class HeuristicFrozen(Control):
     heuristic_id: Name
     # One message for both directions, so that the latest simply holds.
     frozen: bool = True
-    reason: str = ""
+    reason: Personal = ""
 
 
 class SleepRequested(Control):
@@ -176,7 +191,7 @@ class PriorUpdated(Control):
     """The success rate of the prior; None: what each heuristic declares."""
     is_default: bool = False
     """Whether the origin goes back to the settings' prior, whatever is given here."""
-    detail: str = Field(default="", max_length=2_000)
+    detail: Personal = Field(default="", max_length=2_000)
     """The reason for it."""
     by: Name = "user"
 
@@ -207,7 +222,7 @@ class ProposalSubmitted(Control):
     proposal_id: Name
     changes: dict[Name, Scalar] = Field(min_length=1, max_length=16)
     """Settings by name, such as `learning.gamma` or `strategy.threshold`."""
-    evidence: str = Field(default="", max_length=2_000)
+    evidence: Personal = Field(default="", max_length=2_000)
     """The evidence for it, in words."""
     figures: dict[Name, float] = Field(default_factory=dict, max_length=32)
     """The evidence for it, in numbers."""
@@ -244,7 +259,7 @@ class ExperimentStarted(Control):
     by: UnitKind = "session"
     washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
     """For so many seconds after a change of variant, decisions are marked as washout."""
-    title: str = Field(default="", max_length=200)
+    title: Personal = Field(default="", max_length=200)
 
 
 class ExperimentStopped(Control):
@@ -256,5 +271,16 @@ class ExperimentStopped(Control):
     """The experiment to stop; None: whichever runs."""
 
 
-UNBUILT = ("person_forgotten",)
-"""Controls of the design that no version builds yet: refused, never ignored."""
+class PersonForgotten(Control):
+    """A person's key was destroyed: the agent goes on as if it had never heard the words."""
+
+    token: ClassVar[str] = "person_forgotten"
+
+    person: Token
+    keys: tuple[Name, ...] = Field(default=(), max_length=1_000)
+    """The names of the keys that were destroyed; a restored copy of one is destroyed again."""
+    by: Name = "user"
+
+
+UNBUILT = (PersonForgotten.token,)
+"""Controls that a log in clear refuses as not built, even those that cannot be read."""

@@ -71,7 +71,7 @@ class ConversationMoved(StructMessage, frozen=True, kw_only=True):
     token: ClassVar[str] = "conversation_moved"
 
     conversation_id: Name
-    what: tuple[str, ...] = written(())
+    what: tuple[Personal, ...] = written(())
     """What happened, in words."""
     after: Conversation | None = None
     """None: it is over."""

@@ -16,6 +16,9 @@ from schemas.values.base import (
     Kind,
     Moment,
     Name,
+    Personal,
+    PersonalCode,
+    PersonalName,
     StructMessage,
     StructPart,
     Unit,
@@ -47,7 +50,7 @@ class Gate(StructPart, frozen=True, kw_only=True):
     threshold: float | None = None
     margin: float | None = None
     """Value minus threshold: how close it was to the other result."""
-    note: str | None = None
+    note: Personal | None = None
 
 
 class Salience(StructPart, frozen=True, kw_only=True):
@@ -132,7 +135,7 @@ class Relevance(StructPart, frozen=True, kw_only=True):
 class RelevantGoal(StructPart, frozen=True, kw_only=True):
     """A goal that was chosen because the event is about it."""
 
-    text: str
+    text: Personal
     similarity: float
 
 
@@ -146,7 +149,7 @@ class Draw(StructPart, frozen=True, kw_only=True):
 class Wording(StructPart, frozen=True, kw_only=True):
     """How skills changed the words of a heuristic's answer."""
 
-    intent: str
+    intent: Personal
     """The words before."""
     digest: Name | None = None
     """Of template, skills and bands that were read; part of the arm. None: the words are
@@ -164,7 +167,7 @@ class LayerVerdict(StructPart, frozen=True, kw_only=True):
     verdict: Verdict
     rule: str | None = None
     """What it would do: the name of the reflex."""
-    why: str = written("")
+    why: Personal = written("")
     """In words."""
 
 
@@ -195,7 +198,7 @@ class Decided(Decision, frozen=True, kw_only=True):
     """Why nothing is said; None if something is, or may be later."""
     final: bool
     """False: a `Completed` or `Dropped` follows."""
-    text: str | None = None
+    text: Personal | None = None
     response_type: ResponseType | None = None
     action: Action | None = None
     urgency: Unit = written(0.0)
@@ -219,7 +222,7 @@ class Decided(Decision, frozen=True, kw_only=True):
     salience: Salience
     session_id: str | None = None
     prompt_digest: str | None = None
-    embedding: str | None = None
+    embedding: PersonalCode | None = None
     """The event's vector (base64), if not every machine would compute the same."""
     flags: tuple[str, ...] = written(())
     experiment: Assignment | None = None
@@ -232,7 +235,7 @@ class Decided(Decision, frozen=True, kw_only=True):
     """The agent's chain hash up to its previous group, that included."""
     person: str | None = None
     """Who spoke, or whom the event is about."""
-    claimed: str | None = None
+    claimed: Personal | None = None
     """Whom the event named, though its sensor was not granted that person; `person` is
     `unknown` then."""
     relevance: Relevance | None = None
@@ -265,13 +268,13 @@ class ActionChoice(StructPart, frozen=True, kw_only=True):
     """The decision's own; if the model's answer was of no use, a random one."""
     probability: Unit
     """With which it was taken, given the answer."""
-    reasoning: str | None = None
-    thought: str | None = None
+    reasoning: Personal | None = None
+    thought: Personal | None = None
     self_confidence: Unit | None = None
     """How sure the model said it is."""
-    wanted: str | None = None
+    wanted: Personal | None = None
     """What it called the action, if that is not its id."""
-    fallback: str | None = None
+    fallback: Personal | None = None
     """Why something random is done instead."""
     draw: Draw | None = None
     candidates: tuple[Candidate, ...] | None = None
@@ -281,7 +284,7 @@ class HeldAnswer(StructPart, frozen=True, kw_only=True):
     """An answer that waits, as it will be said."""
 
     path: Literal["llm", "heuristic", "proactive"]
-    text: str
+    text: Personal
     response_type: ResponseType
     action: Action | None = None
     model: str = written("")
@@ -299,7 +302,7 @@ class HeldAnswer(StructPart, frozen=True, kw_only=True):
     domain: str = written("")
     """The domain whose answers it may be said together with."""
     person: str | None = None
-    entities: tuple[Name, ...] = written(())
+    entities: tuple[PersonalName, ...] = written(())
     asked_by: Name | None = None
     """Who asked for it to be said, if somebody did; their own quiet does not stop it."""
     hidden_from: tuple[Name, ...] | None = None
@@ -323,7 +326,7 @@ class Completed(Decision, frozen=True, kw_only=True):
     ask_id: Name
     path: Literal["llm", "fallback", "heuristic", "proactive"]
     """`heuristic`: in a race, the model did not answer by the deadline."""
-    text: str
+    text: Personal
     response_type: ResponseType
     action: Action | None = None
     model: str
@@ -340,11 +343,11 @@ class Completed(Decision, frozen=True, kw_only=True):
     earn nothing by it."""
     agreement: tuple[float, ...] | None = None
     """The cosine of the answer with each; not recorded in the first edition."""
-    left_out: tuple[str, ...] | None = None
+    left_out: tuple[Personal, ...] | None = None
     """What a character's model wanted besides and may not, each with the reason."""
     choice: ActionChoice | None = None
     """Of an autonomous character."""
-    thought: str | None = None
+    thought: Personal | None = None
     """What a talker's model thought, if it is told of that later."""
 
 
@@ -372,7 +375,7 @@ class Dropped(Decision, frozen=True, kw_only=True):
     decision_id: Name
     ask_id: Name | None = None
     reason: Drop
-    detail: Annotated[str, Field(max_length=2_000)] = written("")
+    detail: Annotated[Personal, Field(max_length=2_000)] = written("")
 
 
 class HeuristicFired(StructMessage, frozen=True, kw_only=True):

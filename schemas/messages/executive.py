@@ -12,7 +12,7 @@ from pydantic_core import PydanticCustomError
 from schemas.messages.controls import Control
 from schemas.messages.sensing import in_utc
 from schemas.values import base
-from schemas.values.base import Moment, Name, Personal, Token, added
+from schemas.values.base import Moment, Name, Personal, PersonalName, Token, added
 from schemas.values.personality import Trait
 from schemas.values.reasons import ResponseType
 
@@ -93,7 +93,7 @@ class UserStateChanged(OfPerson):
     asleep: bool | None = None
     away: bool | None = None
     """Nobody is there to hear anything."""
-    activity: Name | None = None
+    activity: PersonalName | None = None
     focus: Annotated[Personal, Field(max_length=ABOUT_LIMIT)] | None = None
     """What the person is about, in words; empty: nothing in particular."""
     sentiment: Signed | None = None
@@ -163,7 +163,7 @@ class FactStated(OfPerson):
     token: ClassVar[str] = "fact_stated"
 
     subject: Annotated[Personal, Field(min_length=1, max_length=200)]
-    relation: Annotated[str, Field(max_length=200)]
+    relation: Annotated[Personal, Field(max_length=200)]
     """Empty only if all that was stated of the subject is to be forgotten."""
     object: Annotated[Personal, Field(max_length=1_000)]
     """Empty only if the fact is to be forgotten."""

@@ -4,7 +4,7 @@ from typing import ClassVar, Literal, Self
 
 from pydantic import Field, model_validator
 
-from schemas.values.base import Kind, Message, Name, Part, Signed, added
+from schemas.values.base import Kind, Message, Name, Part, Personal, Signed, added
 from schemas.values.reasons import Outcome, Path
 
 Aspect = Literal["overall", "timing", "condition", "action"]
@@ -60,7 +60,7 @@ class FeedbackGiven(Message):
     """What of it is judged; a vote on one aspect replaces one on another."""
     actor: Name = "user"
     """Who judged; each actor has one vote on a decision."""
-    comment: str | None = Field(default=None, max_length=2_000)
+    comment: Personal | None = Field(default=None, max_length=2_000)
     channel: Name | None = None
     """Where it was given: cli, game, chat."""
     about: ForgottenDecision | None = None

@@ -13,6 +13,8 @@ from schemas.values.base import (
     Name,
     Part,
     Personal,
+    PersonalCode,
+    PersonalName,
     Scalar,
     Signed,
     StructMessage,
@@ -47,7 +49,7 @@ class OutcomeObserved(OutcomeOfFire, frozen=True, kw_only=True):
     event_id: Name
     """The event that showed it."""
     pattern: str | None = None
-    reason: Annotated[str, Field(max_length=500)] | None = None
+    reason: Annotated[Personal, Field(max_length=500)] | None = None
 
 
 class OutcomeExpired(OutcomeOfFire, frozen=True, kw_only=True):
@@ -85,7 +87,7 @@ class FeedbackApplied(Learning):
     value: Signed
     aspect: Aspect = added("overall")
     """What of it was judged; the vote counts there alone."""
-    comment: str | None = None
+    comment: Personal | None = None
     through: str | None = None
     """The decision whose vote this was: it counts for a heuristic that says the same."""
     age_s: float | None = None
@@ -106,7 +108,7 @@ class FeedbackRefused(Learning):
     token: ClassVar[str] = "feedback_refused"
 
     reason: Refusal
-    detail: str
+    detail: Personal
 
 
 class SettingChange(Part):
@@ -123,7 +125,7 @@ class Inferred(Part):
 
     kind: Literal["fact", "goal"]
     subject: Annotated[Personal, Field(max_length=200)] = ""
-    relation: str = Field(default="", max_length=200)
+    relation: Annotated[Personal, Field(max_length=200)] = ""
     object: Annotated[Personal, Field(max_length=1_000)] = ""
     person: Token | None = None
     """Whom alone the fact concerns."""
@@ -148,7 +150,7 @@ class CharacterChange(Part):
     """A change of what an autonomous character is: a weight, a routine, what it knows."""
 
     kind: Literal["weight", "routine", "knowledge"]
-    name: Annotated[str, Field(max_length=1_000)]
+    name: Annotated[Personal, Field(max_length=1_000)]
     """A kind of action, a situation, or `world_knowledge`."""
     before: StoredRoutine | float | Personal | None = None
     """A weight, a routine, or a sentence; None: there was none."""
@@ -181,7 +183,7 @@ class ProposalMade(Learning):
 
     proposal_id: Name
     changes: tuple[SettingChange, ...]
-    evidence: str = ""
+    evidence: Personal = ""
     figures: dict[Name, float] = Field(default_factory=dict)
     by: Name
     repertoire: RepertoireChange | None = None
@@ -218,7 +220,7 @@ class InsightFormed(Learning):
     """What it found; empty: nothing, which is not remembered."""
     ask_id: Name | None = None
     """What its model was asked, if it was."""
-    fault: Annotated[str, Field(max_length=2_000)] | None = None
+    fault: Annotated[Personal, Field(max_length=2_000)] | None = None
     """Why it is not by its model, or why nothing came of it."""
 
 
@@ -240,20 +242,20 @@ class HeuristicFormed(Learning):
     token: ClassVar[str] = "heuristic_formed"
 
     heuristic_id: Name
-    name: Name
+    name: PersonalName
     domain: Name
-    condition: str = Field(min_length=1, max_length=1_000)
-    when: str | None = None
+    condition: Personal = Field(min_length=1, max_length=1_000)
+    when: PersonalCode | None = None
     """What must hold of the event's type and fields besides."""
     response_type: ResponseType
-    text: str = Field(min_length=1, max_length=2_000)
+    text: Personal = Field(min_length=1, max_length=2_000)
     confidence: Unit
     origin: Literal["learned"] = "learned"
     decision_id: Name
     """The decision whose answer it was."""
-    when_left_out: str | None = None
+    when_left_out: Personal | None = None
     """Why a `when` that the model proposed is not part of it."""
-    due: str | None = None
+    due: Personal | None = None
     """When a reminder is due, in the model's words; nothing acts on it: it is said as an
     observation."""
     proposal_id: Name | None = None
@@ -268,7 +270,7 @@ class CandidateRefused(Learning):
     token: ClassVar[str] = "candidate_refused"
 
     reason: NotFormed
-    detail: str = Field(default="", max_length=2_000)
+    detail: Personal = Field(default="", max_length=2_000)
     decision_id: Name
     sleep_id: Name | None = None
     """The sleep in which it was considered, if no vote asked for it."""

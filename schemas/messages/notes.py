@@ -9,6 +9,7 @@ from schemas.values.base import (
     Message,
     Moment,
     Name,
+    Personal,
     StructMessage,
     Unit,
     written,
@@ -28,7 +29,7 @@ class Quarantined(Note, frozen=True, kw_only=True):
     token: ClassVar[str] = "quarantined"
 
     reason: Quarantine
-    detail: Annotated[str, Field(max_length=2_000)]
+    detail: Annotated[Personal, Field(max_length=2_000)]
     subject: str
     """Where the input stands."""
 
@@ -41,7 +42,7 @@ class TimerFailed(Note, frozen=True, kw_only=True):
     timer_id: str
     """The fire, the ask or the sleep that it was about."""
     purpose: str
-    detail: Annotated[str, Field(max_length=2_000)]
+    detail: Annotated[Personal, Field(max_length=2_000)]
     """The error's type and the function of ours that it came from."""
 
 
@@ -51,7 +52,7 @@ class ControlApplied(Note, frozen=True, kw_only=True):
     token: ClassVar[str] = "control_applied"
 
     control: Name
-    detail: str = written("")
+    detail: Personal = written("")
 
 
 class ControlRefused(Note, frozen=True, kw_only=True):
@@ -61,7 +62,7 @@ class ControlRefused(Note, frozen=True, kw_only=True):
 
     control: Name
     reason: Refusal
-    detail: str
+    detail: Personal
 
 
 class ControlInferred(Message):
@@ -80,9 +81,9 @@ class ControlInferred(Message):
     by: Literal["pattern", "rule", "model", "talker", "executor", "single"]
     source_id: Name
     """The input or the decision that it was inferred from."""
-    before: str = Field(default="", max_length=500)
+    before: Personal = Field(default="", max_length=500)
     """What was in force before, in words."""
-    after: str = Field(default="", max_length=500)
+    after: Personal = Field(default="", max_length=500)
     """What is in force from here, in words."""
 
 
@@ -111,4 +112,4 @@ class Handled(Note, frozen=True, kw_only=True):
     token: ClassVar[str] = "handled"
 
     reason: Handling
-    detail: str = written("")
+    detail: Personal = written("")

@@ -4,7 +4,7 @@ from typing import Literal
 
 from pydantic import Field
 
-from schemas.values.base import Name, Part, Unit
+from schemas.values.base import Name, Part, Personal, PersonalCode, PersonalName, Unit
 from schemas.values.reasons import ResponseType
 
 ChangeKind = Literal["merge", "retire", "form"]
@@ -20,7 +20,7 @@ class Stand(Part):
 
     heuristic_id: Name
     content_hash: Name
-    name: str
+    name: Personal
     in_use: bool
     confidence: Unit
 
@@ -29,16 +29,16 @@ class Formed(Part):
     """A heuristic that is to come."""
 
     heuristic_id: Name
-    name: Name
-    condition: str = Field(min_length=1, max_length=1_000)
-    when: str | None = None
+    name: PersonalName
+    condition: Personal = Field(min_length=1, max_length=1_000)
+    when: PersonalCode | None = None
     response_type: ResponseType
-    text: str = Field(min_length=1, max_length=2_000)
+    text: Personal = Field(min_length=1, max_length=2_000)
     confidence: Unit
     decision_id: Name
     """The decision whose answer it was."""
-    when_left_out: str | None = None
-    due: str | None = None
+    when_left_out: Personal | None = None
+    due: Personal | None = None
 
 
 class RepertoireChange(Part):

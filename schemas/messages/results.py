@@ -34,7 +34,7 @@ class ModelAnswered(Result):
     request_hash: Name
     """Of the request as asked, by which a replay finds this answer."""
     model: Name
-    text: str = Field(max_length=100_000)
+    text: Personal = Field(max_length=100_000)
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -49,7 +49,7 @@ class ModelFailed(Result):
 
     request_hash: Name
     reason: Literal["timeout", "no_response", "declined", "unavailable", "stale"]
-    detail: str = Field(default="", max_length=2_000)
+    detail: Personal = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None
 
@@ -70,7 +70,7 @@ class TurnFailed(Result):
 
     reason: Literal["stale"]
     """`stale`: what it was to ask for would come too late."""
-    detail: str = Field(default="", max_length=2_000)
+    detail: Personal = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None
 
@@ -94,7 +94,7 @@ class DeliveryFailed(Result):
     channel: Name
     reason: Literal["expired", "refused", "unknown", "other_clock"]
     """`other_clock`: another agent, whose time is another world's, cannot be told."""
-    detail: str = Field(default="", max_length=2_000)
+    detail: Personal = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None
 
@@ -142,6 +142,6 @@ class RecallFailed(Result):
     token: ClassVar[str] = "recall_failed"
 
     reason: Literal["timeout", "unavailable"]
-    detail: str = Field(default="", max_length=2_000)
+    detail: Personal = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None

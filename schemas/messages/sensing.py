@@ -10,12 +10,14 @@ from typing import Annotated, ClassVar, Literal
 from pydantic import AfterValidator, Field, JsonValue
 
 from schemas.values.base import (
+    AS_A_WHOLE,
     Kind,
     Message,
     Moment,
     Name,
     Part,
     Personal,
+    PersonalName,
     Seconds,
     Signed,
     Token,
@@ -75,7 +77,7 @@ class Sensed(Message):
     """What sort of thing it is; filled from the subject."""
     text: Personal = Field(min_length=1, max_length=TEXT_LIMIT)
     """The event in natural language."""
-    fields: Fields = Field(default_factory=dict)
+    fields: Annotated[Fields, AS_A_WHOLE] = Field(default_factory=dict)
     """The event's values, for conditions and patterns."""
     occurred_at: Annotated[Moment, AfterValidator(in_utc)] | None = None
     """When it happened; the clock of a session opened with `clock=event`."""
@@ -87,7 +89,7 @@ class Sensed(Message):
     """How soon an answer is worth having: 0 whenever, 1 at once."""
     sentiment: Signed | None = None
     """How it feels to the person, -1 bad to 1 good."""
-    entities: tuple[Name, ...] = Field(default=(), max_length=64)
+    entities: tuple[PersonalName, ...] = Field(default=(), max_length=64)
     """Who or what takes part."""
     immediate: bool = True
     """False asks for a learned answer or none, never for a model's."""
@@ -97,11 +99,11 @@ class Sensed(Message):
     """The decision this reports on: its id, or the event that it answered."""
     outcome: ReportedOutcome | None = None
     """How what was advised turned out."""
-    reason: str | None = Field(default=None, max_length=500)
+    reason: Personal | None = Field(default=None, max_length=500)
     """Why it turned out so."""
     person: Token | None = None
     """Who says it, or whom it is about; None: nobody in particular."""
-    evaluation_data: JsonValue = None
+    evaluation_data: Annotated[JsonValue, AS_A_WHOLE] = None
     """Ground truth for evaluation; kept, never shown to a model."""
 
     @property

@@ -10,7 +10,7 @@ from msgspec import Struct
 from pydantic import Field
 
 from schemas.messages.learning import Learning
-from schemas.values.base import Name
+from schemas.values.base import Name, Personal
 from schemas.values.settings import ApplyPolicy
 from schemas.values.vectors import Vector
 
@@ -38,8 +38,8 @@ class Reflected(Learning):
 
     sleep_id: Name
     decision_id: Name
-    text: str
-    done: str
+    text: Personal
+    done: Personal
     """What was said then; empty for silence."""
     similarity: float | None = None
     """The cosine of the two; None if it cannot be computed."""
@@ -56,7 +56,7 @@ class SleepEnded(Learning):
 
     sleep_id: Name
     reason: SleepEnd
-    detail: str = Field(default="", max_length=2_000)
+    detail: Personal = Field(default="", max_length=2_000)
     reflected: int
     agreed: int
     differed: int

@@ -46,6 +46,18 @@ Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
 Personal = Annotated[str, Field(json_schema_extra={"x-personal": True})]
 """A text with a person's words, name or affairs, which that person may have forgotten."""
 
+FORGOTTEN = "[forgotten]"
+"""What a personal text reads as whose key was destroyed."""
+
+PersonalName = Annotated[Name, Field(json_schema_extra={"x-personal": True})]
+"""A name that a person goes by, or that a person gave."""
+
+AS_A_WHOLE = Field(json_schema_extra={"x-personal": "whole"})
+"""Marks a field that is personal whatever it holds, and that is left out when forgotten."""
+
+PersonalCode = Annotated[str, AS_A_WHOLE]
+"""A text of a person's that something has to parse, and so cannot read as forgotten."""
+
 Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=NAME_LIMIT)]
 """What a setting may be set to."""
 

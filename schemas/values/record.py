@@ -26,6 +26,13 @@ class Record(Struct, frozen=True):
     """Its place in the stream, from 1, without gaps over the whole log."""
     time_ns: int
     """The broker's time of arrival, nanoseconds since 1970."""
+    sealed: bytes | None = None
+    """The body as the log stores it, if personal fields are sealed there; None: as it is."""
+
+    @property
+    def stored(self) -> bytes:
+        """The body as the log stores it; digests are taken of these bytes."""
+        return self.body if self.sealed is None else self.sealed
 
     @property
     def recorded_at(self) -> datetime:

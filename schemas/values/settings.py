@@ -218,6 +218,13 @@ class MindSettings(Part):
     sleep: SleepSettings = added(WAKEFUL)
     executive: ExecutiveSettings | None = None
     """None: a log of before there was one; its controls are refused as not built."""
+    sealed: Annotated[bool, Setting(
+        "privacy.seal",
+        "Whether the log keeps personal texts sealed under a key for each person, so that"
+        " `echoic forget` can destroy it; for a new data folder only: a log is sealed from"
+        " its first message, or never.",
+    )] = added(False)
+    """Whether the log is sealed, so that a person can be forgotten."""
     characters: CharacterSettings | None = None
     """None: a log of before there was one; characters ask their models at once."""
 

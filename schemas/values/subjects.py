@@ -172,6 +172,11 @@ def outputs_of(partition: int | Literal["*"]) -> str:
     return f"ev.{partition}.out.>"
 
 
+def forgettings_of(partition: int | Literal["*"]) -> str:
+    """Return the filter over the inputs by which people are forgotten."""
+    return f"ev.{partition}.in.*.control.person_forgotten"
+
+
 @lru_cache(maxsize=2048)
 def parse(subject: str) -> LogSubject:
     """Take a subject of the log apart; agent, kind and detail are not checked.

@@ -81,6 +81,9 @@ def made(kind: type[Any], chance: Random) -> Any:
 def value(hint: Any, chance: Random) -> Any:
     """A value of a field's type, within its limits."""
     origin, arguments = get_origin(hint), get_args(hint)
+    if origin is Annotated and not isinstance(arguments[0], type):
+        # A mark of a field that is none of the plain types: it limits nothing.
+        return value(arguments[0], chance)
     if origin is Annotated:
         return plain(arguments[0], limits_of(arguments[1]), chance)
     if origin is Literal:
