@@ -48,6 +48,19 @@ class LogDamaged(StreamsError):
         self.sequence = sequence
 
 
+class LogReclaimed(StreamsError):
+    """What is to be read stood in a segment whose stream was given up for its archive."""
+
+    def __init__(self, stream: str, last: int) -> None:
+        super().__init__(
+            f"the log up to sequence {last} ({stream}) is in its archive alone: echoic log"
+            f" archive --to URL --put-back {stream}"
+        )
+        self.stream = stream
+        self.last = last
+        """The last sequence that it had."""
+
+
 class Unanswered(StreamsError):
     """What was waited for did not come in time."""
 
@@ -63,3 +76,7 @@ class TopologyDrift(StreamsError):
 
 class SessionFileError(StreamsError):
     """A file is no session file, has another version, or is truncated or damaged."""
+
+
+class BackupDamaged(StreamsError):
+    """A file is no backup, is cut off or altered, or is of a later format."""

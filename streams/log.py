@@ -26,6 +26,10 @@ from streams.errors import LogRefused
 from streams.topology import BATCH_LIMIT
 
 Records = tuple[Record, ...]
+After = int | tuple[int, ...]
+"""Behind which sequence a reader goes on. A log whose partitions stand in several streams has
+no end of all of them, but one end for each: `ReadableLog.ends`."""
+
 M = TypeVar("M", bound=Message | StructMessage)
 
 _SCAN_PAGE = 1_000
@@ -61,16 +65,21 @@ class ReadableLog(Protocol):
         ...
 
     def follow(
-        self, subjects: str, after: int, limit: int
+        self, subjects: str, after: After, limit: int
     ) -> AsyncGenerator[Records, None]:
         """Yield what is stored, then what arrives: 1 to `limit` records at once.
 
-        It survives reconnects and restarts of the broker, and ends only when it is closed.
+        Of several partitions those of one are in order. It survives reconnects and restarts
+        of the broker, and ends only when it is closed.
         """
         ...
 
     async def last_sequence(self, subjects: str) -> int:
         """Return the sequence of the last matching record, 0 for none; never behind a write."""
+        ...
+
+    async def ends(self, subjects: str) -> tuple[int, ...]:
+        """Return behind what `follow` yields just what arrives from now on."""
         ...
 
     async def record(self, sequence: int) -> Record | None:
@@ -114,6 +123,11 @@ class WritableLog(Protocol):
     async def put_blob(self, data: bytes) -> str:
         """Store bytes and return their sha256 (hex); equal bytes are stored once."""
         ...
+
+
+def lowest(after: After) -> int:
+    """Return where a position begins in a log that is one stream."""
+    return after if isinstance(after, int) else min(after)
 
 
 async def scan(

@@ -55,15 +55,15 @@ class Losses:
     """Lost and void sequences and the records of them: a chain may start anew behind them."""
 
 
-async def losses_of(log: ReadableLog, partition: int) -> Losses:
-    """Return what the log records as lost of a partition."""
+async def losses_of(log: ReadableLog, partition: int, after: int = 0) -> Losses:
+    """Return what the log records as lost of a partition, behind a sequence."""
     subject = input_subject(
         partition, SHARED_AGENT, MessagesLost.kind, MessagesLost.token
     )
     lost: list[tuple[int, int]] = []
     void: list[tuple[int, int]] = []
     records: list[tuple[int, int]] = []
-    async for record in scan(log, subject):
+    async for record in scan(log, subject, after):
         message = read_input(record).message
         if isinstance(message, MessagesLost):
             lost += message.lost

@@ -5,7 +5,7 @@ of a stream is named, so that one changed by hand shows as drift.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from schemas.values.subjects import PARTITIONS, SHARED_AGENT, partition_of
 
@@ -17,9 +17,13 @@ DELIVERY_SUBJECTS = "out.>"
 EPOCH_KEY = "epoch"
 """The metadata key of `LOG` under which the random UUID drawn at its creation is stored."""
 
+UNFINISHED = "restoring"
+"""The metadata key of `LOG` while it is being put back from a backup; it is not started."""
+
 DUPLICATE_WINDOW_S = 0.1
-"""Seconds; the smallest that the server accepts. Nothing relies on it: the state that folds
-the log refuses a repeated ce-id."""
+"""Seconds; the smallest that the server accepts, none being for a stream that sources alone,
+as the log does while its intake is open. Nothing relies on it: the state that folds the log
+refuses a repeated ce-id."""
 
 BLOB_BUCKET = "BLOBS"
 
@@ -62,6 +66,8 @@ class StreamSpec:
     sourced_from: str | None = None
     transforms: tuple[Transform, ...] = ()
     has_epoch: bool = False
+    keyed: bool = False
+    """Keeps the last message of each subject alone, as a bucket of keys does."""
 
 
 _PARTITION = f"{{{{partition({PARTITIONS},1)}}}}"
@@ -171,6 +177,38 @@ CHECKPOINTS = StreamSpec(
 STREAMS = (IN, *BOXES, LOG, BLOBS, CHECKPOINTS)
 """In order of creation: a stream exists before the one that sources it."""
 
+LEASES = StreamSpec(
+    name="KV_LEASES",
+    description="The bucket LEASES: who takes part, and who owns which partition.",
+    subjects=("$KV.LEASES.>",),
+    rollup=True,
+    direct=True,
+    keyed=True,
+)
+"""Made by the first worker that shares partitions, and by no other (ADR 0063)."""
+
+KEYS = StreamSpec(
+    name="KV_KEYS",
+    description="The keys of a sealed log; never copied.",
+    subjects=("$KV.KEYS.>",),
+    keyed=True,
+)
+SEALED_KEY = "sealed"
+"""The metadata key of `LOG` that says `true` if personal fields are sealed in it."""
+
+SEALED_IN_S = 3600
+"""Seconds that the intake streams of a sealed log keep a message that nobody takes."""
+
+
+def sealed(spec: StreamSpec) -> StreamSpec:
+    """Return a stream as it is beside a sealed log, which sources nothing.
+
+    An intake process takes what sensors send, seals and appends it.
+    """
+    if spec is LOG:
+        return replace(spec, sourced_from=None, transforms=())
+    return replace(spec, max_age_s=SEALED_IN_S) if spec in (IN, *BOXES) else spec
+
 
 def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
     """Return the stream's configuration as the JetStream API takes it, without the epoch."""
@@ -186,7 +224,7 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
         "max_consumers": -1,
         "max_msgs": -1,
         "max_bytes": -1,
-        "max_msgs_per_subject": -1,
+        "max_msgs_per_subject": 1 if spec.keyed else -1,
         "max_msg_size": spec.max_message_bytes,
         "max_age": spec.max_age_s * _NANOSECONDS,
         "duplicate_window": int(DUPLICATE_WINDOW_S * _NANOSECONDS),
@@ -199,26 +237,29 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
         "allow_direct": spec.direct,
         "allow_atomic": spec.atomic,
     }
+    if spec.keyed:
+        # The key of a member that has gone is kept for an hour, not for ever.
+        config["allow_msg_ttl"] = True
     # The sources of a box name a durable consumer of our own, since only there can the
     # number of messages under way be bounded.
     if spec.sourced_from is not None:
-        own = _source(spec.sourced_from, spec.transforms)
-        config["sources"] = [own, *map(_source_of_box, BOXES)]
+        own = source(spec.sourced_from, spec.transforms)
+        config["sources"] = [own, *map(source_of_box, BOXES)]
     if spec.renames is not None:
         renames = {"src": spec.renames.source, "dest": spec.renames.target}
         config["subject_transform"] = renames
     return config
 
 
-def box_consumer(box: StreamSpec) -> dict[str, object]:
-    """Return the durable consumer by which `LOG` sources an intake stream.
+def box_consumer(box: StreamSpec, stream: str = LOG.name) -> dict[str, object]:
+    """Return the durable consumer by which a stream of the log sources an intake stream.
 
     At most `BOX_WINDOW` messages are under way at once.
     """
     return {
-        "name": LOG.name,
-        "durable_name": LOG.name,
-        "deliver_subject": _delivered(box),
+        "name": stream,
+        "durable_name": stream,
+        "deliver_subject": _delivered(box, stream),
         "deliver_policy": "all",
         "replay_policy": "instant",
         "ack_policy": "flow_control",
@@ -228,13 +269,15 @@ def box_consumer(box: StreamSpec) -> dict[str, object]:
     }
 
 
-def _source_of_box(box: StreamSpec) -> dict[str, object]:
-    consumer = {"name": LOG.name, "deliver_subject": _delivered(box)}
+def source_of_box(box: StreamSpec, stream: str = LOG.name) -> dict[str, object]:
+    """Return an intake stream as a source of a stream of the log."""
+    consumer = {"name": stream, "deliver_subject": _delivered(box, stream)}
     return {"name": box.name, "consumer": consumer}
 
 
-def _delivered(box: StreamSpec) -> str:
-    return f"_taken.{box.name}"
+def _delivered(box: StreamSpec, stream: str) -> str:
+    segment = "" if stream == LOG.name else f".{stream}"
+    return f"_taken.{box.name}{segment}"
 
 
 def differences(
@@ -258,7 +301,8 @@ def differences(
     return tuple(found)
 
 
-def _source(stream: str, transforms: tuple[Transform, ...]) -> dict[str, object]:
+def source(stream: str, transforms: tuple[Transform, ...]) -> dict[str, object]:
+    """Return a stream as a source, with how its subjects are mapped."""
     renamed = [{"src": each.source, "dest": each.target} for each in transforms]
     return {"name": stream, "subject_transforms": renamed}
 

@@ -1,4 +1,4 @@
-"""The folder in which the server gathers atomic batches: in memory, if there is room.
+"""The folders in which the server gathers atomic batches: in memory, if there is room.
 
 In its own folder the server creates and syncs three files for each batch. That costs 4 ms
 on a quiet disk and 50 on a busy one, against 0.5 and 0.7 for a single message; gathered in
@@ -25,18 +25,46 @@ at most."""
 
 
 class Staging:
-    """The folder for the batches of one server, to which a link in its own folder points."""
+    """The folders for the batches of one server, one for each stream of the log."""
 
     def __init__(self, folder: Path) -> None:
         """Name the server's folder; nothing is made before `keep`."""
-        stream = f"jetstream/jetstream/{CORE}/streams/{LOG.name}"
-        self._link = folder / stream / "batches"
+        self._streams = folder / f"jetstream/jetstream/{CORE}/streams"
         # Named by a hash of the server's folder, so that two instances never share one.
-        name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+        self._name = hashlib.sha256(os.fsencode(folder.resolve())).hexdigest()[:16]
+
+    def keep(self) -> None:
+        """Set the links, or remove them if memory is short; to be called twice a second."""
+        for each in self._places():
+            each.keep()
+
+    def clear(self) -> None:
+        """Remove links and folders; only while the server does not run."""
+        for each in self._places():
+            each.clear()
+
+    def _places(self) -> list["_Place"]:
+        # The server clears a stream's folder when it starts, so none is shared.
+        segments = self._streams.glob(f"{LOG.name}_*")
+        names = [LOG.name, *(each.name for each in segments)]
+        return [
+            _Place(
+                self._streams / name / "batches",
+                f"{self._name}{name.removeprefix(LOG.name)}",
+            )
+            for name in names
+        ]
+
+
+class _Place:
+    """A folder in memory, to which a link in a stream's own folder points."""
+
+    def __init__(self, link: Path, name: str) -> None:
+        self._link = link
         self._place = MEMORY / f"echoic-{os.getuid()}-{name}"
 
     def keep(self) -> None:
-        """Set the link, or remove it if memory is short; to be called twice a second.
+        """Set the link, or remove it if memory is short.
 
         The log's folder exists only once its stream does, and the folder in memory may be
         removed when its owner logs out. What fails now is tried again the next time.

@@ -56,6 +56,8 @@ class Block:
     is_cut_short: bool
     """Whether all but the last record is sound, which was only begun: it was never
     acknowledged, so nothing is lost by it."""
+    told: int = 0
+    """How far the sequences had come, by all records, those included that only say so."""
 
 
 def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
@@ -92,6 +94,7 @@ def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
         tuple((each, subject) for each, subject in gone if each not in known),
         is_sound and whole == len(text),
         is_sound and not torn and whole == end,
+        max((each.sequence & ~TOMBSTONE for each in found.values()), default=0),
     )
 
 

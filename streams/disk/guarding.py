@@ -20,7 +20,6 @@ from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import epoch_of
 from streams.jetstream.read import JetStreamReader
 from streams.losses import Sequences, losses_of
-from streams.topology import LOG
 
 KEPT = "log-before-start"
 """The folder of the copy, beside the server's own."""
@@ -28,63 +27,94 @@ _CHECKSUM = 8
 
 
 @dataclass(frozen=True, slots=True)
-class Kept:
-    """The log's folder, and the copy of its files that is kept during a start."""
+class KeptStream:
+    """The folder of one of the log's streams, and the copy of its files."""
 
     stream: Path
     aside: Path
+    first: int
     last: int
     """The last sequence that the files have, or had before the damage."""
 
+
+@dataclass(frozen=True, slots=True)
+class Kept:
+    """The copies that are kept during a start, of the streams that did not stop cleanly."""
+
+    aside: Path
+    streams: tuple[KeptStream, ...]
+
     def put_back(self) -> None:
-        """Restore the folder to what it was before the start; no server may run over it."""
-        shutil.rmtree(self.stream, ignore_errors=True)
-        shutil.copytree(self.aside, self.stream, copy_function=_link)
+        """Restore the folders to what they were before; no server may run over them."""
+        for each in self.streams:
+            _put_back(each.stream, each.aside)
         self.drop()
 
     def drop(self) -> None:
-        """Delete the copy."""
-        shutil.rmtree(self.aside.parent, ignore_errors=True)
+        """Delete the copies."""
+        shutil.rmtree(self.aside, ignore_errors=True)
 
 
 def keep(server_folder: Path) -> Kept | None:
-    """Copy the log's files aside; return None if there is no log, or it stopped cleanly."""
+    """Copy the log's files aside; return None if there is no log, or it stopped cleanly.
+
+    Raises:
+        LogDamaged: where one of its streams begins cannot be read.
+    """
     aside = server_folder / KEPT
-    place = aside / "place"
-    if place.exists():
-        # The guarded start before was itself interrupted, and its server may have deleted
-        # something, so the files are restored before anything else.
-        Kept(Path(place.read_text()), aside / "files", 0).put_back()
+    # The guarded start before was itself interrupted, and its server may have deleted
+    # something, so the files are restored before anything else.
+    if (aside / "place").exists():
+        # Of a version that knew one stream.
+        _put_back(Path((aside / "place").read_text()), aside / "files")
+    for place in aside.glob("*.place"):
+        _put_back(Path(place.read_text()), aside / place.stem)
     shutil.rmtree(aside, ignore_errors=True)
-    messages = surveying.messages_of(server_folder)
-    files = surveying.blocks(messages) if messages is not None else []
-    if messages is None or not files or _is_settled(messages, files[-1]):
+    kept = [_kept(each, aside) for each in surveying.all_messages_of(server_folder)]
+    streams = tuple(each for each in kept if each is not None)
+    return Kept(aside, streams) if streams else None
+
+
+def _kept(messages: Path, aside: Path) -> KeptStream | None:
+    """Copy a stream's files aside; return None if it has none, or stopped cleanly."""
+    files, name = surveying.blocks(messages), surveying.stream_of(messages)
+    if not files or _is_settled(messages, files[-1]):
         return None
-    aside.mkdir(mode=0o700)
+    aside.mkdir(mode=0o700, exist_ok=True)
     open_ = files[-1].name
     shutil.copytree(
         messages.parent,
-        aside / "files",
+        aside / name,
         # A link costs no time however large the log is; the open block is written on.
         copy_function=lambda source, target: _keep(source, target, open_),
     )
     # Written last: it marks the copy as complete, and without it nothing is put back.
-    place.write_text(str(messages.parent))
-    block = surveying.read(files[-1])
-    last = max((each.sequence for each in block.records), default=0)
+    (aside / f"{name}.place").write_text(str(messages.parent))
+    block, first = surveying.read(files[-1]), surveying.first_of(messages)
+    last = max((each.sequence for each in block.records), default=first - 1)
     # A torn record right behind the last sound one was written, so it counts as held.
     while any(sequence == last + 1 for sequence, _ in block.torn):
         last += 1
     last = max(last, surveying.last_of_index(messages / INDEX))
-    return Kept(messages.parent, aside / "files", last)
+    return KeptStream(messages.parent, aside / name, first, last)
 
 
 async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
     """Return what the running server lacks of the files that were kept; None if nothing."""
+    for each in kept.streams:
+        if found := await _fault(client, each):
+            return found
+    return None
+
+
+async def _fault(client: BrokerClient, kept: KeptStream) -> LogDamaged | None:
+    name = kept.stream.name
     try:
-        info = await call(client, f"$JS.API.STREAM.INFO.{LOG.name}", {})
+        info = await call(client, f"$JS.API.STREAM.INFO.{name}", {})
     except ApiError:
-        return LogDamaged("blocks", 1, "the broker cannot read its files at all")
+        return LogDamaged(
+            "blocks", kept.first, f"the broker cannot read the files of {name} at all"
+        )
     state = info["state"]
     if state["last_seq"] < kept.last:
         return LogDamaged(
@@ -92,18 +122,41 @@ async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
         )
     # The log refuses deletion, so with what it records as lost every sequence up to the
     # last must be there.
-    log = JetStreamReader(client, await epoch_of(client))
-    recorded = [await losses_of(log, each) for each in range(PARTITIONS)]
-    lost = Sequences({each for own in recorded for each in own.lost.stretches})
-    if state["messages"] + len(lost) >= state["last_seq"]:
+    wanted = state["last_seq"] - kept.first + 1
+    if state["messages"] >= wanted:
+        return None
+    if state["messages"] + await _recorded(client, kept, state["last_seq"]) >= wanted:
         return None
     # Only now are all blocks read, which is slow for a large log: some sequences are
     # missing, and the files tell whether they had them.
     found = surveying.survey(kept.aside / "msgs")
     if not found.damaged and state["messages"] >= found.records:
         return None
-    first = found.missing[0].first if found.missing else 1
-    return LogDamaged("blocks", first, f"files are damaged: {', '.join(found.damaged)}")
+    first = found.missing[0].first if found.missing else kept.first
+    files = ", ".join(found.damaged)
+    return LogDamaged("blocks", first, f"files of {name} are damaged: {files}")
+
+
+async def _recorded(client: BrokerClient, kept: KeptStream, last: int) -> int:
+    """Return how many sequences of a stream the log records as lost."""
+    log = JetStreamReader(client, await epoch_of(client))
+    # Recorded behind the loss, so what only an archive has need not be read.
+    recorded = [
+        await losses_of(log, each, kept.first - 1) for each in range(PARTITIONS)
+    ]
+    lost = {each for own in recorded for each in own.lost.stretches}
+    return len(
+        Sequences(
+            (max(start, kept.first), min(end, last))
+            for start, end in lost
+            if start <= last and end >= kept.first
+        )
+    )
+
+
+def _put_back(stream: Path, aside: Path) -> None:
+    shutil.rmtree(stream, ignore_errors=True)
+    shutil.copytree(aside, stream, copy_function=_link)
 
 
 def _is_settled(messages: Path, last: Path) -> bool:

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
 from schemas.codec.decode import read_input, read_mark
-from schemas.messages.controls import MessagesLost, Stretches
+from schemas.messages.controls import MessagesLost, SegmentClosed, Stretches
 from schemas.values.record import Record
 from schemas.values.subjects import PARTITIONS, SHARED_AGENT, SubjectError, parse
 from streams.disk.blocks import StoredRecord
@@ -18,6 +18,7 @@ from streams.headers import own_headers, parse_headers
 from streams.losses import Sequences, stretches
 
 _RECORDED = f".in.{SHARED_AGENT}.{MessagesLost.kind}.{MessagesLost.token}"
+_CLOSED = f".in.{SHARED_AGENT}.{SegmentClosed.kind}.{SegmentClosed.token}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,6 +57,8 @@ class Leftovers:
     def __init__(self) -> None:
         """Start with nothing read."""
         self._partitions = [_Partition() for _ in range(PARTITIONS)]
+        self.closed: dict[str, int] = {}
+        """The last sequence of each closed stream, as those behind it say."""
 
     def take(self, stored: StoredRecord) -> None:
         """Read the next record."""
@@ -70,8 +73,15 @@ class Leftovers:
             own.counts["inputs"] += 1
             if stored.subject.decode().endswith(_RECORDED):
                 _heed(own, _as_record(stored))
+            elif stored.subject.decode().endswith(_CLOSED):
+                self._close(_as_record(stored))
         else:
             _output(own, _as_record(stored), place.agent)
+
+    def _close(self, record: Record) -> None:
+        message = read_input(record).message
+        if isinstance(message, SegmentClosed):
+            self.closed[message.stream] = message.last
 
     def recorded(self, partition: int) -> tuple[Sequences, Sequences]:
         """Return what the log itself records as lost and as void."""

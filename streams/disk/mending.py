@@ -10,7 +10,6 @@ from streams.disk import survey as surveying
 from streams.disk.blocks import tombstone
 from streams.disk.survey import INDEX, Survey
 from streams.embedded import write_private
-from streams.topology import LOG
 
 _SOURCES = "sources.db"
 """The server's own note of how far the log has sourced the intake streams."""
@@ -40,7 +39,8 @@ def _remember(folder: Path, last: int) -> None:
     index = surveying.number(files[-1]) + 1 if files else 1
     records = surveying.read(files[-1]).records if files else ()
     time_ns = records[-1].time_ns if records else 0
-    write_private(folder / f"{index}.blk", tombstone(LOG.name, index, last, time_ns))
+    body = tombstone(surveying.stream_of(folder), index, last, time_ns)
+    write_private(folder / f"{index}.blk", body)
 
 
 def _replace(file: Path, data: bytes) -> None:

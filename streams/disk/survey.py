@@ -1,10 +1,12 @@
 """The survey of a stored log: which records it still has, found without a server.
 
-The log refuses deletion, so every sequence from 1 to the last must be there; one without a
-record whose checksum holds is lost.
+The log refuses deletion, so every sequence of one of its streams from the first to the last
+must be there; one without a record whose checksum holds is lost.
 """
 
 import hashlib
+import json
+import re
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -20,6 +22,7 @@ from streams.topology import LOG
 INDEX = "index.db"
 _MAGIC = 11
 _PREFIX = b"ev."
+_IS_LOG = re.compile(rf"{LOG.name}(_\d+)?")
 
 
 @dataclass(frozen=True, slots=True)
@@ -34,9 +37,11 @@ class Missing:
 
 @dataclass(frozen=True, slots=True)
 class Survey:
-    """The result of a survey."""
+    """The result of a survey of one stream."""
 
     folder: Path
+    first: int
+    """The first sequence that the stream has had."""
     blocks: int
     records: int
     """How many are sound."""
@@ -54,11 +59,48 @@ class Survey:
         """All lost sequences."""
         return Sequences((each.first, each.last) for each in self.missing)
 
+    @property
+    def stream(self) -> str:
+        """The stream's name."""
+        return stream_of(self.folder)
+
 
 def messages_of(server_folder: Path) -> Path | None:
-    """Return the folder of the log's blocks below a server's; None if it has no log."""
+    """Return the folder of the blocks of the log's first stream; None if there is none."""
     found = sorted(server_folder.glob(f"jetstream/jetstream/*/streams/{LOG.name}/msgs"))
     return found[0] if found else None
+
+
+def all_messages_of(server_folder: Path) -> list[Path]:
+    """Return the folder of each stream of the log below a server's, by first sequence.
+
+    Raises:
+        LogDamaged: where a stream begins cannot be read.
+    """
+    streams = server_folder.glob(f"jetstream/jetstream/*/streams/{LOG.name}*/msgs")
+    found = [each for each in streams if _IS_LOG.fullmatch(stream_of(each))]
+    return sorted(found, key=first_of)
+
+
+def stream_of(folder: Path) -> str:
+    """Return the name of the stream whose blocks a folder holds."""
+    return folder.parent.name
+
+
+def first_of(folder: Path) -> int:
+    """Return the first sequence of a stream, by its own metadata.
+
+    Raises:
+        LogDamaged: it cannot be read.
+    """
+    if stream_of(folder) == LOG.name:
+        return 1
+    try:
+        return int(json.loads((folder.parent / "meta.inf").read_bytes())["first_seq"])
+    except (OSError, ValueError, KeyError) as error:
+        raise LogDamaged(
+            "blocks", 1, f"where {stream_of(folder)} begins cannot be read: {error!r}"
+        ) from error
 
 
 def blocks(folder: Path) -> list[Path]:
@@ -73,8 +115,9 @@ def number(block: Path) -> int:
 
 
 def read(block: Path) -> Block:
-    """Read a block of the log."""
-    return read_block(block.read_bytes(), LOG.name, number(block), _PREFIX)
+    """Read a block of a stream of the log."""
+    stream = stream_of(block.parent)
+    return read_block(block.read_bytes(), stream, number(block), _PREFIX)
 
 
 def survey(
@@ -85,18 +128,18 @@ def survey(
 ) -> Survey:
     """Read all blocks, and call `take` with every sound record in order.
 
-    `last_known` is the last sequence that the log is known to have had;
+    `last_known` is the last sequence that the stream is known to have had;
     `progress` is called with the number of blocks read.
 
     Raises:
         LogDamaged: there is no block at all.
     """
-    files = blocks(folder)
+    files, first = blocks(folder), first_of(folder)
     if not files:
-        raise LogDamaged("missing", 1, f"{str(folder)!r} holds no block of the log")
+        raise LogDamaged("missing", first, f"{str(folder)!r} holds no block of the log")
     missing: list[Missing] = []
     torn: dict[int, tuple[int, str]] = {}
-    position = records = 0
+    position, records, told = first - 1, 0, 0
     damaged: list[str] = []
     before = files[0]
     for done, file in enumerate(files, 1):
@@ -116,6 +159,7 @@ def survey(
             position = max(position, record.sequence)
             suspect = file.name
         torn |= dict(_places(block))
+        told = max(told, block.told)
         before = file
         progress(done)
     # The end cannot be told from gaps: torn records, the server's index and what others
@@ -123,14 +167,16 @@ def survey(
     end = position
     while end + 1 in torn:
         end += 1
-    last = max(end, last_known, last_of_index(folder / INDEX))
+    last = max(end, told, last_known, last_of_index(folder / INDEX))
     if last > position:
         missing.append(Missing(files[-1].name, position + 1, last))
+    # Up to what was told when it was mended its end is gone, and no file is damaged.
+    if last > max(position, told):
         damaged = list(dict.fromkeys([*damaged, files[-1].name]))
     gone = Sequences((each.first, each.last) for each in missing)
     known = {each: torn[each] for each in torn if each in gone}
     return Survey(
-        folder, len(files), records, last, tuple(damaged), tuple(missing), known
+        folder, first, len(files), records, last, tuple(damaged), tuple(missing), known
     )
 
 
@@ -144,7 +190,7 @@ def last_of_index(path: Path) -> int:
     try:
         data = path.read_bytes()
         text, checksum = data[:-8], data[-8:]
-        key = hashlib.sha256(LOG.name.encode()).digest()
+        key = hashlib.sha256(stream_of(path.parent).encode()).digest()
         if not text or text[0] != _MAGIC or checksums(key, [text]) != [checksum]:
             return 0
         at, value = 2, 0

@@ -6,7 +6,7 @@ a stream. None of its reply subjects reaches another account (ADR 0021).
 """
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
 from schemas.values.subjects import (
@@ -26,6 +26,10 @@ from streams.topology import (
 
 CORE = "CORE"
 RESERVED_TYPES = (PUBLISHED_CONTROL, PUBLISHED_FEEDBACK)
+HUB = "homeassistant"
+"""The grant of a home automation hub's account: topics of its own to be told of devices by,
+which begin so, and `echoic/<agent>/`. No other account sees them."""
+GRANTS = (*RESERVED_TYPES, HUB)
 
 SENSOR_LIMITS = {
     "max_connections": 10,
@@ -41,6 +45,10 @@ MQTT_STORE = {"max_mem": 0, "max_file": 1_048_576, "max_streams": 10}
 """What the sessions of one sensor's MQTT clients may take; the server keeps them itself."""
 
 
+INBOX = "_INBOX"
+"""The prefix of the reply subjects of our own clients, the client library's own."""
+
+
 @dataclass(frozen=True, slots=True)
 class Credentials:
     """What a client needs to connect."""
@@ -48,7 +56,7 @@ class Credentials:
     url: str
     user: str
     password: str
-    inbox_prefix: str = "_INBOX"
+    inbox_prefix: str = INBOX
     """The prefix of its reply subjects; a sensor may subscribe to no other inbox."""
     ca: str | None = None
     """The file of the authority that signed the broker's certificate; None: the system's."""
@@ -59,6 +67,11 @@ class Credentials:
         scheme, _, hosts = self.url.partition("://")
         return [f"{scheme}://{host}" for host in hosts.split(",")]
 
+    @property
+    def is_of_sensor(self) -> bool:
+        """Whether a sensor's rights are all it has."""
+        return self.inbox_prefix != INBOX
+
 
 @dataclass(frozen=True, slots=True)
 class Listeners:
@@ -66,6 +79,8 @@ class Listeners:
 
     mqtt: str | None = None
     websocket: str | None = None
+    origins: tuple[str, ...] = ()
+    """Whose pages may connect by WebSocket; none: those of any. Who is no page always may."""
 
 
 NO_LISTENERS = Listeners()
@@ -79,7 +94,7 @@ class SensorAccess:
     source: str
     password: str
     grants: tuple[str, ...] = ()
-    """Reserved types that it may publish all the same: `feedback`, `control`."""
+    """What it may besides: publish the reserved types `feedback` and `control`, be a hub."""
     persons: tuple[str, ...] | None = None
     """Whom its events may name, which the mind checks; None: anybody, as in accounts of
     before."""
@@ -101,9 +116,9 @@ class SensorAccess:
             )
         for person in self.persons or ():
             check_token(person, "person")
-        if unknown := set(self.grants) - set(RESERVED_TYPES):
+        if unknown := set(self.grants) - set(GRANTS):
             raise ValueError(
-                f"{sorted(unknown)[0]!r} cannot be granted: choose of {RESERVED_TYPES}"
+                f"{sorted(unknown)[0]!r} cannot be granted: choose of {GRANTS}"
             )
 
     @property
@@ -127,8 +142,13 @@ class SensorAccess:
         denied = [f"{own}.{each}" for each in RESERVED_TYPES if each not in self.grants]
         # A subscription of MQTT's to `out/<agent>/#` is one to `out.<agent>` as well.
         heard = [f"out.{self.agent}", f"out.{self.agent}.>", f"{self.inbox_prefix}.>"]
+        told = [f"{own}.*"]
+        if HUB in self.grants:
+            topics = [f"{HUB}.>", f"echoic.{self.agent}.>"]
+            told += topics
+            heard += [HUB, f"echoic.{self.agent}", *topics]
         return {
-            "publish": {"allow": [f"{own}.*"], "deny": denied},
+            "publish": {"allow": told, "deny": denied},
             "subscribe": {"allow": heard},
         }
 
@@ -162,19 +182,21 @@ def server_configuration(
             "feature_flags": {"js_ack_fc_v2": False},
             "accounts": accounts,
         }
-        | _listening(listeners),
+        | dict(_listening(listeners)),
         indent=2,
         ensure_ascii=False,
     )
 
 
-def _listening(listeners: Listeners) -> dict[str, object]:
-    found: dict[str, object] = {}
+def _listening(listeners: Listeners) -> Mapping[str, object]:
+    found: dict[str, dict[str, object]] = {}
     if listeners.mqtt is not None:
         found["mqtt"] = {"listen": listeners.mqtt}
     if listeners.websocket is not None:
         # Without TLS, as all of the embedded broker: another machine needs a proxy that has it.
         found["websocket"] = {"listen": listeners.websocket, "no_tls": True}
+        if listeners.origins:
+            found["websocket"]["allowed_origins"] = list(listeners.origins)
     return found
 
 

@@ -5,6 +5,7 @@ the same fence (optimistic concurrency by expected last sequence), and a read-ba
 stream's leader tells whether the stored messages are ours or another writer's.
 """
 
+import asyncio
 import hashlib
 from collections.abc import Mapping, Sequence
 from uuid import uuid4
@@ -25,7 +26,9 @@ from streams.jetstream.connection import (
 )
 from streams.jetstream.hardened_client import BrokerClient, Framed
 from streams.jetstream.read import stored
+from streams.jetstream.registry import Registry
 from streams.log import GroupWrite, check_input, check_writes, same_messages
+from streams.segments import ALONE, Segment, Segments
 from streams.topology import BLOB_BUCKET
 
 HEADER_BYTES = 65_535
@@ -43,12 +46,15 @@ class JetStreamWriter:
     def __init__(self, client: BrokerClient) -> None:
         """Use a connection, which the caller closes."""
         self._client = client
+        self._registry = Registry(client)
+        self._begun: set[tuple[str, int]] = set()
+        """Segments and partitions of which the end of the segment before was looked at."""
 
     async def append(self, wire: Wire, message_id: str) -> int:
         """Publish until acknowledged, and return the sequence."""
         check_input(wire)
-        # The broker drops a repeat within its duplicate window (0.1 s) alone; a later one
-        # is stored, and refused by the state that folds the log.
+        # A closed intake drops a repeat within 0.1 s; any other is stored, and refused by the
+        # state that folds the log (ADR 0006).
         headers = {**wire.headers, "Nats-Msg-Id": message_id}
         self._block(wire, headers)
         async for last in attempts():
@@ -61,15 +67,41 @@ class JetStreamWriter:
         raise AssertionError("unreachable")
 
     async def commit(self, writes: Sequence[GroupWrite]) -> dict[int, int]:
-        """Write all groups at once behind the fences of their partitions.
+        """Write the groups behind the fences of their partitions, all of a stream at once.
 
         Each round sends, and on any doubt reads back; only a read-back that finds nothing
         stored leads to another round.
         """
         check_writes(writes)
+        segments = self._registry.known or await self._registry.current()
+        by_stream: dict[str, list[GroupWrite]] = {}
+        for write in writes:
+            segment = segments.open_of(write.partition)
+            # Behind a fence of the segment itself nothing more is to be looked at.
+            if write.expected_last_output_sequence < segment.first > 1:
+                await self._check_end(segment, write)
+            by_stream.setdefault(segment.stream, []).append(write)
+        if len(by_stream) == 1:
+            return await self._commit(segments, writes)
+        made = await asyncio.gather(
+            *(self._commit(segments, each) for each in by_stream.values()),
+            return_exceptions=True,
+        )
+        # Raised once all are over: none may still be under way when the state is folded.
+        ends: dict[int, int] = {}
+        for each in made:
+            if isinstance(each, BaseException):
+                raise each
+            ends |= each
+        return ends
+
+    async def _commit(
+        self, segments: Segments, writes: Sequence[GroupWrite]
+    ) -> dict[int, int]:
+        """Write the groups of one stream, all or none."""
         messages = [
             (wire.subject, self._block(wire, wire.headers) or BARE_BLOCK, wire.body)
-            for wire in _fenced(writes)
+            for wire in _fenced(writes, segments)
         ]
         async for last in attempts():
             try:
@@ -83,7 +115,40 @@ class JetStreamWriter:
             # Nothing is stored: the fence makes it safe to send the same again.
             if last or not _may_succeed(refusal):
                 raise refusal
+            if await self._registry.current() != segments:
+                # Closed meanwhile: the fence was for a stream that takes no more.
+                raise Fenced(
+                    writes[0].partition, writes[0].expected_last_output_sequence
+                )
         raise AssertionError("unreachable")
+
+    async def _check_end(self, segment: Segment, write: GroupWrite) -> None:
+        """Check that a fence is the end of the segments before, once for each partition.
+
+        The broker cannot: in the new stream every such fence is 0.
+
+        Raises:
+            Fenced: the partition ended elsewhere.
+        """
+        place = segment.stream, write.partition
+        if place in self._begun:
+            return
+        segments = await self._registry.current()
+        end = 0
+        for before in reversed(segments.chain(write.partition)):
+            if before.last is None:
+                continue
+            if before.state == "deleted":
+                end = write.expected_last_output_sequence
+            else:
+                wanted = {"last_by_subj": outputs_of(write.partition)}
+                found = await stored(self._client, wanted, before.stream)
+                end = found.sequence if found is not None else 0
+            if end:
+                break
+        if end != write.expected_last_output_sequence:
+            raise Fenced(write.partition, write.expected_last_output_sequence)
+        self._begun.add(place)
 
     async def put_blob(self, data: bytes) -> str:
         """Store bytes in the object store under their sha256, and return it as hex."""
@@ -132,11 +197,13 @@ class JetStreamWriter:
         """
         found: list[Record] = []
         position = write.expected_last_output_sequence
+        segments = await self._registry.current()
+        stream = segments.open_of(write.partition).stream
         while len(found) <= len(write.messages):
             # Asked of the leader one by one: a page may come from a replica that lags,
             # and a lagging answer would read as "nothing stored".
             which = {"seq": position + 1, "next_by_subj": outputs_of(write.partition)}
-            record = await stored(self._client, which)
+            record = await stored(self._client, which, stream)
             if record is None:
                 break
             found.append(record)
@@ -171,18 +238,23 @@ _HEADER_ROOM = 512
 """Bytes left free in each message for the headers of fence and batch."""
 
 
-def _fenced(writes: Sequence[GroupWrite]) -> list[Wire]:
+def _fenced(writes: Sequence[GroupWrite], segments: Segments = ALONE) -> list[Wire]:
     """Return all messages in order; the first of each partition carries its fence."""
     # One fence for each partition is enough: a batch is stored whole or not at all.
     messages: list[Wire] = []
     for write in writes:
         first, *rest = write.messages
+        segment = segments.open_of(write.partition)
+        expected = write.expected_last_output_sequence
         fence = {
             "Nats-Expected-Last-Subject-Sequence": str(
-                write.expected_last_output_sequence
+                expected if expected >= segment.first else 0
             ),
             "Nats-Expected-Last-Subject-Sequence-Subject": outputs_of(write.partition),
         }
+        if expected < segment.first:
+            # A fence of 0 would fit any stream in which the partition has no output yet.
+            fence["Nats-Expected-Stream"] = segment.stream
         messages.append(Wire(first.subject, {**first.headers, **fence}, first.body))
         messages.extend(rest)
     return messages

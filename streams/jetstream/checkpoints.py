@@ -20,6 +20,9 @@ from nats.js.api import ObjectMeta
 from nats.js.errors import NotFoundError
 from nats.js.object_store import ObjectStore
 
+from streams.errors import StreamsError
+from streams.sealing import Cipher
+
 CHECKPOINT_BUCKET = "CHECKPOINTS"
 LOAD_S = 10.0
 """Seconds that a load may take; one that is replaced meanwhile may never end by itself."""
@@ -55,6 +58,8 @@ class Label:
     """Where it is kept."""
     size: int = 0
     """In bytes, compressed."""
+    key: str = ""
+    """The name of the key that it is sealed under; empty: none, as of a log in clear."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -81,12 +86,21 @@ class Checkpoints(Protocol):
         ...
 
 
+class StateKeys(Protocol):
+    """The keys that the states of a sealed log are under, one for each partition."""
+
+    async def of_state(self, partition: int) -> Cipher:
+        """Return a partition's key, made if there is none."""
+        ...
+
+
 class JetStreamCheckpoints:
     """Checkpoints in an object store beside the log, each partition's in a few slots."""
 
-    def __init__(self, client: Client) -> None:
-        """Use a connection, which the caller closes."""
+    def __init__(self, client: Client, keys: StateKeys | None = None) -> None:
+        """Use a connection, which the caller closes, and the keys of a sealed log."""
         self._client = client
+        self._keys = keys
 
     async def labels(self, partition: int) -> tuple[Label, ...]:
         """Return the labels of all slots; an error is logged and counts as none.
@@ -115,8 +129,17 @@ class JetStreamCheckpoints:
             if _read(found.info.description, label.partition, label.slot) != label:
                 return None
             # A state has megabytes: in a thread, the event loop goes on meanwhile.
-            return await asyncio.to_thread(zstandard.decompress, found.data or b"")
-        except (NatsError, TimeoutError, zstandard.ZstdError) as error:
+            packed = await self._opened(label, found.data or b"")
+            if packed is None:
+                return None
+            return await asyncio.to_thread(zstandard.decompress, packed)
+        except (
+            NatsError,
+            StreamsError,
+            TimeoutError,
+            ValueError,
+            zstandard.ZstdError,
+        ) as error:
             _log.warning(
                 "the checkpoint of partition %d at %d is no use: %r",
                 label.partition,
@@ -134,6 +157,7 @@ class JetStreamCheckpoints:
         # Level 3 is zstd's own default: most of the gain at little of the cost.
         packed = await asyncio.to_thread(zstandard.compress, checkpoint.state, 3)
         try:
+            label, packed = await self._sealed(label, packed)
             kept = await self.labels(label.partition)
             slot, dropped = place(kept, label, len(packed))
             stored = replace(label, slot=slot, size=len(packed))
@@ -147,8 +171,30 @@ class JetStreamCheckpoints:
             # checkpoints rather than fewer.
             for each in dropped:
                 await store.delete(_name(label.partition, each))
-        except (NatsError, TimeoutError) as error:
+        except (NatsError, StreamsError, TimeoutError) as error:
             _log.warning("partition %d got no checkpoint: %r", label.partition, error)
+
+    async def drop(self, partition: int) -> None:
+        """Delete a partition's checkpoints."""
+        store = await self._store()
+        for label in await self.labels(partition):
+            await store.delete(_name(partition, label.slot))
+
+    async def _sealed(self, label: Label, packed: bytes) -> tuple[Label, bytes]:
+        if self._keys is None:
+            return label, packed
+        cipher = await self._keys.of_state(label.partition)
+        sealed = await asyncio.to_thread(cipher.seal_bytes, packed)
+        return replace(label, key=cipher.name), sealed
+
+    async def _opened(self, label: Label, sealed: bytes) -> bytes | None:
+        """Return the bytes of a state; None if its key was destroyed."""
+        if not label.key or self._keys is None:
+            return None if label.key else sealed
+        cipher = await self._keys.of_state(label.partition)
+        if cipher.name != label.key:
+            return None
+        return await asyncio.to_thread(cipher.open_bytes, sealed)
 
     async def _store(self) -> ObjectStore:
         return await self._client.jetstream().object_store(CHECKPOINT_BUCKET)

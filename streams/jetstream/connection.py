@@ -19,6 +19,7 @@ from nats.aio.msg import Msg
 from streams.errors import LogFull, LogRefused, LogUnavailable
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.hardened_client import BrokerClient, ReadingClient
+from streams.jetstream.majority import is_of_a_cluster, keep_to_majority
 
 DEADLINE_S = 20.0
 """Seconds for which an operation is tried before it fails; longer than a leader election."""
@@ -34,8 +35,9 @@ _PAUSES_S = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 _FULL = {10023, 10047, 10077, 10116}
 """Error codes: insufficient resources, storage, store failed, limit of the stream."""
-_PASSING = {10008, 10009, 10039, 10076, 10118, 10203}
-"""Error codes of a server that is starting, stopping or changing its leader."""
+_PASSING = {10008, 10009, 10039, 10076, 10109, 10118, 10203}
+"""Error codes of a server that is starting, stopping or changing its leader, and of a segment
+that was just sealed: what follows it takes the message in a moment."""
 
 
 class ApiError(LogRefused):
@@ -108,11 +110,19 @@ async def connected(
     name: str = "echoic",
     kind: type[BrokerClient] = BrokerClient,
 ) -> AsyncIterator[BrokerClient]:
-    """Open a connection and close it at the end of the block."""
+    """Open a connection and close it at the end of the block.
+
+    Of several nodes it stays with the majority.
+    """
     client = await connect(credentials, name, kind)
+    # A sensor may not ask about the log; what it sends tells enough.
+    staying = not credentials.is_of_sensor and is_of_a_cluster(client)
+    watch = asyncio.create_task(keep_to_majority(client)) if staying else None
     try:
         yield client
     finally:
+        if watch is not None:
+            watch.cancel()
         await client.close()
 
 
@@ -141,7 +151,7 @@ async def insist(
         try:
             return await call(client, subject, body)
         except LogUnavailable:
-            if last:
+            if last or client.is_closed:
                 raise
     raise AssertionError("unreachable")
 

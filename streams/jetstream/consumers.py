@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from nats.aio.client import Client
 
 from streams.jetstream.connection import insist
-from streams.topology import LOG
+from streams.jetstream.registry import load
 
 _NANOSECONDS = 1_000_000_000
 
@@ -37,17 +37,34 @@ TURN_ASKS = ConsumerSpec("effects-turn", "ev.*.out.*.ask.turn_asked")
 CONSUMERS = (MODEL_ASKS, DELIVERY_ASKS, STOP_ASKS, RECALL_ASKS, TURN_ASKS)
 
 
-async def prepare_consumers(client: Client) -> None:
+async def prepare_consumers(client: Client) -> tuple[str, ...]:
     """Create the consumers that are missing and bring the others up to their spec.
+
+    Return the streams that have asks, or may get some. A closed segment has none left once
+    all of its own were acknowledged; one that is archived is not looked at.
 
     Raises:
         ApiError: one exists with a field that cannot be changed.
     """
+    segments, _ = await load(client)
+    looked_at = [each for each in segments.readable if each.state in ("open", "closed")]
+    left = [await asks_left(client, each.stream) for each in looked_at]
+    return tuple(
+        each.stream
+        for each, count in zip(looked_at, left, strict=True)
+        if count or each.state == "open"
+    )
+
+
+async def asks_left(client: Client, stream: str) -> int:
+    """Prepare the consumers of a stream; return how many asks are not performed yet."""
+    left = 0
     for spec in CONSUMERS:
-        subject = f"$JS.API.CONSUMER.CREATE.{LOG.name}.{spec.durable}.{spec.subjects}"
-        await insist(
-            client, subject, {"stream_name": LOG.name, "config": configuration(spec)}
-        )
+        subject = f"$JS.API.CONSUMER.CREATE.{stream}.{spec.durable}.{spec.subjects}"
+        wanted = {"stream_name": stream, "config": configuration(spec)}
+        info = await insist(client, subject, wanted)
+        left += info["num_pending"] + info["num_ack_pending"]
+    return left
 
 
 def configuration(spec: ConsumerSpec) -> dict[str, object]:

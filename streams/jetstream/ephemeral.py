@@ -9,6 +9,7 @@ client library's own ordered consumer loses messages when its queue is full (ADR
 import asyncio
 import json
 from collections import deque
+from collections.abc import Callable
 from contextlib import suppress
 from types import TracebackType
 from typing import Any, Self
@@ -58,8 +59,17 @@ class Consumer:
         subjects: str,
         after: int,
         asked: int = ASKED_AT_ONCE,
+        *,
+        stream: str = LOG.name,
+        is_over: Callable[[], bool] = lambda: False,
     ) -> None:
+        """Read a stream of the log; the consumer counts as lost once `is_over` says so.
+
+        It is asked while nothing arrives.
+        """
         self._client = client
+        self._stream = stream
+        self._is_over = is_over
         self._subjects = subjects
         self._after = after
         self._asked = asked
@@ -106,7 +116,7 @@ class Consumer:
             LogRefused: the stream does not exist, or may not be read.
             LogUnavailable: the broker does not answer.
         """
-        create = f"$JS.API.CONSUMER.CREATE.{LOG.name}.{self._name}"
+        create = f"$JS.API.CONSUMER.CREATE.{self._stream}.{self._name}"
         # Subscribe first: an answer to the first request must find somebody listening.
         with translated(repr(create)):
             self._subscription = await self._client.receive(self._inbox, self._hear)
@@ -125,7 +135,7 @@ class Consumer:
             if self._subscription is not None:
                 await self._subscription.unsubscribe()
             if self._client.is_connected:
-                subject = f"$JS.API.CONSUMER.DELETE.{LOG.name}.{self._name}"
+                subject = f"$JS.API.CONSUMER.DELETE.{self._stream}.{self._name}"
                 await self._client.publish(subject)
 
     async def take(self, limit: int) -> Records:
@@ -183,7 +193,7 @@ class Consumer:
             wanted["idle_heartbeat"] = int(_HEARTBEAT_S * _NANOSECONDS)
         else:
             wanted["no_wait"] = True
-        subject = f"$JS.API.CONSUMER.MSG.NEXT.{LOG.name}.{self._name}"
+        subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._name}"
         with translated(repr(subject)):
             await self._client.publish(
                 subject, json.dumps(wanted).encode(), reply=self._inbox
@@ -197,7 +207,7 @@ class Consumer:
         except TimeoutError:
             # A reconnect drops what was on its way, so the consumer counts as lost even if
             # the server still has it.
-            silent = _now() - self._heard_at > _SILENCE_S
+            silent = _now() - self._heard_at > _SILENCE_S or self._is_over()
             if silent or self._client.stats["reconnects"] != self._reconnects:
                 self._lost = True
             if self._client.is_closed:
@@ -226,15 +236,18 @@ class Consumer:
             return
         self._delivered += 1
         self._owed -= 1
-        self._buffer.append(
-            Record(
-                # A subject that is not UTF-8 is kept readable, and quarantined by the mind.
-                subject=subject.decode(errors="replace"),
-                headers=own_headers_of(block),
-                body=body,
-                sequence=int(place[5]),
-                time_ns=int(place[7]),
-            )
+        self._buffer.append(self._record(subject, place, block, body))
+
+    def _record(
+        self, subject: bytes, place: list[bytes], block: bytes, body: bytes
+    ) -> Record:
+        return Record(
+            # A subject that is not UTF-8 is kept readable, and quarantined by the mind.
+            subject=subject.decode(errors="replace"),
+            headers=own_headers_of(block),
+            body=body,
+            sequence=int(place[5]),
+            time_ns=int(place[7]),
         )
 
     def _heed(self, status: str, about: str) -> None:
@@ -251,7 +264,7 @@ class Consumer:
 
     def _configuration(self) -> dict[str, Any]:
         return {
-            "stream_name": LOG.name,
+            "stream_name": self._stream,
             "config": {
                 "name": self._name,
                 "deliver_policy": "by_start_sequence",

@@ -6,6 +6,7 @@ library that moves them fails there.
 
 import asyncio
 import logging
+import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -15,6 +16,7 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import (
     ConnectionClosedError,
+    ConnectionReconnectingError,
     NoRespondersError,
     ProtocolError,
     SecureConnRequiredError,
@@ -24,6 +26,7 @@ from nats.protocol.parser import Parser
 
 from streams.errors import LogRefused
 from streams.headers import block_of, parse_headers, status_of
+from streams.jetstream.majority import cut, is_of_a_cluster, leave, named
 
 READERS = "read-"
 """How the names of short-lived consumers begin. Durable ones, whose messages are handed out
@@ -36,10 +39,14 @@ READING = (
     "$JS.API.STREAM.NAMES",
     "$JS.API.CONSUMER.CREATE.",
     "$JS.API.CONSUMER.DELETE.",
-    f"$JS.API.CONSUMER.MSG.NEXT.LOG.{READERS}",
     "$JS.FC.",
 )
 """The prefixes of the subjects on which a reader of the log and its blobs sends requests."""
+
+MISSING_S = 2.5
+"""Seconds for which a node of a cluster may leave every request unanswered."""
+_NEXT = re.compile(rf"\$JS\.API\.CONSUMER\.MSG\.NEXT\.LOG(_\d+)?\.{READERS}")
+"""How a request of a short-lived consumer's begins, of any segment of the log."""
 
 _log = logging.getLogger(__name__)
 
@@ -130,6 +137,7 @@ class BrokerClient(Client):
         # By token of the reply subject; each entry is removed by the request that made it.
         self._asked: dict[bytes, asyncio.Future[Msg]] = {}
         self._tokens = count()
+        self._missing_since: float | None = None
 
     async def receive(self, subject: str, receiver: Receiver) -> Subscription:
         """Subscribe; `receiver`, which may not raise, is called as each message is parsed.
@@ -204,10 +212,38 @@ class BrokerClient(Client):
         timer = loop.call_later(timeout_s, _expire, answer)
         try:
             await send(self._answers_to + token)
-            return await answer
+            found = await answer
+        except TimeoutError:
+            await self._miss()
+            raise
         finally:
             timer.cancel()
             del self._asked[token.encode()]
+        if found.headers and found.headers.get("Status") == "503":
+            await self._miss()
+        else:
+            self._missing_since = None
+        return found
+
+    async def _miss(self) -> None:
+        """Note a request without an answer; leave a node that has given none for a while."""
+        now = asyncio.get_running_loop().time()
+        self._missing_since = self._missing_since or now
+        if now - self._missing_since < MISSING_S or not is_of_a_cluster(self):
+            return
+        self._missing_since = None
+        if self.is_connected:
+            _log.warning("%s does not answer; trying another", named(self))
+            await leave(self)
+
+    async def _attempt_reconnect(self) -> None:
+        """Connect to the next node; what waits for an answer is told, and may ask again."""
+        for answer in self._asked.values():
+            if not answer.done():
+                answer.set_exception(ConnectionReconnectingError())
+        # The library waits until what it sent is read, which a stopped node never does.
+        cut(self)
+        await super()._attempt_reconnect()
 
     def _answered(self, subject: bytes, _: bytes, block: bytes, body: bytes) -> None:
         # A reply that comes after its request timed out finds no entry, and is dropped.
@@ -350,6 +386,6 @@ class ReadingClient(BrokerClient):
         headers: Mapping[str, Any] | None,
     ) -> None:
         # A read is a request as well; the stream or message follows the prefix.
-        if not subject.startswith(READING):
+        if not (subject.startswith(READING) or _NEXT.match(subject)):
             raise LogRefused(f"this connection reads and sends nothing to {subject!r}")
         await super()._send_publish(subject, reply, payload, payload_size, headers)

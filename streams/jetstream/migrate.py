@@ -1,11 +1,14 @@
 """The one place that creates streams: create what is missing, refuse what differs.
 
 An existing stream is never changed: one that differs is for a person to decide on. The one
-exception is the intake, the sources of `LOG`: it is closed when the log is created and
-opened once the worker has recovered and its settings are stored (ADR 0013).
+exception is the intake, the sources of the log: it is closed when the log is created and
+opened once the worker has recovered and its settings are stored (ADR 0013). Segments are
+closed and made by `streams.jetstream.segments`.
 """
 
 import asyncio
+from collections.abc import Callable, Mapping
+from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
 
@@ -13,13 +16,23 @@ from nats.aio.client import Client
 
 from streams.errors import TopologyDrift
 from streams.jetstream.connection import ApiError, insist
+from streams.jetstream.registry import load
+from streams.segment_streams import (
+    segment_configuration,
+    segment_consumer,
+    sources_of,
+    streams_of,
+)
+from streams.segments import Segment
 from streams.topology import (
     BOXES,
+    DUPLICATE_WINDOW_S,
     EPOCH_KEY,
+    IN,
     LOG,
-    STREAMS,
+    SEALED_KEY,
+    UNFINISHED,
     StreamSpec,
-    box_consumer,
     configuration,
     differences,
 )
@@ -28,42 +41,90 @@ _CLOSED = (
     f"{LOG.name} takes nothing from {LOG.sourced_from}: an instance is starting, or its"
     " start failed; what sensors send waits until one has started (`echoic up`)"
 )
+_UNFINISHED = (
+    f"{LOG.name} is of a restoration that was broken off: delete the streams that it made"
+    " (`nats stream rm`), and restore again"
+)
 # Error codes of the JetStream API.
 _STREAM_NOT_FOUND = 10059
 _NAME_IN_USE = 10058
 
 
-async def migrate(client: Client, replicas: int = 1) -> UUID:
+async def migrate(
+    client: Client, replicas: int = 1, *, is_sealed: bool = False
+) -> UUID:
     """Create the streams that are missing, check all of them, and return the log's epoch.
 
     A log created here takes nothing from sensors until `open_intake`. Two programs may run
-    this at once.
+    this at once. A roll-over to new segments that was cut off is left to
+    `streams.jetstream.segments`, which has to go on with it. A log's fields are sealed if it
+    is created so, for its life.
 
     Raises:
         TopologyDrift: a stream exists with another configuration; all fields are named.
     """
-    await asyncio.gather(*(_have(client, spec, replicas) for spec in STREAMS))
+    segments, revision = await load(client)
+    is_sealed = await sealing(client, is_sealed)
+    specs = streams_of(segments, is_sealed=is_sealed)
+    await asyncio.gather(*(_have(client, spec, replicas) for spec in specs))
+    if not revision:
+        await _have_log(client, replicas, is_sealed=is_sealed)
+    if not is_sealed:
+        for segment in segments.open:
+            await have_consumers(client, segment)
     return await check(client, may_be_closed=True)
 
 
+async def ensure(client: Client, spec: StreamSpec, replicas: int = 1) -> None:
+    """Create one stream that is not part of every instance, or check it.
+
+    Raises:
+        TopologyDrift: it exists with another configuration; all fields are named.
+    """
+    await _have(client, spec, replicas)
+    live = await live_of(client, spec.name) or {}
+    wanted = configuration(spec, live.get("num_replicas", replicas))
+    if problems := _problems(spec.name, wanted, live, may_be_closed=False):
+        raise TopologyDrift(_explain(problems))
+
+
 async def open_intake(client: Client) -> None:
-    """Let `LOG` take what sensors send, from where it left off."""
-    await _set_sources(client, configuration(LOG)["sources"])
+    """Let the log take what sensors send, from where it left off; a sealed one takes none."""
+    if await sealing(client):
+        return
+    segments, _ = await load(client)
+    for each in segments.open:
+        await set_sources(client, each.stream, sources_of(each, segments))
 
 
 async def close_intake(client: Client) -> None:
     """Let what sensors send wait in the intake streams, without loss or duplication."""
-    await _set_sources(client, None)
+    segments, _ = await load(client)
+    for each in segments.open:
+        await set_sources(client, each.stream, None)
 
 
-async def _set_sources(client: Client, sources: object) -> None:
-    live = await _live(client, LOG)
+async def set_sources(client: Client, stream: str, sources: object) -> None:
+    """Let one stream of the log take from these, and from nothing else."""
+    live = await live_of(client, stream)
     if live is None:
-        raise TopologyDrift(_explain([f"stream {LOG.name!r} does not exist"]))
-    if (live.get("sources") or None) != (sources or None):
-        # The live configuration, not ours: replicas and placement are the operator's.
-        changed = {**live, "sources": sources}
-        await insist(client, f"$JS.API.STREAM.UPDATE.{LOG.name}", changed)
+        raise TopologyDrift(_explain([f"stream {stream!r} does not exist"]))
+    if live.get("sealed"):
+        # A roll-over was cut off: this one takes nothing more.
+        return
+    # The live configuration, not ours: replicas and placement are the operator's.
+    changed = {**live, "sources": sources, "duplicate_window": window(sources)}
+    if differences(changed, live):
+        await insist(client, f"$JS.API.STREAM.UPDATE.{stream}", changed)
+
+
+def window(sources: object) -> int:
+    """Return the duplicate window of a stream with these sources, in nanoseconds.
+
+    What is sourced was acknowledged by its intake stream, and must not be dropped because
+    another sensor sent the same `Nats-Msg-Id`. Only a stream that sources may have none.
+    """
+    return 0 if sources else int(DUPLICATE_WINDOW_S * 1_000_000_000)
 
 
 async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
@@ -72,28 +133,60 @@ async def check(client: Client, *, may_be_closed: bool = False) -> UUID:
     Raises:
         TopologyDrift: a stream is missing or differs; all fields of all streams are named.
     """
+    segments, _ = await load(client)
+    is_rolling, is_sealed = bool(segments.preparing), await sealing(client)
+    wanted: list[tuple[str, Callable[[int], dict[str, object]]]] = [
+        (each.name, partial(configuration, each))
+        for each in streams_of(segments, is_sealed=is_sealed)
+        # While segments are being closed streams differ, in ways that the roll-over knows.
+        if not (is_rolling and each.name == IN.name)
+    ]
+    wanted += [
+        (
+            each.stream,
+            partial(segment_configuration, each, segments, is_sealed=is_sealed),
+        )
+        for each in segments.stored
+        if not is_rolling
+    ]
+    found_live = await asyncio.gather(*(live_of(client, name) for name, _ in wanted))
     problems: list[str] = []
-    epoch: UUID | None = None
-    found_live = await asyncio.gather(*(_live(client, spec) for spec in STREAMS))
-    for spec, live in zip(STREAMS, found_live, strict=True):
+    for (name, expected), live in zip(wanted, found_live, strict=True):
         if live is None:
-            problems.append(f"stream {spec.name!r} does not exist: run the migration")
-            continue
-        wanted = configuration(spec, live["num_replicas"])
-        for field, found, expected in differences(wanted, live):
-            if field == "sources" and (may_be_closed or not found):
-                # Opening the intake sets the sources, so a start need not compare them.
-                if not may_be_closed:
-                    problems.append(_CLOSED)
-                continue
-            problems.append(f"{spec.name}.{field} is {found!r}, expected {expected!r}")
-        if spec.has_epoch:
-            epoch = _epoch(live)
+            problems.append(f"stream {name!r} does not exist: run the migration")
+        else:
+            fits = expected(live["num_replicas"])
+            problems += _problems(name, fits, live, may_be_closed=may_be_closed)
+    log = await _log_of(client) or {}
+    epoch = _epoch(log)
+    if UNFINISHED in (log.get("metadata") or {}):
+        problems.append(_UNFINISHED)
     if epoch is None:
         problems.append(f"{LOG.name}.metadata.{EPOCH_KEY} holds no UUID")
     if problems or epoch is None:
         raise TopologyDrift(_explain(problems))
     return epoch
+
+
+def _problems(
+    name: str,
+    wanted: Mapping[str, object],
+    live: Mapping[str, object],
+    *,
+    may_be_closed: bool,
+) -> list[str]:
+    """Return in words how a stream differs from what it must be."""
+    problems = []
+    for field, found, expected in differences(wanted, live):
+        if field == "sources" and expected and (may_be_closed or not found):
+            # Opening the intake sets the sources, so a start need not compare them.
+            if not may_be_closed:
+                problems.append(_CLOSED)
+            continue
+        if field == "duplicate_window" and (found or 0) == window(live.get("sources")):
+            continue
+        problems.append(f"{name}.{field} is {found!r}, expected {expected!r}")
+    return problems
 
 
 async def epoch_of(client: Client) -> UUID:
@@ -102,7 +195,7 @@ async def epoch_of(client: Client) -> UUID:
     Raises:
         TopologyDrift: there is no log, or it has no epoch.
     """
-    epoch = _epoch(await _live(client, LOG) or {})
+    epoch = _epoch(await _log_of(client) or {})
     if epoch is None:
         raise TopologyDrift(
             _explain(
@@ -112,9 +205,36 @@ async def epoch_of(client: Client) -> UUID:
     return epoch
 
 
-async def _live(client: Client, spec: StreamSpec) -> dict[str, Any] | None:
+async def sealing(client: Client, otherwise: bool = False) -> bool:
+    """Tell whether the log is a sealed one; `otherwise` if there is none yet."""
+    live = await _log_of(client)
+    if live is None:
+        return otherwise
+    return (live.get("metadata") or {}).get(SEALED_KEY) == "true"
+
+
+async def _log_of(client: Client) -> dict[str, Any] | None:
+    """Return the configuration of the first stream that there is of the log."""
+    live = await live_of(client, LOG.name)
+    if live is not None:
+        return live
+    # It may be gone, once an archive has it.
+    for segment in (await load(client))[0].stored:
+        if live := await live_of(client, segment.stream):
+            return live
+    return None
+
+
+async def metadata_of(client: Client) -> dict[str, str]:
+    """Return what each stream of the log says of all of it: epoch, and whether sealed."""
+    marks = (await _log_of(client) or {}).get("metadata") or {}
+    return {each: marks[each] for each in (EPOCH_KEY, SEALED_KEY) if each in marks}
+
+
+async def live_of(client: Client, stream: str) -> dict[str, Any] | None:
+    """Return the configuration that a stream has; None if there is no such stream."""
     try:
-        info = await insist(client, f"$JS.API.STREAM.INFO.{spec.name}", {})
+        info = await insist(client, f"$JS.API.STREAM.INFO.{stream}", {})
     except ApiError as error:
         if error.code == _STREAM_NOT_FOUND:
             return None
@@ -123,29 +243,46 @@ async def _live(client: Client, spec: StreamSpec) -> dict[str, Any] | None:
     return config
 
 
-async def _create(client: Client, spec: StreamSpec, replicas: int) -> None:
-    # Created with a closed intake: what came in before the settings would be decided
-    # without heuristics, models or limits.
-    config = configuration(spec, replicas) | {"sources": None}
-    if spec.has_epoch:
-        config["metadata"] = {EPOCH_KEY: str(uuid4())}
+async def create(client: Client, config: Mapping[str, object]) -> None:
+    """Create a stream, unless it exists: a check that follows compares it."""
     try:
-        await insist(client, f"$JS.API.STREAM.CREATE.{spec.name}", config)
+        await insist(client, f"$JS.API.STREAM.CREATE.{config['name']}", config)
     except ApiError as error:
-        # Another program created it in the meantime; the check that follows compares it.
+        # Another program created it in the meantime.
         if error.code != _NAME_IN_USE:
             raise
 
 
 async def _have(client: Client, spec: StreamSpec, replicas: int) -> None:
-    """Create a stream if it is missing, and the consumer by which `LOG` sources a box."""
-    if await _live(client, spec) is None:
-        await _create(client, spec, replicas)
-    if spec in BOXES:
-        # Creating a consumer with the same configuration again keeps its position.
-        subject = f"$JS.API.CONSUMER.CREATE.{spec.name}.{LOG.name}"
-        config = {"stream_name": spec.name, "config": box_consumer(spec)}
-        await insist(client, subject, config)
+    """Create a stream if it is missing."""
+    if await live_of(client, spec.name) is None:
+        await create(client, configuration(spec, replicas))
+
+
+async def _have_log(client: Client, replicas: int, *, is_sealed: bool) -> None:
+    """Create the first segment if it is missing."""
+    if await live_of(client, LOG.name) is None:
+        # Created with a closed intake: what came in before the settings would be decided
+        # without heuristics, models or limits.
+        config = configuration(LOG, replicas) | {"sources": None}
+        marks = {SEALED_KEY: "true"} if is_sealed else {}
+        marks[EPOCH_KEY] = str(uuid4())
+        await create(client, config | {"metadata": marks})
+
+
+async def have_consumers(client: Client, segment: Segment) -> None:
+    """Create the consumers by which a segment sources the boxes of its partitions."""
+    # Creating a consumer with the same configuration again keeps its position.
+    await asyncio.gather(
+        *(
+            insist(
+                client,
+                f"$JS.API.CONSUMER.CREATE.{box.name}.{segment.stream}",
+                {"stream_name": box.name, "config": segment_consumer(box, segment)},
+            )
+            for box in (BOXES[each] for each in segment.every)
+        )
+    )
 
 
 def _epoch(live: dict[str, Any]) -> UUID | None:

@@ -18,14 +18,16 @@ from uuid import UUID
 from nats.js.errors import NotFoundError
 
 from schemas.values.record import Record, nanoseconds
-from streams.errors import LogUnavailable, StreamsError
+from streams.errors import LogReclaimed, LogUnavailable, StreamsError
 from streams.headers import own_headers_of, status_of
 from streams.jetstream.connection import ApiError, attempts, insist, translated
 from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
-from streams.jetstream.follow import follow
+from streams.jetstream.follow import Wanted, follow
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.migrate import epoch_of
-from streams.log import Records
+from streams.jetstream.keys import Keyring
+from streams.jetstream.registry import Registry
+from streams.log import After, Records
+from streams.segments import Segment, partition_in
 from streams.topology import BLOB_BUCKET, LOG
 
 PAGE_BYTES = 8_000_000
@@ -37,6 +39,9 @@ a page of so many, and it then serves a record at a third."""
 
 PASSES = 16
 """How many filters are read ahead at once; each holds a page. Others are read directly."""
+
+_LAG_S = 0.05
+"""Seconds until a replica that lags is asked again."""
 
 _SILENCE_S = 2.0
 """Seconds without a message after which the rest of a page is taken for lost."""
@@ -53,15 +58,6 @@ _PLACE = re.compile(
 """The headers that the server adds to a message of a batched direct get, in its order."""
 
 
-async def open_reader(client: BrokerClient) -> "JetStreamReader":
-    """Return a reader of the log of the connection's account.
-
-    Raises:
-        TopologyDrift: there is no log, or it has no epoch.
-    """
-    return JetStreamReader(client, await epoch_of(client))
-
-
 class JetStreamReader:
     """A `ReadableLog` over a connection."""
 
@@ -70,6 +66,12 @@ class JetStreamReader:
         self._client = client
         self._epoch = epoch
         self._ahead = _Ahead(client)
+        self._registry = Registry(client)
+
+    @property
+    def keyring(self) -> Keyring | None:
+        """The keys of a sealed log; None: its messages are in clear."""
+        return None
 
     @property
     def epoch(self) -> UUID:
@@ -80,27 +82,59 @@ class JetStreamReader:
         """Return up to `limit` records; those that go on from a full page are read ahead.
 
         Any replica may serve it, so a page may lack the newest records; it never has gaps.
+        Over several partitions it goes by sequence, so through one segment after the other.
 
         Raises:
+            LogReclaimed: the records are in an archive alone.
             LogUnavailable: no whole page came within the deadline.
         """
+        segments = self._registry.known or await self._registry.current()
+        for segment in segments.chain(partition_in(subjects)):
+            begin = segments.begin(segment, (after,))
+            if begin is None:
+                continue
+            if records := await self.page_of(segment, subjects, begin, limit):
+                return records
+        return ()
+
+    async def page_of(
+        self, segment: Segment, subjects: str, after: int, limit: int
+    ) -> Records:
+        """Return a page of one segment; none only at its end."""
+        if segment.state == "deleted":
+            raise LogReclaimed(segment.stream, segment.last or 0)
+        while True:
+            records = await self._page_of(segment.stream, subjects, after, limit)
+            if records or segment.last is None:
+                return records
+            # The rest of the chain must not be read before a replica that lags has it all.
+            wanted = {"seq": after + 1, "next_by_subj": subjects}
+            if await stored(self._client, wanted, segment.stream) is None:
+                return ()
+            await asyncio.sleep(_LAG_S)
+
+    async def _page_of(
+        self, stream: str, subjects: str, after: int, limit: int
+    ) -> Records:
         # Who asks for less than a whole page seldom asks for the next.
         if limit != ASKED_AT_ONCE:
-            return await self._direct(subjects, after, limit)
-        records = await self._ahead.page(subjects, after)
+            return await self._direct(stream, subjects, after, limit)
+        records = await self._ahead.page(stream, subjects, after)
         if records is None:
-            records = await self._direct(subjects, after, FIRST)
+            records = await self._direct(stream, subjects, after, FIRST)
             if len(records) == FIRST:
-                await self._ahead.begin(subjects, records[-1].sequence)
+                await self._ahead.begin(stream, subjects, records[-1].sequence)
         return records
 
-    async def _direct(self, subjects: str, after: int, limit: int) -> Records:
+    async def _direct(
+        self, stream: str, subjects: str, after: int, limit: int
+    ) -> Records:
         """Return up to `limit` records from one request, repeated if an answer was lost."""
         async for last in attempts():
             # Reading again is harmless; the loop ends with an error of its own that names
             # what was asked.
             with suppress(LogUnavailable), translated(repr(subjects)):
-                records = await _Page(self._client).read(subjects, after, limit)
+                records = await _Page(self._client, stream).read(subjects, after, limit)
                 if records is not None:
                     return records
             if last or self._client.is_closed:
@@ -110,19 +144,59 @@ class JetStreamReader:
         )
 
     def follow(
-        self, subjects: str, after: int, limit: int
+        self, subjects: str, after: After, limit: int
     ) -> AsyncGenerator[Records, None]:
-        """Yield what is there and then what arrives."""
-        return follow(self._client, subjects, after, limit)
+        """Yield what is there and then what arrives, over the ends of segments."""
+        return follow(
+            self, self._client, self._registry, Wanted(subjects, limit), after
+        )
+
+    async def any_page_of(
+        self, segment: Segment, subjects: str, after: int, limit: int
+    ) -> Records:
+        """Return what one request brings; nothing if its answer was lost."""
+        with suppress(LogUnavailable), translated(repr(subjects)):
+            page = _Page(self._client, segment.stream)
+            return await page.read(subjects, after, limit) or ()
+        return ()
 
     async def last_sequence(self, subjects: str) -> int:
         """Return the leader's last matching sequence, 0 for none."""
-        found = await stored(self._client, {"last_by_subj": subjects})
+        segments = self._registry.known or await self._registry.current()
+        for segment in reversed(segments.chain(partition_in(subjects))):
+            if segment.state == "deleted":
+                continue
+            if last := await self._last_of(segment, subjects):
+                return last
+        return 0
+
+    async def ends(self, subjects: str) -> tuple[int, ...]:
+        """Return the last matching sequence of each open segment."""
+        segments = self._registry.known or await self._registry.current()
+        partition = partition_in(subjects)
+        growing = [each for each in segments.open if each.has(partition)]
+        lasts = await asyncio.gather(
+            *(self._last_of(each, subjects) for each in growing)
+        )
+        # One without a message stands where it begins.
+        return tuple(
+            last or each.first - 1 for each, last in zip(growing, lasts, strict=True)
+        )
+
+    async def _last_of(self, segment: Segment, subjects: str) -> int:
+        wanted = {"last_by_subj": subjects}
+        found = await stored(self._client, wanted, segment.stream)
         return found.sequence if found is not None else 0
 
     async def record(self, sequence: int) -> Record | None:
         """Return one record from the leader, None if there is none."""
-        return await stored(self._client, {"seq": sequence}) if sequence > 0 else None
+        segments = self._registry.known or await self._registry.current()
+        segment = segments.holding(sequence)
+        if segment is None:
+            return None
+        if segment.state == "deleted":
+            raise LogReclaimed(segment.stream, segment.last or 0)
+        return await stored(self._client, {"seq": sequence}, segment.stream)
 
     async def blob(self, digest: str) -> bytes | None:
         """Return the bytes of this sha256 (hex) from the object store, None if not there."""
@@ -134,13 +208,15 @@ class JetStreamReader:
                 return None
 
 
-async def stored(client: BrokerClient, which: dict[str, Any]) -> Record | None:
+async def stored(
+    client: BrokerClient, which: dict[str, Any], stream: str = LOG.name
+) -> Record | None:
     """Return one message as the stream's leader has it, so never behind a write.
 
     `which` is the body of the API's `STREAM.MSG.GET`: by sequence, last or next of a subject.
     """
     try:
-        found = await insist(client, f"$JS.API.STREAM.MSG.GET.{LOG.name}", which)
+        found = await insist(client, f"$JS.API.STREAM.MSG.GET.{stream}", which)
     except ApiError as error:
         if error.code == _NO_MESSAGE:
             return None
@@ -160,27 +236,30 @@ class _Ahead:
 
     def __init__(self, client: BrokerClient) -> None:
         self._client = client
-        self._running: dict[str, Consumer] = {}
+        self._running: dict[tuple[str, str], Consumer] = {}
+        """By stream and filter."""
 
-    async def begin(self, subjects: str, after: int) -> None:
+    async def begin(self, stream: str, subjects: str, after: int) -> None:
         """Ask for the page behind a sequence, unless too many are asked for already."""
         idle = [each for each in self._running if self._running[each].is_idle]
         for each in idle:
             await self._running.pop(each).close()
-        if len(self._running) >= PASSES or subjects in self._running:
+        place = stream, subjects
+        if len(self._running) >= PASSES or place in self._running:
             return
-        consumer = Consumer(self._client, subjects, after)
+        consumer = Consumer(self._client, subjects, after, stream=stream)
         # Without it the next page is read directly, which raises if the broker is away.
         with suppress(StreamsError):
             await consumer.open()
             # Kept even if asking fails: `page` then finds it lost, and closes it.
-            self._running[subjects] = consumer
+            self._running[place] = consumer
             await consumer.ask(is_waiting=False)
 
-    async def page(self, subjects: str, after: int) -> Records | None:
+    async def page(self, stream: str, subjects: str, after: int) -> Records | None:
         """Return the page behind a sequence; None if it was not asked for, or was lost."""
         # Taken out meanwhile, for a second reader of the filter must not get a part of it.
-        consumer, records = self._running.pop(subjects, None), None
+        place = stream, subjects
+        consumer, records = self._running.pop(place, None), None
         if consumer is None:
             return None
         try:
@@ -191,15 +270,16 @@ class _Ahead:
             if records is None or consumer.is_at_end:
                 await consumer.close()
             else:
-                self._running[subjects] = consumer
+                self._running[place] = consumer
         return records
 
 
 class _Page:
     """One request for many messages, and the messages as they come."""
 
-    def __init__(self, client: BrokerClient) -> None:
+    def __init__(self, client: BrokerClient, stream: str) -> None:
         self._client = client
+        self._stream = stream
         self._records: list[Record] = []
         self._before = 0
         # True for a whole page, False for one that lost messages or was refused.
@@ -217,7 +297,7 @@ class _Page:
         }
         try:
             await self._client.publish(
-                f"$JS.API.DIRECT.GET.{LOG.name}",
+                f"$JS.API.DIRECT.GET.{self._stream}",
                 json.dumps(wanted).encode(),
                 reply=inbox,
             )

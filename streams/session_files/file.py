@@ -44,6 +44,8 @@ class SessionFile:
     """By sequence: the messages of the agent, and those of its partition's `_`."""
     blobs: Mapping[str, bytes]
     trailer: SessionTrailer
+    is_partly: bool = False
+    """Whether something of it cannot be read any more, as somebody was forgotten."""
 
 
 async def collect(

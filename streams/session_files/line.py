@@ -47,7 +47,7 @@ class Lines:
             line["h"] = more
         if fewer := sorted(expected.keys() - record.headers.keys()):
             line["x"] = fewer
-        line |= _packed(record.body)
+        line |= _packed(record.stored)
         self._remember(record)
         return line
 

@@ -5,7 +5,7 @@ from collections.abc import AsyncGenerator, Iterable, Sequence
 from uuid import UUID
 
 from schemas.values.record import Record
-from streams.log import Records, matches
+from streams.log import After, Records, lowest, matches
 from streams.session_files.file import SessionFile
 
 
@@ -26,10 +26,10 @@ class SessionLog:
         return page_of(self._session.records, subjects, after, limit)
 
     async def follow(
-        self, subjects: str, after: int, limit: int
+        self, subjects: str, after: After, limit: int
     ) -> AsyncGenerator[Records, None]:
         """Yield what is there; unlike a live log, a recorded one has an end."""
-        position = after
+        position = lowest(after)
         while records := await self.page(subjects, position, limit):
             position = records[-1].sequence
             yield records
@@ -37,6 +37,10 @@ class SessionLog:
     async def last_sequence(self, subjects: str) -> int:
         """Return the last matching sequence, searched from the end."""
         return last_of(self._session.records, subjects)
+
+    async def ends(self, subjects: str) -> tuple[int, ...]:
+        """Return the last matching sequence: it is all one stream."""
+        return (await self.last_sequence(subjects),)
 
     async def record(self, sequence: int) -> Record | None:
         """Return the record, if the session has it."""

@@ -13,7 +13,7 @@ from uuid import UUID
 
 from schemas.values.record import Record
 from schemas.values.subjects import inputs_of, outputs_of
-from streams.log import Records, matches
+from streams.log import After, Records, lowest, matches
 from streams.session_files.file import read_outline, read_records
 
 PASSES = 4
@@ -59,10 +59,10 @@ class SessionStream:
         return tuple(islice(self._behind(subjects, after), limit))
 
     async def follow(
-        self, subjects: str, after: int, limit: int
+        self, subjects: str, after: After, limit: int
     ) -> AsyncGenerator[Records, None]:
         """Yield what is there; unlike a live log, a recorded one has an end."""
-        records = self._behind(subjects, after)
+        records = self._behind(subjects, lowest(after))
         while page := tuple(islice(records, limit)):
             yield page
 
@@ -72,6 +72,10 @@ class SessionStream:
         for record in self._behind(subjects, 0):
             last = record.sequence
         return last
+
+    async def ends(self, subjects: str) -> tuple[int, ...]:
+        """Return the last matching sequence: it is all one stream."""
+        return (await self.last_sequence(subjects),)
 
     async def record(self, sequence: int) -> Record | None:
         """Return the record, by reading the file up to it."""

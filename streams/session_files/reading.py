@@ -31,7 +31,7 @@ PACKED_BYTES = 1_024
 made the file."""
 
 
-class SessionHeader(Struct, frozen=True):
+class SessionHeader(Struct, frozen=True, omit_defaults=True):
     """Whose session it is, where in which log it stood, and the state before it."""
 
     epoch: UUID
@@ -44,6 +44,10 @@ class SessionHeader(Struct, frozen=True):
     """The sequence of its last input; the outputs that answer it come later."""
     checkpoint: object
     """Whatever JSON the caller needs to have the state before `first`."""
+    sealed: str | None = None
+    """The name of the key that the state is under, in a file of a sealed log."""
+    redacted: bool = False
+    """Whether it was written without personal fields."""
 
 
 class WorldHeader(Struct, frozen=True):

@@ -1,6 +1,7 @@
 """Intake streams: what a sensor was told is stored arrives in the log, once and in order."""
 
 import asyncio
+from collections import Counter
 from contextlib import suppress
 
 import nats.errors
@@ -10,6 +11,7 @@ from schemas.values.subjects import partition_of
 from streams.errors import LogUnavailable
 from streams.jetstream.connection import connected
 from streams.jetstream.migrate import close_intake, open_intake
+from streams.jetstream.stalls import keep_taking
 from streams.topology import BOX_WINDOW, box_subject
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor
@@ -18,6 +20,13 @@ pytestmark = pytest.mark.services
 
 EVENTS = 4 * BOX_WINDOW
 
+UNANSWERED = (
+    nats.errors.TimeoutError,
+    nats.errors.NoRespondersError,
+    nats.errors.ConnectionReconnectingError,
+)
+"""What a sensor meets whose event may have been stored, or not."""
+
 
 def test_a_sensor_has_the_letter_box_of_its_partition() -> None:
     """Its agent's events stand in the log where the agent's other inputs do."""
@@ -25,8 +34,14 @@ def test_a_sensor_has_the_letter_box_of_its_partition() -> None:
 
 
 @pytest.mark.timeout(120)
-async def test_kills_of_the_broker_lose_and_double_nothing(broker: Broker) -> None:
-    """More than a window of events, with the server killed three times on the way."""
+@pytest.mark.parametrize("pause_s", [2.0, 0.0])
+async def test_kills_of_the_broker_lose_and_double_nothing(
+    broker: Broker, pause_s: float
+) -> None:
+    """More than a window of events, with the server killed three times on the way.
+
+    A sensor that does not wait has a whole window under way then, which would stall.
+    """
     credentials = await broker.server.add_sensor("ada", "cam")
     stored: list[bytes] = []
 
@@ -34,10 +49,13 @@ async def test_kills_of_the_broker_lose_and_double_nothing(broker: Broker) -> No
         async with connected(credentials) as cam:
             for number in range(EVENTS):
                 body = str(number).encode()
-                with suppress(nats.errors.TimeoutError, nats.errors.NoRespondersError):
+                try:
                     answer = await send(cam, OWN, body)
-                    if "seq" in answer:
-                        stored.append(body)
+                except UNANSWERED:
+                    await asyncio.sleep(pause_s)
+                    continue
+                if "seq" in answer:
+                    stored.append(body)
 
     telling = asyncio.create_task(tell())
     for part in (1, 2, 3):
@@ -46,11 +64,13 @@ async def test_kills_of_the_broker_lose_and_double_nothing(broker: Broker) -> No
         await broker.server.kill()
         await broker.server.restart()
     await telling
+    keeping = asyncio.create_task(keep_taking(broker.client))
     async with asyncio.timeout(60):
         found: list[bytes] = []
         while not set(stored) <= set(found):
-            with suppress(LogUnavailable):
+            with suppress(LogUnavailable, TimeoutError):
                 found = [each.body for each in await arrived(broker, len(stored))]
+    keeping.cancel()
 
     assert len(found) == len(set(found))
     assert [int(each) for each in found] == sorted(map(int, found))
@@ -87,3 +107,22 @@ async def test_a_log_of_before_takes_from_the_boxes_as_well(broker: Broker) -> N
         records = await arrived(broker, 2)
 
     assert {each.body for each in records} == {b"through its box", b"through IN"}
+
+
+async def test_no_sensor_hides_what_another_sent(broker: Broker) -> None:
+    """One that sends the `Nats-Msg-Id` of another in the same moment drops nothing of his."""
+    async with sensor(broker) as cam, sensor(broker, "ben") as other:
+        for number in range(5):
+            body = str(number).encode()
+            same = {"Nats_Msg_Id": body.decode()}
+            await asyncio.gather(
+                send(cam, OWN, body, **same),
+                send(other, "in.ben.cam.motion", body, **same),
+                send(broker.client, "in.cleo.cam.motion", body, **same),
+            )
+        records = await arrived(broker, 15)
+
+    assert partition_of("ada") != partition_of("ben")
+    assert Counter(each.body for each in records) == {
+        str(each).encode(): 3 for each in range(5)
+    }

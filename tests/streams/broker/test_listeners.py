@@ -142,6 +142,46 @@ async def test_a_device_has_no_further_rights(
     assert await listening.reader.last_sequence("ev.>") == 1
 
 
+async def test_a_hub_has_topics_of_its_own_and_no_other_rights(
+    listening: Broker, listeners: Listeners
+) -> None:
+    """What it is told of devices stays within its account, and reaches no log."""
+    access = await listening.server.add_sensor("ada", "home", ("homeassistant",))
+    oven = await listening.server.add_sensor("ada", "oven")
+    other = await listening.server.add_sensor("ben", "home", ("homeassistant",))
+    topics = ("homeassistant/device/x/config", "echoic/ada/said")
+    with (
+        device(listeners, access) as hub,
+        device(listeners, oven) as plain,
+        device(listeners, other) as neighbour,
+    ):
+        assert [await hub.subscribe(each) for each in ("homeassistant/#", topics[1])]
+        assert await neighbour.subscribe("homeassistant/#")
+        refused = [
+            await hub.subscribe(each)
+            for each in ("#", "echoic/#", "echoic/ben/#", "out/ben/#", "ev/#")
+        ]
+        refused += [
+            await plain.subscribe(each) for each in ("homeassistant/#", topics[1])
+        ]
+        for topic in (*topics, "echoic/ben/said", "homeassistant/device/y/config"):
+            await plain.send(topic, b"forged")
+        for topic in ("echoic/ben/said", "in/ada/home/control", "in/ben/home/x"):
+            await hub.send(topic, b"forged")
+        for topic in topics:
+            await hub.send(topic, b"told")
+        heard = [await asyncio.to_thread(hub.heard.get, True, 10) for _ in topics]
+        await hub.send("in/ada/home/doorbell", b"it rings")
+        for each in (hub, neighbour):
+            with pytest.raises(Empty):
+                each.heard.get(timeout=0.2)
+
+    assert refused == [False] * 7
+    assert sorted(heard) == sorted((topic, b"told") for topic in topics)
+    assert [event(each).text for each in await arrived(listening, 1)] == ["it rings"]
+    assert await listening.reader.last_sequence("ev.>") == 1
+
+
 async def test_a_wrong_password_is_refused(
     listening: Broker, listeners: Listeners
 ) -> None:

@@ -11,7 +11,7 @@ import pytest
 from schemas.values.subjects import SubjectError, inputs_of
 from streams.broker import data_folder as folders
 from streams.broker.enrolment import add_sensor
-from streams.broker.server import EmbeddedServer, embedded_server
+from streams.broker.server import MEMORY, EmbeddedServer, embedded_server
 from streams.errors import LogUnavailable, ServerFailed
 from streams.jetstream.connection import connected
 from tests.servers import Broker, opened
@@ -200,3 +200,18 @@ async def test_only_reserved_types_are_granted(broker: Broker) -> None:
     """A grant that does not exist is refused by name."""
     with pytest.raises(ValueError, match="'everything'"):
         await broker.server.add_sensor("ada", "cam", ("everything",))
+
+
+async def test_its_memory_has_a_limit_of_which_the_operator_has_the_last_word(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """Go's runtime reads it from the server's environment."""
+
+    async def limit(name: str) -> str:
+        async with embedded_server(tmp_path / name) as server:
+            assert server.process_id is not None
+            return str(psutil.Process(server.process_id).environ()["GOMEMLIMIT"])
+
+    own = await limit("own")
+    monkeypatch.setenv("GOMEMLIMIT", "123MiB")
+    assert (own, await limit("operator")) == (MEMORY, "123MiB")

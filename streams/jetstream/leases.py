@@ -1,0 +1,147 @@
+"""The bucket of the leases: keys that are written by compare-and-set, and read at once.
+
+Each request is tried once and for a second: who keeps a lease has to know soon that it
+cannot, and tries again by itself.
+"""
+
+import asyncio
+import json
+from collections.abc import Callable
+from dataclasses import dataclass
+
+from nats.aio.msg import Msg
+
+from streams.errors import LogUnavailable
+from streams.jetstream.connection import ApiError, answer, insist, translated
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import ensure
+from streams.topology import LEASES
+
+ATTEMPT_S = 1.0
+"""Seconds that a request may take."""
+
+GONE_S = 3600
+"""Seconds for which the key of a member that has gone is kept, empty."""
+
+_PREFIX = "$KV.LEASES."
+_NEWS = "svc._.leases"
+"""Says that a key has changed; whoever misses it looks a second later."""
+_NO_STREAM = 10059
+_MOVED_ON = {10071, 10164}
+"""Error codes: the last sequence of the subject is another than expected."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A key as it was read."""
+
+    value: bytes
+    """Empty for one that is gone."""
+    revision: int
+    at: str = ""
+    """When the broker stored it, by its own clock: RFC 3339, in UTC."""
+
+
+class LeaseBucket:
+    """The keys of the bucket `LEASES`, over a connection."""
+
+    def __init__(self, client: BrokerClient) -> None:
+        """Use a connection, which the caller closes."""
+        self._client = client
+
+    async def prepare(self, replicas: int = 1) -> None:
+        """Create the bucket if it is missing.
+
+        Raises:
+            TopologyDrift: it exists with another configuration.
+            LogUnavailable: the broker does not answer.
+        """
+        await ensure(self._client, LEASES, replicas)
+
+    async def exists(self) -> bool:
+        """Tell whether the broker has the bucket.
+
+        Raises:
+            LogUnavailable: it does not answer.
+        """
+        try:
+            await insist(self._client, f"$JS.API.STREAM.INFO.{LEASES.name}", {})
+        except ApiError as error:
+            if error.code == _NO_STREAM:
+                return False
+            raise
+        return True
+
+    async def read(self) -> dict[str, Entry]:
+        """Return all keys; a replica that lags may give older ones.
+
+        Raises:
+            LogUnavailable: the broker does not answer, or has no such bucket.
+        """
+        found: dict[str, Entry] = {}
+        status: asyncio.Future[str] = asyncio.get_running_loop().create_future()
+
+        async def take(message: Msg) -> None:
+            headers = message.headers or {}
+            if "Nats-Subject" in headers:
+                key = headers["Nats-Subject"].removeprefix(_PREFIX)
+                revision = int(headers["Nats-Sequence"])
+                found[key] = Entry(
+                    message.data, revision, headers.get("Nats-Time-Stamp", "")
+                )
+            elif not status.done():
+                status.set_result(headers.get("Status", ""))
+
+        inbox = self._client.new_inbox()
+        with translated("what the leases are"):
+            subscription = await self._client.subscribe(inbox, cb=take)
+            try:
+                wanted = json.dumps({"multi_last": [f"{_PREFIX}>"]}).encode()
+                subject = f"$JS.API.DIRECT.GET.{LEASES.name}"
+                await self._client.publish(subject, wanted, reply=inbox)
+                async with asyncio.timeout(ATTEMPT_S):
+                    code = await status
+            finally:
+                await subscription.unsubscribe()
+        # 204 ends what there is; 404 says that there is none.
+        if code not in ("204", "404"):
+            raise LogUnavailable(
+                f"the broker does not say what the leases are ({code})"
+            )
+        return found
+
+    async def write(self, key: str, value: bytes, revision: int) -> int | None:
+        """Set a key whose revision is this one, 0 for none; return its new revision.
+
+        None: its revision is another. An empty value takes the key away.
+
+        Raises:
+            LogUnavailable: no answer came; it may have been written or not.
+        """
+        headers = {"Nats-Expected-Last-Subject-Sequence": str(revision)}
+        if not value:
+            headers |= {"KV-Operation": "DEL", "Nats-TTL": f"{GONE_S}s"}
+        subject = _PREFIX + key
+        with translated(repr(subject)):
+            reply = await self._client.request(
+                subject, value, ATTEMPT_S, headers=headers
+            )
+        try:
+            return int(answer(subject, reply)["seq"])
+        except ApiError as error:
+            if error.code in _MOVED_ON:
+                return None
+            raise
+
+    async def tell(self) -> None:
+        """Tell the other members to look at the keys now."""
+        with translated("that leases have changed"):
+            await self._client.publish(_NEWS)
+
+    async def on_news(self, look: Callable[[], None]) -> None:
+        """Call `look` whenever another member tells that keys have changed."""
+
+        async def hear(_: Msg) -> None:
+            look()
+
+        await self._client.subscribe(_NEWS, cb=hear)

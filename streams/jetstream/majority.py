@@ -1,0 +1,102 @@
+"""Leaving a node of a cluster that its majority no longer hears.
+
+Such a node keeps its clients: it takes their requests, and goes on to read its own copy of the
+log to them, without news. So each connection looks by itself, and goes to another node. What
+leads the log knows when it last heard the others; what does not is asked whether it reaches
+whoever leads.
+"""
+
+import asyncio
+import json
+import logging
+from collections.abc import Mapping
+from typing import Any
+
+import nats.errors
+from nats.aio.client import Client
+
+from streams.topology import LOG
+
+LOOK_S = 1.0
+"""Seconds between two looks, and how long one waits for its answer."""
+
+UNHEARD_S = 3.0
+"""A node that was not heard of for so long counts as lost; nodes send each second."""
+
+NOT_FOUND = 404
+
+LOOKS = 2
+"""How many looks in a row have to fail. An election takes longer: then every node is tried in
+turn, which does no harm, since none of them could answer."""
+
+_log = logging.getLogger(__name__)
+
+_NANOSECONDS = 1_000_000_000
+
+
+async def keep_to_majority(client: Client) -> None:
+    """Leave the node whenever it has lost the majority, until cancelled or closed.
+
+    A broker that is one node alone is never left.
+    """
+    failed = 0
+    while not client.is_closed:
+        await asyncio.sleep(LOOK_S)
+        if not (is_of_a_cluster(client) and client.is_connected):
+            continue
+        failed = 0 if await _has_majority(client) else failed + 1
+        if failed >= LOOKS:
+            _log.warning(
+                "%s does not reach the majority; trying another", named(client)
+            )
+            await leave(client)
+            failed = 0
+
+
+def is_of_a_cluster(client: Client) -> bool:
+    """Whether there is another node to go to."""
+    return len(client._server_pool) > 1
+
+
+def named(client: Client) -> str:
+    """Return the address of the node to which it is connected."""
+    return client.connected_url.netloc if client.connected_url else "a node"
+
+
+async def leave(client: Client) -> None:
+    """Go on to the next node."""
+    # The library would shuffle them, and come back to the one that it has just left.
+    client.options["dont_randomize"] = True
+    # First, so that from here on nothing is written to a connection that is cut.
+    await client.force_reconnect()
+    cut(client)
+
+
+def cut(client: Client) -> None:
+    """Cut the connection's socket; to close it may wait for a node that reads nothing."""
+    writer = getattr(client._transport, "_io_writer", None)
+    if writer is not None and not writer.is_closing():
+        writer.transport.abort()
+
+
+async def _has_majority(client: Client) -> bool:
+    """Whether the node reaches whoever leads the log, and that one hears the majority."""
+    subject = f"$JS.API.STREAM.INFO.{LOG.name}"
+    try:
+        found = await client.request(subject, b"{}", LOOK_S)
+    except (nats.errors.Error, OSError):
+        return False
+    told: dict[str, Any] = json.loads(found.data)
+    if "error" in told:
+        # Where the first segment is in an archive alone, who assigns streams says so.
+        return bool(told["error"].get("code") == NOT_FOUND)
+    return is_heard(told.get("cluster") or {})
+
+
+def is_heard(cluster: Mapping[str, Any]) -> bool:
+    """Whether a stream's leader hears the majority, by what it tells of its cluster."""
+    others = cluster.get("replicas") or ()
+    # `active` is how long ago the leader heard a replica, in nanoseconds.
+    heard = [each for each in others if each["active"] < UNHEARD_S * _NANOSECONDS]
+    # The leader counts as one of them.
+    return 2 * (len(heard) + 1) > len(others) + 1

@@ -1,0 +1,169 @@
+"""How far the log has taken what the intake streams hold, as the log itself tells.
+
+The server writes into each message that it sources where it came from. A new segment begins
+to source behind the last of them: the position of the old segment's consumer may lag behind.
+"""
+
+import re
+from typing import Any
+
+from schemas.values.record import Record
+from streams.errors import LogUnavailable
+from streams.jetstream.connection import ApiError, insist
+from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
+from streams.jetstream.hardened_client import BrokerClient
+from streams.segments import Segment
+from streams.topology import BOXES, IN, SENSOR_SUBJECTS, StreamSpec
+
+RECENT = 1_000
+"""How many of the last messages of `IN` are looked for first; beyond them, all of it."""
+
+_SENSED = "ev.*.in.*.sensor.>"
+_ORIGIN = re.compile(rb"\r\nNats-Stream-Source: (\w+)[^ ]* (\d+) [^ ]+ [^ ]+ ([^ \r]+)")
+"""Stream (and a hash of the consumer), sequence, filters, transforms, subject over there. The
+server joins several filters with form feeds."""
+
+_NO_MESSAGE = 10037
+_CONSUMER_NOT_FOUND = 10014
+
+
+async def begins(client: BrokerClient, segment: Segment) -> dict[str, int]:
+    """Return where the successors of a sealed segment begin to source, by source.
+
+    The names are those of `Segment.begins`.
+    """
+    found = dict(segment.begins)
+    for each in segment.every:
+        if begin := await behind_box(client, segment, BOXES[each]):
+            found[BOXES[each].name] = begin
+    return found | await _behind_in(client, segment)
+
+
+async def last_taken(client: BrokerClient, segment: Segment) -> int:
+    """Return the last sequence of `IN` that a segment or one before has sourced; 0 for none."""
+    # What the segments before have taken, this one need not.
+    behind = segment.begins | await _behind_in(client, segment)
+    of_in = [behind[name] for name in behind if name.partition("/")[0] == IN.name]
+    return max(of_in, default=1) - 1
+
+
+async def behind_box(
+    client: BrokerClient, segment: Segment, box: StreamSpec
+) -> int | None:
+    """Return which sequence of an intake stream a segment has not taken yet.
+
+    None if it has taken nothing of it.
+    """
+    subject = f"$JS.API.CONSUMER.INFO.{box.name}.{segment.stream}"
+    try:
+        info = await insist(client, subject, {})
+    except ApiError as error:
+        # The roll-over that was to make this segment never came that far.
+        if error.code == _CONSUMER_NOT_FOUND:
+            return None
+        raise
+    # Acknowledged once it is stored; what is under way may be stored and not acknowledged.
+    floor: int = info["ack_floor"]["stream_seq"]
+    state = await _state(client, box.name)
+    if floor >= state["last_seq"] or not state["messages"]:
+        return floor + 1 if floor else None
+    behind = await _time(client, box.name, max(floor + 1, state["first_seq"]))
+    partition = box.name.rpartition("_")[2]
+    filters = [f"ev.{partition}.in.*.sensor.>"]
+    taken = await taken_since(client, segment.stream, filters, behind)
+    last = max(floor, taken.get(box.name, 0))
+    return last + 1 if last else None
+
+
+async def _behind_in(client: BrokerClient, segment: Segment) -> dict[str, int]:
+    state = await _state(client, IN.name)
+    if not state["messages"]:
+        # What it held is sourced or too old, and what comes has a higher sequence.
+        return dict.fromkeys(_names_of_in(segment), state["last_seq"] + 1)
+    starts = {max(state["first_seq"], state["last_seq"] - RECENT), state["first_seq"]}
+    found: dict[str, int] = {}
+    for start in sorted(starts, reverse=True):
+        behind = await _time(client, IN.name, start)
+        taken = await taken_since(
+            client, segment.stream, [_SENSED, SENSOR_SUBJECTS], behind
+        )
+        found = {
+            name: last + 1
+            for name, last in taken.items()
+            if name.partition("/")[0] == IN.name
+        }
+        # Each partition has a place of its own in a routed one: one of them says nothing
+        # of the others, unless everything was looked at.
+        if found and found.keys() == {IN.name}:
+            return found
+    return found
+
+
+def _names_of_in(segment: Segment) -> list[str]:
+    return [name for name in segment.begins if name.partition("/")[0] == IN.name]
+
+
+async def taken_since(
+    client: BrokerClient, stream: str, filters: list[str], behind: str
+) -> dict[str, int]:
+    """Return the last sequence taken of each source since a moment (RFC 3339)."""
+    found: dict[str, int] = {}
+    async with _Origins(client, stream, filters, behind) as origins:
+        while not origins.is_at_end:
+            if await origins.rest(ASKED_AT_ONCE) is None:
+                raise LogUnavailable(f"the reader of {stream!r} was lost: try again")
+            found |= origins.found
+    return found
+
+
+class _Origins(Consumer):
+    """Reads where messages came from, and nothing else of them."""
+
+    def __init__(
+        self, client: BrokerClient, stream: str, filters: list[str], behind: str
+    ) -> None:
+        super().__init__(client, "", 0, stream=stream)
+        self._filters, self._behind = filters, behind
+        self.found: dict[str, int] = {}
+
+    def _record(
+        self, subject: bytes, place: list[bytes], block: bytes, _: bytes
+    ) -> Record:
+        # The server writes its own last, whatever a sensor put into the headers before.
+        for origin in [*_ORIGIN.finditer(block)][-1:]:
+            stream, sequence, there = (each.decode() for each in origin.groups())
+            routed = stream == IN.name and there.startswith("ip.")
+            name = f"{stream}/{there.split('.', 2)[1]}" if routed else stream
+            self.found[name] = max(int(sequence), self.found.get(name, 0))
+        return Record(
+            subject="", headers={}, body=b"", sequence=int(place[5]), time_ns=0
+        )
+
+    def _configuration(self) -> dict[str, Any]:
+        whole = super()._configuration()
+        config = whole["config"] | {
+            "deliver_policy": "by_start_time",
+            "opt_start_time": self._behind,
+            "filter_subjects": self._filters,
+            "headers_only": True,
+        }
+        del config["opt_start_seq"], config["filter_subject"]
+        return whole | {"config": config}
+
+
+async def _state(client: BrokerClient, stream: str) -> dict[str, Any]:
+    info = await insist(client, f"$JS.API.STREAM.INFO.{stream}", {})
+    state: dict[str, Any] = info["state"]
+    return state
+
+
+async def _time(client: BrokerClient, stream: str, sequence: int) -> str:
+    """Return when a message was stored, or the next one that is left."""
+    subject = f"$JS.API.STREAM.MSG.GET.{stream}"
+    try:
+        found = await insist(client, subject, {"seq": sequence, "next_by_subj": ">"})
+    except ApiError as error:
+        if error.code != _NO_MESSAGE:
+            raise
+        return str((await _state(client, stream))["last_ts"])
+    return str(found["message"]["time"])

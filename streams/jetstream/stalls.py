@@ -1,0 +1,129 @@
+"""Intake streams that the log stopped taking from, and how they go on.
+
+nats-server 2.15.1 that is killed while a whole window of an intake stream is under way keeps
+those messages as delivered and unacknowledged, though the log has them, and hands out no more.
+The consumer is then put behind what the log has taken.
+"""
+
+import asyncio
+import logging
+from collections.abc import Sequence
+from typing import Any
+
+from streams.errors import StreamsError
+from streams.jetstream.connection import ApiError, insist
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import set_sources
+from streams.jetstream.registry import load
+from streams.jetstream.sourced import behind_box
+from streams.segment_streams import sources_of
+from streams.segments import Segment, Segments
+from streams.topology import BOXES, StreamSpec
+
+LOOK_S = 3.0
+"""Seconds for which a window must stand still: what is taken is acknowledged within one."""
+
+CLOSE_LOOKS = 5
+"""How often it is looked after each `LOOK_S`, once a connection was made; a kill ends it."""
+
+SELDOM_LOOKS = 20
+"""After how many `LOOK_S` it is looked in other times: another node may have been killed."""
+
+_CONSUMER_NOT_FOUND = 10014
+
+_log = logging.getLogger(__name__)
+
+
+async def keep_taking(client: BrokerClient) -> None:
+    """Put consumers that stand still behind what the log has taken, until cancelled."""
+    watch, turn, reconnects = StallWatch(client), 0, client.stats["reconnects"]
+    while True:
+        if client.stats["reconnects"] != reconnects:
+            turn, reconnects = 0, client.stats["reconnects"]
+        # Two looks in a row tell what stands still.
+        if turn < CLOSE_LOOKS or turn % SELDOM_LOOKS <= 1:
+            try:
+                await watch.look()
+            except StreamsError as error:
+                _log.info("not looked for intake streams that stand still: %s", error)
+        turn += 1
+        await asyncio.sleep(LOOK_S)
+
+
+class StallWatch:
+    """What the intake streams' consumers stood at when they were last looked at."""
+
+    def __init__(self, client: BrokerClient) -> None:
+        """Use a connection, which the caller closes."""
+        self._client = client
+        self._stood: dict[tuple[str, str], Any] = {}
+
+    async def look(self) -> list[str]:
+        """Mend those that stand where they stood before; return their intake streams.
+
+        Raises:
+            StreamsError: the broker is away, or refuses.
+        """
+        segments, _ = await load(self._client)
+        if segments.preparing:
+            # A roll-over has closed the intake, and opens it.
+            return []
+        mended = []
+        for segment in segments.open:
+            boxes = [
+                BOXES[each]
+                for each in segment.every
+                if await self._stands_still(segment, BOXES[each])
+            ]
+            if boxes:
+                await go_on(self._client, segments, segment, boxes)
+            mended += [each.name for each in boxes]
+        return mended
+
+    async def _stands_still(self, segment: Segment, box: StreamSpec) -> bool:
+        place = segment.stream, box.name
+        subject = f"$JS.API.CONSUMER.INFO.{box.name}.{segment.stream}"
+        try:
+            info = await insist(self._client, subject, {})
+        except ApiError as error:
+            # A sealed log sources nothing.
+            if error.code == _CONSUMER_NOT_FOUND:
+                return False
+            raise
+        under_way = info["num_ack_pending"]
+        stands = (
+            info["delivered"]["stream_seq"],
+            info["ack_floor"]["stream_seq"],
+            under_way,
+        )
+        before, self._stood[place] = self._stood.get(place), stands
+        return under_way > 0 and info.get("push_bound", False) and stands == before
+
+
+async def go_on(
+    client: BrokerClient,
+    segments: Segments,
+    segment: Segment,
+    boxes: Sequence[StreamSpec],
+) -> None:
+    """Put consumers of intake streams behind what a segment has taken of them.
+
+    The segment takes nothing meanwhile: what is under way would come twice, and the server
+    would pass over what a consumer delivers that was reset behind its back.
+
+    Raises:
+        StreamsError: the broker is away, or refuses.
+    """
+    await set_sources(client, segment.stream, None)
+    try:
+        for box in boxes:
+            taken = await behind_box(client, segment, box)
+            # What the segments before have taken, this one must not.
+            begin = taken or segment.begins.get(box.name, 1)
+            subject = f"$JS.API.CONSUMER.RESET.{box.name}.{segment.stream}"
+            await insist(client, subject, {"seq": begin})
+            _log.warning(
+                "%s stood still: %s goes on at %d", box.name, segment.stream, begin
+            )
+    finally:
+        await set_sources(client, segment.stream, sources_of(segment, segments))
