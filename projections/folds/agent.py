@@ -26,6 +26,7 @@ from projections.folds import (
 from projections.folds.characters import asks as layer_asks
 from projections.folds.characters import body, characters
 from projections.folds.executive import (
+    forgotten,
     initiatives,
     opportunities,
     remembering,
@@ -48,6 +49,7 @@ from schemas.messages.asks import (
 from schemas.messages.controls import (
     HeuristicFrozen,
     HeuristicSeeded,
+    PersonForgotten,
     ProposalApplied,
     ProposalReverted,
 )
@@ -138,6 +140,8 @@ def _said(
 
 def _controlled(state: AgentState, context: FoldContext) -> AgentState:
     match context.input.message:
+        case PersonForgotten(person=person):
+            return forgotten.applied(state, person)
         case ProposalApplied() as message:
             place, settings = context.input.sequence, context.settings
             return proposals.applied(state, message, place, settings, context.packs)

@@ -103,10 +103,10 @@ def linked(chain: str, input_: Input, outputs: Sequence[Output]) -> str:
     record = input_.record
     return ids.digest(
         chain.encode(),
-        wire_digest(record.subject, record.headers, record.body),
+        wire_digest(record.subject, record.headers, record.stored),
         *(
             wire_digest(
-                output.record.subject, output.record.headers, output.record.body
+                output.record.subject, output.record.headers, output.record.stored
             )
             for output in outputs
         ),

@@ -19,8 +19,9 @@ from projections.rows.folded_group import Folded
 from projections.store.positions import Position
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input, Output
+from schemas.messages.controls import PersonForgotten
 from schemas.messages.decisions import Decided
-from schemas.messages.notes import Quarantined
+from schemas.messages.notes import ControlApplied, Quarantined
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from streams.groups import Group, groups
@@ -82,6 +83,8 @@ class Folding:
         self._epoch = str(log.epoch)
         self._states: dict[int, PartitionState] = {}
         self._last_outputs: dict[int, int] = {}
+        self._forgotten: dict[int, int] = {}
+        """By partition, the input at which its state has to be folded again."""
 
     def position(self, partition: int) -> int:
         """Return the sequence of the last input folded, 0 for none."""
@@ -104,6 +107,20 @@ class Folding:
             LogDamaged, UnreadableOutputError: the log cannot be folded.
             MissingPackError: a pack in force has no blob any more.
         """
+        while True:
+            async for made in self._advance(partition, written, until):
+                yield made
+                written = max(written, made[-1].position.sequence)
+            forgotten = self._forgotten.pop(partition, None)
+            if forgotten is None:
+                return
+            # What a person said is gone from the log, and is to go from the state as well.
+            self._states.pop(partition, None)
+
+    async def _advance(
+        self, partition: int, written: int, until: int | None
+    ) -> AsyncIterator[Sequence[Projected]]:
+        """Fold new groups up to the first that forgets a person."""
         if partition not in self._states:
             begun = await self._begin(partition, written)
             self._states[partition], self._last_outputs[partition] = begun
@@ -116,6 +133,8 @@ class Folding:
                 if made := await self._fold(partition, few, written):
                     yield made
                 few = []
+                if partition in self._forgotten:
+                    return
                 # Folding is CPU alone; without this nothing else would run in between.
                 await asyncio.sleep(0)
         if few and (made := await self._fold(partition, few, written)):
@@ -142,6 +161,9 @@ class Folding:
             # folded, and the next call goes on behind them.
             self._states[partition] = after
             self._last_outputs[partition] = outputs[-1].record.sequence
+            if input_.sequence > written and _is_forgetting(input_, outputs):
+                self._forgotten[partition] = input_.sequence
+                break
         return made
 
     def _state(self, partition: int) -> PartitionState:
@@ -149,6 +171,11 @@ class Folding:
 
 
 _NOTHING = PartitionState()
+
+
+def _is_forgetting(input_: Input, outputs: Sequence[Output]) -> bool:
+    is_applied = any(isinstance(each.message, ControlApplied) for each in outputs)
+    return is_applied and isinstance(input_.message, PersonForgotten)
 
 
 def _was_shed(outputs: Sequence[Output]) -> bool:

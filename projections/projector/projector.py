@@ -34,7 +34,7 @@ from projections.store.versions import Version
 from schemas.codec.decode import read_input
 from schemas.values.subjects import PARTITIONS, outputs_of, parse
 from streams.errors import LogUnavailable
-from streams.log import ReadableLog
+from streams.log import After, ReadableLog
 
 BATCH_GROUPS = 2_000
 """How many groups one transaction writes at about the most; it bounds memory."""
@@ -100,7 +100,7 @@ class Projector:
             LogDamaged, UnreadableOutputError, MissingPackError: as `Folding.advance`.
         """
         # Asked before catching up: what arrives in between is then heard of as well.
-        seen = await _patiently(partial(self._log.last_sequence, outputs_of("*")))
+        seen = await _patiently(partial(self._log.ends, outputs_of("*")))
         await _patiently(self.catch_up)
         self._touched = touched = _Touched(self._log, seen)
         try:
@@ -290,7 +290,7 @@ class _Touched:
     All in one event loop: `_seen` and `_woken` are changed between awaits only.
     """
 
-    def __init__(self, log: ReadableLog, after: int) -> None:
+    def __init__(self, log: ReadableLog, after: After) -> None:
         self._seen: dict[int, int] = {}
         self._woken = asyncio.Event()
         self._listening = asyncio.create_task(self._listen(log, after))
@@ -332,7 +332,7 @@ class _Touched:
         with suppress(asyncio.CancelledError):
             await self._listening
 
-    async def _listen(self, log: ReadableLog, after: int) -> None:
+    async def _listen(self, log: ReadableLog, after: After) -> None:
         async for records in log.follow(outputs_of("*"), after, FOLLOWED):
             for record in records:
                 self._seen[parse(record.subject).partition] = record.sequence

@@ -17,7 +17,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from projections.errors import PositionLost, StoreUnavailable, StoreUnusable
 from projections.rows.changes import TableChanges, TableName
-from projections.store import nearness, tables, versions, writing
+from projections.store import nearness, tables, versions, wiping, writing
 from projections.store.positions import Move, Position, moved, positions_of
 from projections.store.versions import Version
 
@@ -196,6 +196,14 @@ class Store:
         with self.transaction() as connection:
             versions.one_at_a_time(connection)
             versions.drop(connection, version)
+
+    def wipe(self) -> bool:
+        """Take dropped versions out of the database's files; False if the role may not."""
+        with self._translating(), self._engine.connect() as connection:
+            # A vacuum and a checkpoint are no part of a transaction.
+            return wiping.wipe(
+                connection.execution_options(isolation_level="AUTOCOMMIT")
+            )
 
     @contextmanager
     def _translating(self) -> Iterator[None]:

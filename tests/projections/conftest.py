@@ -2,6 +2,7 @@
 
 import itertools
 from collections.abc import AsyncIterator, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -40,6 +41,13 @@ async def postgres() -> AsyncIterator[str]:
 @pytest.fixture
 def database(postgres: str) -> Iterator[str]:
     """The URL of a fresh database with empty read models."""
+    with fresh_database(postgres) as url:
+        yield url
+
+
+@contextmanager
+def fresh_database(postgres: str) -> Iterator[str]:
+    """A database with empty read models, for a test that needs several."""
     name = f"test{next(_NUMBERS)}"
     _create(postgres, name, _TEMPLATE)
     yield _named(postgres, name)

@@ -162,3 +162,15 @@ def test_a_database_without_tables_is_told(postgres: str) -> None:
         pytest.raises(StoreUnusable, match="no read models yet"),
     ):
         store.serving()
+
+
+def test_files_are_wiped_by_a_superuser_alone(store: Store, database: str) -> None:
+    """Another role is told that it may not, and nothing is tried."""
+    with store.transaction() as connection:
+        connection.execute(sa.text("CREATE ROLE plain LOGIN PASSWORD 'x'"))
+    url = sa.make_url(database).set(username="plain", password="x")
+    with Store(url.render_as_string(hide_password=False)) as plain:
+        assert not plain.wipe()
+    assert store.wipe()
+    with store.transaction() as connection:
+        connection.execute(sa.text("DROP ROLE plain"))
