@@ -12,9 +12,13 @@ from faststream.security import SASLPlaintext
 from handlers.broker_wait import heed_cancellation
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import tls_of
+from streams.jetstream.majority import is_of_a_cluster, keep_to_majority
 
 FLUSH_S = 5
 """How long the server may take to answer."""
+
+_STAYING: set[asyncio.Task[None]] = set()
+"""Tasks are kept by nobody else."""
 
 
 class Flushing(Protocol):
@@ -67,6 +71,11 @@ async def start(broker: NatsBroker) -> None:
     connection = await broker.connect()
     await broker.start()
     await settle(connection)
+    if is_of_a_cluster(connection):
+        # It ends with the connection.
+        staying = asyncio.create_task(keep_to_majority(connection))
+        _STAYING.add(staying)
+        staying.add_done_callback(_STAYING.discard)
 
 
 async def stop(broker: NatsBroker) -> None:

@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable
-from typing import TypeVar
+from collections.abc import Awaitable, Callable, Iterable
+from typing import Any, TypeVar
 
 from schemas.ports.faults import OF_THE_SHELL
 from streams.errors import LogFull, LogUnavailable
@@ -12,6 +12,9 @@ T = TypeVar("T")
 
 PAUSE_S = 0.5
 """Seconds between attempts."""
+
+CANCEL_AGAIN_S = 0.1
+"""How long a cancelled task may take to end before it is cancelled once more."""
 
 _PASSING: tuple[type[Exception], ...] = (LogUnavailable, LogFull, *OF_THE_SHELL)
 
@@ -46,3 +49,16 @@ def heed_cancellation() -> None:
     # The count of requests stays up when the exception itself got lost.
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
+
+
+async def ended(
+    tasks: Iterable[asyncio.Task[Any]], again_s: float = CANCEL_AGAIN_S
+) -> None:
+    """Cancel tasks until they have ended, whatever swallows a cancellation.
+
+    One that has something to finish is given `again_s` seconds for that.
+    """
+    while running := [each for each in tasks if not each.done()]:
+        for each in running:
+            each.cancel()
+        await asyncio.wait(running, timeout=again_s)

@@ -12,6 +12,7 @@ from schemas.codec import checkpoint as codec
 from schemas.codec.decode import read_input
 from schemas.state.agent import PartitionState
 from schemas.values.record import moment
+from schemas.values.subjects import forgettings_of
 from streams.jetstream.checkpoints import Checkpoints, Label
 from streams.log import ReadableLog
 
@@ -85,6 +86,10 @@ class Beginnings:
         record = await self.log.record(label.sequence)
         if record is None or read_input(record).id != label.message_id:
             return f"the log does not hold its input at sequence {label.sequence}"
+        # It knows what that person said, which a fold of the log does not any more.
+        forgetting = forgettings_of(label.partition)
+        if label.sequence < await self.log.last_sequence(forgetting):
+            return "a person was forgotten since"
         return None
 
 

@@ -65,12 +65,16 @@ class Parts:
 
         return hear
 
-    async def take_back(self, agent: str, stop: StopAsked) -> None:
-        """Tell receivers that what they have of an answer is no response."""
+    def hush(self, stop: StopAsked) -> None:
+        """Publish nothing more of an answer."""
         self._taken_back[stop.ask_id] = True
         if len(self._taken_back) > TAKEN_BACK:
             # The oldest: a dict keeps the order of insertion.
             del self._taken_back[next(iter(self._taken_back))]
+
+    async def take_back(self, agent: str, stop: StopAsked) -> None:
+        """Tell receivers that what they have of an answer is no response."""
+        self.hush(stop)
         assert stop.channel is not None
         fields = {
             "decision_id": stop.decision_id,

@@ -1,7 +1,7 @@
 """Performing an ask of any kind: skip it if it was done, else do it, append the
 result."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
@@ -22,6 +22,7 @@ from schemas.codec.catalogue import EffectResult
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
 from schemas.messages.results import DeliveryInterrupted, TurnFailed, TurnGranted
 from schemas.values import ids
+from schemas.values.subjects import parse
 from streams.log import ReadableLog, WritableLog
 
 
@@ -46,6 +47,9 @@ class Performer:
     memory: Memory | None = None
     """None: there are no read models, so each recall fails as `unavailable`."""
     clock: Callable[[], datetime] = wall_clock
+    found: Mapping[int, int] = field(default_factory=dict)
+    """The last output of each partition when this began. An ask up to there may have its result
+    though it comes for the first time: a restored log's consumers begin further back."""
     ledger: Ledger = field(init=False)
     """Which asks the log says have ended."""
     parts: Parts = field(init=False)
@@ -60,7 +64,10 @@ class Performer:
         """Perform one ask and append its result, unless the log already has one."""
         left_s = self.seconds_left(held)
         # A first, timely delivery has no result yet: the common case reads no log.
-        may_be_answered = held.is_repeated or left_s <= 0 or is_speech(held.ask)
+        record = held.output.record
+        found = self.found.get(parse(record.subject).partition, 0)
+        is_old = held.is_repeated or record.sequence <= found
+        may_be_answered = is_old or left_s <= 0 or is_speech(held.ask)
         if may_be_answered and await self.ledger.is_answered(held):
             return
         started_at, begun_s = self.clock(), perf_counter()

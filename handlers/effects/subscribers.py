@@ -5,8 +5,9 @@ The consumers are made by `streams.jetstream.consumers`; FastStream only binds t
 
 import asyncio
 import logging
-from collections.abc import AsyncIterator, Callable
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import asynccontextmanager
+from functools import partial
 from typing import cast
 
 from faststream import AckPolicy
@@ -33,6 +34,7 @@ from streams.jetstream.consumers import (
     TURN_ASKS,
     ConsumerSpec,
 )
+from streams.log import ReadableLog
 from streams.topology import LOG
 
 MODEL_SLOTS = 3
@@ -51,12 +53,13 @@ UNREADABLE_S = 60.0
 """Seconds until an ask that this version cannot decode is delivered again: a newer one may
 have taken over by then."""
 
-# Not declared here: FastStream would create stream and consumer with its own settings.
-_STREAM = JStream(LOG.name, declare=False)
 _PULL = PullSub(batch_size=16, timeout=1.0)
+_STOPS_AT_ONCE = 64
 AFTERTHOUGHTS = ("formation", "reflection", "review")
 """The purposes of model calls that no decision waits for."""
 
+Opened = Callable[[Sequence[Record]], Awaitable[Sequence[Record]]]
+"""Returns records with what is sealed in them opened."""
 QueueOf = Callable[[AskMessage], AskQueue]
 
 _log = logging.getLogger(__name__)
@@ -65,8 +68,9 @@ _log = logging.getLogger(__name__)
 class Effects:
     """The queues of asks and the subscribers that fill them."""
 
-    def __init__(self, performer: Performer) -> None:
-        """Perform asks with `performer`."""
+    def __init__(self, performer: Performer, opened: Opened | None = None) -> None:
+        """Perform asks with `performer`; those of a sealed log are `opened` first."""
+        self._opened = opened
         self._model = performer.model
         self._speaker = performer.speaker
         self._parts = performer.parts
@@ -128,24 +132,38 @@ class Effects:
             # open.
             await asyncio.gather(*tasks, return_exceptions=True)
 
-    def subscribe(self, broker: NatsBroker) -> None:
-        """Register a subscriber for each kind of ask; they run once `broker` is started."""
+    def subscribe(
+        self, broker: NatsBroker, streams: Sequence[str] = (LOG.name,)
+    ) -> None:
+        """Register a subscriber for each kind of ask; they run once `broker` is started.
 
-        def serve(asks: ConsumerSpec, queue_of: QueueOf, meaning: str) -> None:
-            @broker.subscriber(
-                asks.subjects,
-                stream=_STREAM,
-                durable=asks.durable,
-                pull_sub=_PULL,
-                ack_policy=AckPolicy.MANUAL,
-                title=asks.subjects.rpartition(".")[2],
-                description=meaning,
-            )
-            async def on_ask(message: NatsMessage) -> None:
-                await _hand_to(queue_of, message)
+        `streams` are the log's that may hold asks which are not performed yet.
+        """
+        self.subscribe_to_calls(broker, streams)
+        for stream in streams:
+            # FastStream would create stream and consumer with its own settings.
+            self._subscribe(broker, JStream(stream, declare=False))
 
+    def subscribe_to_calls(
+        self, broker: NatsBroker, streams: Sequence[str] = (LOG.name,)
+    ) -> None:
+        """Register a subscriber for the calls of models alone, which run anywhere."""
         asking = "Ask a language model, and append what it answers."
-        serve(MODEL_ASKS, self._model_queue, asking)
+        for stream in streams:
+            declared = JStream(stream, declare=False)
+            self._serve(broker, declared, MODEL_ASKS, self._model_queue, asking)
+
+    async def heed_stops(self, log: ReadableLog) -> None:
+        """Publish no more words of an answer that another process takes back."""
+        end = await log.ends(STOP_ASKS.subjects)
+        async for records in log.follow(STOP_ASKS.subjects, end, _STOPS_AT_ONCE):
+            for record in records:
+                stop = read_output(record).message
+                if isinstance(stop, StopAsked):
+                    self._parts.hush(stop)
+
+    def _subscribe(self, broker: NatsBroker, stream: JStream) -> None:
+        serve = partial(self._serve, broker, stream)
         saying = "Say it on out.<agent>.<channel>, and append that it went out."
         serve(DELIVERY_ASKS, self._delivery_queue, saying)
         searching = (
@@ -157,7 +175,7 @@ class Effects:
 
         @broker.subscriber(
             STOP_ASKS.subjects,
-            stream=_STREAM,
+            stream=stream,
             durable=STOP_ASKS.durable,
             pull_sub=_PULL,
             ack_policy=AckPolicy.MANUAL,
@@ -165,7 +183,7 @@ class Effects:
             description="Stop what is being spoken, or take back what was written.",
         )
         async def on_stop(message: NatsMessage) -> None:
-            output = await _read(message)
+            output = await self._read(message)
             if output is None:
                 return
             stop = output.message
@@ -174,6 +192,26 @@ class Effects:
             elif self._speaker is not None and isinstance(stop, StopAsked):
                 self._speaker.stop(output.agent, stop.ask_id)
             await message.ack()
+
+    def _serve(
+        self,
+        broker: NatsBroker,
+        stream: JStream,
+        asks: ConsumerSpec,
+        queue_of: QueueOf,
+        meaning: str,
+    ) -> None:
+        @broker.subscriber(
+            asks.subjects,
+            stream=stream,
+            durable=asks.durable,
+            pull_sub=_PULL,
+            ack_policy=AckPolicy.MANUAL,
+            title=asks.subjects.rpartition(".")[2],
+            description=meaning,
+        )
+        async def on_ask(message: NatsMessage) -> None:
+            await self._hand_to(queue_of, message)
 
     def _model_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a model call."""
@@ -192,31 +230,32 @@ class Effects:
         is_post = isinstance(ask, DeliveryAsked) and ask.channel == WEBHOOK
         return self._posts if is_post else self._deliveries
 
-
-async def _hand_to(queue_of: QueueOf, message: NatsMessage) -> None:
-    output = await _read(message)
-    if output is None:
-        return
-    ask = cast(AskMessage, output.message)
-    await queue_of(ask).take(
-        QueuedAsk(
-            output=output,
-            ask=ask,
-            receipt=message,
-            # The broker's count, which survives a restart of this process.
-            is_repeated=message.raw_message.metadata.num_delivered > 1,
+    async def _hand_to(self, queue_of: QueueOf, message: NatsMessage) -> None:
+        output = await self._read(message)
+        if output is None:
+            return
+        ask = cast(AskMessage, output.message)
+        await queue_of(ask).take(
+            QueuedAsk(
+                output=output,
+                ask=ask,
+                receipt=message,
+                # The broker's count, which survives a restart of this process.
+                is_repeated=message.raw_message.metadata.num_delivered > 1,
+            )
         )
-    )
 
-
-async def _read(message: NatsMessage) -> Output | None:
-    """Return the output that a message is; None if it was given back as unreadable."""
-    try:
-        return read_output(_record(message.raw_message))
-    except UnreadableOutputError as error:
-        _log.error("%s: is it of a newer version?", error)
-        await message.nack(delay=UNREADABLE_S)
-        return None
+    async def _read(self, message: NatsMessage) -> Output | None:
+        """Return the output that a message is; None if it was given back as unreadable."""
+        record = _record(message.raw_message)
+        try:
+            if self._opened is not None:
+                (record,) = await self._opened((record,))
+            return read_output(record)
+        except UnreadableOutputError as error:
+            _log.error("%s: is it of a newer version?", error)
+            await message.nack(delay=UNREADABLE_S)
+            return None
 
 
 def _record(raw: Msg) -> Record:

@@ -9,6 +9,7 @@ import base64
 import hashlib
 import hmac
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from functools import partial
 from http.client import HTTPException, HTTPMessage
 from itertools import chain, repeat
@@ -28,6 +29,8 @@ PAUSES_S = (0.25, 1.0, 4.0, 15.0)
 """Seconds between attempts; the last is repeated while the response is worth having."""
 ATTEMPT_S = 10.0
 """How long one attempt may take."""
+POSTS_AT_ONCE = 8
+"""How many attempts may be under way, with those that nobody waits for any more."""
 DETAIL_LIMIT = 500
 
 _PASSING = (408, 425, 429)
@@ -52,6 +55,9 @@ class Webhook:
         self._url = url
         self._secret = key_of(secret)
         self._clock = clock
+        # Its own: a receiver that never answers keeps a thread for longer than its response is
+        # waited for, and would take the loop's few from embeddings and checkpoints.
+        self._threads = ThreadPoolExecutor(POSTS_AT_ONCE, "webhook")
 
     async def deliver(
         self, ask_id: str, asked: DeliveryAsked, *, within_s: float
@@ -62,11 +68,12 @@ class Webhook:
             detail = f"it was worth saying for {asked.ttl_s} s"
             return failed(reason="expired", detail=detail)
         last = "no attempt came to its end"
+        loop = asyncio.get_running_loop()
         try:
             async with asyncio.timeout(within_s):
                 for pause_s in chain(PAUSES_S, repeat(PAUSES_S[-1])):
                     try:
-                        await asyncio.to_thread(self._post, asked)
+                        await loop.run_in_executor(self._threads, self._post, asked)
                         return Delivered(ask_id=ask_id, channel=asked.channel)
                     except _NotTaken as problem:
                         last = str(problem)

@@ -7,6 +7,7 @@ same state repeats the outputs byte for byte.
 from uuid import UUID
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handlers.mind import handle
 from projections.folds import partition
@@ -16,6 +17,7 @@ from schemas.codec.envelope import Input, Mark, Output
 from schemas.ports import faults
 from schemas.ports.aids import Aids
 from schemas.ports.probe import Probe, unprobed
+from schemas.ports.sealing import Seal
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record
 
@@ -35,12 +37,14 @@ def answer(
     epoch: UUID,
     *,
     probe: Probe = unprobed,
+    seal: Seal | None = None,
 ) -> Turn:
     """Answer an input, even if the mind or a fold raises of it; `state` is before it.
 
     What raises is tried once more without timers, and what is more than the log takes with
     half of them each time, for they may be at fault. What fails still is quarantined with
-    the error's name. `probe` is told the stages of a decision, of each attempt.
+    the error's name. `probe` is told the stages of a decision, of each attempt; `seal`
+    seals the outputs, before the chain covers them.
 
     Raises:
         MissingPackError: a pack in force is not among the aids.
@@ -48,19 +52,20 @@ def answer(
     """
     # Embedding it failed where a harmless text did not: the input is to blame (ADR 0012).
     if aids.fault is not None:
-        return _kept_apart(state, input_, aids, epoch, aids.fault)
+        return _kept_apart(state, input_, aids, epoch, aids.fault, seal)
     at_once = handle.TIMERS_AT_ONCE
     while True:
         try:
             made = handle.handle(
                 state, input_, aids, epoch, timers_at_once=at_once, probe=probe
             )
-            return _turn(state, input_, aids, made, epoch)
+            return _turn(state, input_, aids, made, epoch, seal)
         except faults.OF_THE_SHELL:
             raise
         except faults.OF_AN_INPUT as error:
             if not at_once:
-                return _kept_apart(state, input_, aids, epoch, faults.named(error))
+                fault = faults.named(error)
+                return _kept_apart(state, input_, aids, epoch, fault, seal)
             # With fewer timers a group that is too large may fit; anything else gets none
             # at all.
             is_too_much = isinstance(error, faults.OversizeError)
@@ -68,16 +73,32 @@ def answer(
 
 
 def _kept_apart(
-    state: PartitionState, input_: Input, aids: Aids, epoch: UUID, detail: str
+    state: PartitionState,
+    input_: Input,
+    aids: Aids,
+    epoch: UUID,
+    detail: str,
+    seal: Seal | None,
 ) -> Turn:
     made = handle.kept_apart(state, input_, detail)
-    return _turn(state, input_, aids, made, epoch)
+    return _turn(state, input_, aids, made, epoch, seal)
 
 
 def _turn(
-    state: PartitionState, input_: Input, aids: Aids, made: handle.Outputs, epoch: UUID
+    state: PartitionState,
+    input_: Input,
+    aids: Aids,
+    made: handle.Outputs,
+    epoch: UUID,
+    seal: Seal | None,
 ) -> Turn:
     outputs = marked(input_, made, epoch)
+    if seal is not None:
+        records = seal(input_, [output.record for output in outputs])
+        outputs = tuple(
+            replace(output, record=record)
+            for output, record in zip(outputs, records, strict=True)
+        )
     faults.check_size([output.record.body for output in outputs])
     # Bytes are checked here, once they exist: JSON may be longer than what was counted.
     # The mind has folded its outputs; the recorded bytes fold to the same state.

@@ -10,7 +10,7 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
-from handlers.broker_wait import heed_cancellation
+from handlers.broker_wait import ended, heed_cancellation
 from schemas.values.record import Record
 from schemas.values.subjects import inputs_of
 from streams.log import ReadableLog, Records
@@ -18,9 +18,6 @@ from streams.log import ReadableLog, Records
 READ_AT_ONCE = 192
 """How many records of a partition are taken from its reader at once; twice as many are
 held at most, besides what the reader asked for and the next that it has ready."""
-
-CANCEL_AGAIN_S = 0.1
-"""How long a cancelled reader may take to end before it is cancelled once more."""
 
 
 class Lanes:
@@ -34,19 +31,33 @@ class Lanes:
         """Read inputs behind these sequences by partition; serve `limit` at a time."""
         self._log = log
         self._limit = limit
-        self._lanes = [_Lane() for _ in after]
+        self._lanes: list[_Lane] = []
         self._full: list[_Lane] = []
         """Those whose readers wait for room."""
         self._news: asyncio.Future[None] | None = None
         self._fault: BaseException | None = None
-        self._readers = [
-            asyncio.create_task(self._read(lane, inputs_of(partition), position))
-            for lane, (partition, position) in zip(
-                self._lanes, after.items(), strict=True
-            )
-        ]
-        for reader in self._readers:
-            reader.add_done_callback(self._ended)
+        self._readers: dict[int, tuple[_Lane, asyncio.Task[None]]] = {}
+        """By partition."""
+        for partition, position in after.items():
+            self.add(partition, position)
+
+    def add(self, partition: int, position: int) -> None:
+        """Read the inputs of one more partition, behind a sequence."""
+        lane = _Lane()
+        reading = self._read(lane, inputs_of(partition), position)
+        reader = asyncio.create_task(reading)
+        reader.add_done_callback(self._ended)
+        self._lanes.append(lane)
+        self._readers[partition] = lane, reader
+
+    def remove(self, partition: int) -> asyncio.Task[None]:
+        """Serve nothing more of a partition; return what ends its reader."""
+        lane, reader = self._readers.pop(partition)
+        self._lanes.remove(lane)
+        if lane in self._full:
+            self._full.remove(lane)
+        reader.remove_done_callback(self._ended)
+        return asyncio.create_task(ended([reader]))
 
     async def within(self, seconds: float | None) -> Records:
         """Return the next records; nothing if none come in so many seconds.
@@ -57,7 +68,7 @@ class Lanes:
             LogRefused, LogUnavailable: of the first reader that ended.
         """
         loop = asyncio.get_running_loop()
-        timer = None if seconds is None else loop.call_later(seconds, self._wake)
+        timer = None if seconds is None else loop.call_later(seconds, self.wake)
         try:
             await self._wait()
         finally:
@@ -71,31 +82,28 @@ class Lanes:
         Raises:
             LogRefused, LogUnavailable: of the first reader that ended.
         """
-        end.add_done_callback(self._wake)
+        end.add_done_callback(self.wake)
         try:
             await self._wait()
         finally:
-            end.remove_done_callback(self._wake)
+            end.remove_done_callback(self.wake)
         return self._served()
 
     async def close(self) -> None:
         """Stop reading."""
-        while running := [each for each in self._readers if not each.done()]:
-            # Once may not be enough: see `heed_cancellation`.
-            for reader in running:
-                reader.cancel()
-            await asyncio.wait(running, timeout=CANCEL_AGAIN_S)
+        await ended([reader for _, reader in self._readers.values()])
 
     async def _wait(self) -> None:
-        """Wait for a record, the end of a reader, or whoever else calls `_wake`."""
+        """Wait for a record, the end of a reader, or whoever else calls `wake`."""
         self._news = asyncio.get_running_loop().create_future()
         # Others get to run in any case: a write that was just begun is to be sent.
         if self._fault or any(lane.waiting for lane in self._lanes):
-            self._wake()
+            self.wake()
             await asyncio.sleep(0)
         await self._news
 
-    def _wake(self, *_: object) -> None:
+    def wake(self, *_: object) -> None:
+        """End a wait, whether there are records or not."""
         if self._news is not None and not self._news.done():
             self._news.set_result(None)
 
@@ -105,7 +113,7 @@ class Lanes:
             async for records in following:
                 heed_cancellation()
                 lane.waiting.extend(records)
-                self._wake()
+                self.wake()
                 if len(lane.waiting) >= READ_AT_ONCE:
                     self._full.append(lane)
                     lane.has_room.clear()
@@ -115,7 +123,7 @@ class Lanes:
         # Nobody goes on with only some of the partitions.
         if not reader.cancelled():
             self._fault = self._fault or reader.exception()
-        self._wake()
+        self.wake()
 
     def _served(self) -> Records:
         if self._fault is not None:
@@ -125,7 +133,8 @@ class Lanes:
             self._full.remove(lane)
             lane.has_room.set()
         # Whoever came first gives way next time, where the limit leaves some out.
-        self._lanes.append(self._lanes.pop(0))
+        if self._lanes:
+            self._lanes.append(self._lanes.pop(0))
         return tuple(taken)
 
 

@@ -9,20 +9,23 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
-from functools import partial
 from time import time_ns
-from uuid import uuid4
 
 from msgspec.structs import replace
 
 from handlers.aids import AidProvider
-from handlers.broker_wait import PAUSE_S, heed_cancellation, until_available
+from handlers.broker_wait import PAUSE_S, heed_cancellation
 from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
 from handlers.state_sources import state_code
+from handlers.worker import forgetting
 from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms, wall_clock
+from handlers.worker.entering import Entrance
+from handlers.worker.forgetting import Keys
+from handlers.worker.holdings import Holdings
 from handlers.worker.lanes import Lanes
+from handlers.worker.leases.tenure import Tenure, Unlimited
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.partition_owner import PartitionOwner, advanced, writes
 from handlers.worker.recovery import Recovery
@@ -30,21 +33,15 @@ from handlers.worker.timing import StageClock
 from projections.folds import rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input
-from schemas.messages.controls import MindStarted
+from schemas.messages.controls import MindStarted, PersonForgotten
 from schemas.messages.results import ClockTicked
 from schemas.ports import faults
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.record import Record
-from schemas.values.subjects import (
-    ALL_PARTITIONS,
-    SHARED_AGENT,
-    inputs_of,
-    parse,
-    partition_of,
-)
+from schemas.values.subjects import ALL_PARTITIONS, parse, partition_of
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 from streams.jetstream.checkpoints import Checkpoints
-from streams.log import ReadableLog, WritableLog, append_input
+from streams.log import ReadableLog, WritableLog
 from streams.topology import BATCH_LIMIT
 
 INPUTS_AT_ONCE = 192
@@ -62,8 +59,14 @@ Taken = tuple[Input, int]
 SILENT = Listeners()
 """Nobody listens."""
 
+
+class Lapsed(Exception):
+    """The worker cannot tell that its partitions are still its own."""
+
+
 _PASSING: tuple[type[Exception], ...] = (
     Fenced,
+    Lapsed,
     LogUnavailable,
     LogFull,
     LogRefused,
@@ -77,7 +80,7 @@ _log = logging.getLogger(__name__)
 class Worker:
     """The owner of some partitions of a log."""
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  # each is a port or a setting of its own
         self,
         log: ReadableLog,
         writer: WritableLog,
@@ -88,6 +91,7 @@ class Worker:
         checkpoints: Checkpoints | None = None,
         listeners: Listeners = SILENT,
         clock: Callable[[], datetime] = wall_clock,
+        keys: Keys | None = None,
     ) -> None:
         """Prepare to own `partitions`; `started` is appended to each of them first."""
         code = state_code(started.digests.embedder)
@@ -96,15 +100,24 @@ class Worker:
         self._log = log
         self._writer = writer
         self._provider = provider
-        self._started = started
-        self._partitions = tuple(partitions)
+        self.partitions = tuple(partitions)
+        """Those that it begins with."""
         self._listeners = listeners
-        self._recovery = Recovery(log, provider, checkpoints, code, listeners.folding)
+        self.tenure: Tenure = Unlimited()
+        """Whether what it owns is still its own; of leases, if it takes part in them."""
+        recovery = Recovery(log, provider, checkpoints, code, listeners.folding)
+        self._entrance = Entrance(log, writer, recovery, started)
         self._saver = Saver(checkpoints, log.epoch, code)
         self._alarms = Alarms(clock)
-        # Only what the log has acknowledged; turns decided ahead are local to
-        # `_answer_ahead`.
-        self._owners: dict[int, PartitionOwner] = {}
+        self._keys = keys
+        self._lanes = Lanes(log, {}, INPUTS_AT_ONCE)
+        self.holdings = Holdings(self._entrance, self._lanes, self._alarms, self._saver)
+        """What it owns; turns decided ahead are local to `_answer_ahead`."""
+        self._owners = self.holdings.owners
+
+    def owns(self, partition: int) -> bool:
+        """Tell whether this worker, and no other, answers the inputs of a partition."""
+        return partition in self._owners and not self.tenure.lapsed()
 
     def state_of(self, agent: str) -> AgentState | None:
         """Return what is known of an agent; None if nothing is, or another worker knows."""
@@ -118,46 +131,24 @@ class Worker:
 
     async def run(self) -> None:
         """Answer inputs until cancelled."""
-        await self._recover(self._partitions)
-        # Recovered first: the announcement is an input like any other, and is answered
-        # below.
-        await self._announce()
-        first = await until_available(self._first_to_read)
-        after = {
-            partition: max(first, standing.state.position)
-            for partition, standing in self._owners.items()
-        }
-        arrivals = Lanes(self._log, after, INPUTS_AT_ONCE)
+        await self.holdings.begin(self.partitions)
         self.ready.set()
         try:
             while True:
                 # A request of the client may have swallowed it (ADR 0007).
                 heed_cancellation()
-                records = await arrivals.within(self._alarms.wait_s())
+                self.holdings.rest.reached()
+                if self.tenure.lapsed() and not await self.tenure.look():
+                    self.holdings.let_go()
+                records = await self._lanes.within(self._alarms.wait_s())
                 # Inputs go before ticks: one that comes now runs the due timers itself.
-                await self._answer(arrivals, self._owned(records))
+                await self._answer(self._owned(records))
                 if not records:
                     await self._tick()
         finally:
             # The reader first, so that no record arrives while the last states are saved.
-            await arrivals.close()
+            await self._lanes.close()
             await self._saver.finish(self._owners)
-
-    async def _first_to_read(self) -> int:
-        """Return the sequence behind which the first input stands that has no answer yet.
-
-        An idle partition's position may lie far behind; what others have answered since
-        need not be read again.
-        """
-        # The end of all inputs is the start if every partition has answered what it has.
-        starts = [await self._log.last_sequence(inputs_of("*"))]
-        for partition, standing in self._owners.items():
-            subjects, position = inputs_of(partition), standing.state.position
-            if await self._log.last_sequence(subjects) > position:
-                # A replica that lags may not have it yet.
-                found = await self._log.page(subjects, position, 1)
-                starts.append(found[0].sequence - 1 if found else position)
-        return min(starts)
 
     def _owned(self, records: Iterable[Record]) -> list[Taken]:
         """Return the inputs that are ours to answer, with the time of pick-up in ns."""
@@ -169,15 +160,15 @@ class Worker:
             and record.sequence > self._owners[partition].state.position
         ]
 
-    async def _answer(self, arrivals: Lanes, taken: list[Taken]) -> None:
+    async def _answer(self, taken: list[Taken]) -> None:
         """Answer inputs in order, and those that arrive before the last is written."""
         while taken := self._unanswered(taken):
             try:
-                await self._answer_ahead(arrivals, taken)
+                await self._answer_ahead(taken)
             except _PASSING as error:
                 await self._fold_again(taken, error)
 
-    async def _answer_ahead(self, arrivals: Lanes, taken: list[Taken]) -> None:
+    async def _answer_ahead(self, taken: list[Taken]) -> None:
         """Decide on the next inputs while those before are being written.
 
         `taken` grows by what arrives meanwhile.
@@ -191,15 +182,22 @@ class Worker:
         write: asyncio.Task[None] | None = None
         try:
             while decided < len(taken):
-                timed = await self._round(arrivals, taken, decided, ahead, write)
+                timed = await self._round(taken, decided, ahead, write)
                 decided += len(timed)
                 if write is not None:
                     await write
                 # One write at a time: the next one's fence is the last output of this one.
                 write = asyncio.create_task(self._write(timed))
+                if forgotten := forgetting.partitions_of(timed):
+                    await write
+                    # On what is left in the log, and not on what the state still knows.
+                    inputs = [turn.input for turn, _ in timed]
+                    await forgetting.let_go(self._keys, inputs)
+                    await self.holdings.fold_again(forgotten)
+                    ahead |= {each: self._owners[each].state for each in forgotten}
                 # While the disk syncs the write, take what arrives.
                 if decided == len(taken):
-                    taken += await self._meanwhile(arrivals, taken, write)
+                    taken += await self._meanwhile(taken, write)
             if write is not None:
                 await write
         finally:
@@ -211,7 +209,6 @@ class Worker:
 
     async def _round(
         self,
-        arrivals: Lanes,
         taken: list[Taken],
         start: int,
         ahead: dict[int, PartitionState],
@@ -229,25 +226,30 @@ class Worker:
                 break
             timed += made
             start += len(made)
+            if isinstance(made[-1][0].input.message, PersonForgotten):
+                break
             if write is not None and start == len(taken):
-                taken += await self._meanwhile(arrivals, taken, write)
+                taken += await self._meanwhile(taken, write)
         return timed
 
     async def _meanwhile(
-        self, arrivals: Lanes, taken: Sequence[Taken], write: asyncio.Task[None]
+        self, taken: Sequence[Taken], write: asyncio.Task[None]
     ) -> list[Taken]:
         """Return what arrives before `write` is done; nothing once much was taken."""
         # The bound keeps timers from waiting.
         if write.done() or len(taken) >= TAKEN_AT_ONCE:
             return []
-        return self._unanswered(self._owned(await arrivals.before(write)))
+        return self._unanswered(self._owned(await self._lanes.before(write)))
 
     async def _write(self, timed: Sequence[Timed]) -> None:
         """Append turns in one fenced write, adopt their states, notify the listeners.
 
         Raises:
             Fenced, LogUnavailable, LogFull: the write failed, or may have.
+            Lapsed: nothing was written, as another may own the partitions by now.
         """
+        if self.tenure.lapsed():
+            raise Lapsed("no lease was renewed for some seconds")
         made, writing_ns = [turn for turn, _ in timed], time_ns()
         # The fence: refused as a whole if anybody wrote an output since `last_output`.
         ends = await self._writer.commit(writes(made, self._owners))
@@ -255,12 +257,14 @@ class Worker:
         self._tell(timed, writing_ns)
 
     def _unanswered(self, taken: Sequence[Taken]) -> list[Taken]:
+        owners = self._owners
         return [
             (each, picked_up_ns)
             for each, picked_up_ns in taken
             # After a doubtful write the log may turn out to hold some of the answers
-            # already.
-            if each.sequence > self._owners[each.partition].state.position
+            # already, or another worker to own the partition.
+            if (standing := owners.get(each.partition)) is not None
+            and each.sequence > standing.state.position
         ]
 
     async def _turns(
@@ -284,7 +288,12 @@ class Worker:
         for (each, picked_up_ns), aids in zip(taken, brought, strict=False):
             clock = StageClock()
             turn = turns.answer(
-                states[each.partition], each, aids, self._log.epoch, probe=clock.enter
+                states[each.partition],
+                each,
+                aids,
+                self._log.epoch,
+                probe=clock.enter,
+                seal=self._keys.sealed_outputs if self._keys else None,
             )
             messages += len(turn.outputs)
             # A group is never split; this input is answered again with the next write. The
@@ -293,6 +302,9 @@ class Worker:
                 break
             states[each.partition] = turn.state
             made.append((turn, clock.times(picked_up_ns)))
+            # What follows is answered on the state without that person.
+            if isinstance(each.message, PersonForgotten):
+                break
             if len(made) % TURNS_BETWEEN == 0:
                 # The mind is pure CPU: without this the reader and the heartbeats would
                 # starve.
@@ -301,7 +313,7 @@ class Worker:
 
     def _adopt(self, made: Sequence[Turn], owners: dict[int, PartitionOwner]) -> None:
         """Make acknowledged turns the worker's state; note their timers and checkpoints."""
-        self._owners |= owners
+        self._owners.update(owners)
         # Each agent once: its alarm follows from its newest state alone.
         met = dict.fromkeys((turn.input.partition, turn.input.agent) for turn in made)
         for partition, agent in met:
@@ -325,49 +337,20 @@ class Worker:
         partitions = {each.partition for each, _ in taken}
         _log.warning("%s; partitions %s are folded again", error, sorted(partitions))
         self._listeners.failed(error)
+        await forgetting.let_go(self._keys, [each for each, _ in taken])
         # A fence says that the log moved on, which reading at once shows; others need time.
         if not isinstance(error, Fenced):
             await asyncio.sleep(PAUSE_S)
-        await self._recover(sorted(partitions))
-
-    async def _recover(self, partitions: Iterable[int]) -> None:
-        for partition in partitions:
-            standing = await until_available(partial(self._recovery.recover, partition))
-            self._owners[partition] = standing
-            self._alarms.note_all(partition, standing.state)
-            self._saver.recovered(standing)
-
-    async def _announce(self) -> None:
-        """Append to each partition which settings are in force from here."""
-        appends = (
-            self._append(self._started, SHARED_AGENT, partition, "/echoic/worker")
-            for partition in self._partitions
-        )
-        await asyncio.gather(*appends)
+        # Whoever wrote may own them by now.
+        if await self.tenure.look():
+            await self.holdings.fold_again(sorted(partitions))
+        else:
+            self.holdings.let_go()
 
     async def _tick(self) -> None:
         """Make an input for each agent whose timer is due."""
         for alarm in self._alarms.ring():
             tick = ClockTicked(due_at=alarm.due)
-            await self._append(tick, alarm.agent, alarm.partition, "/echoic/clock")
-
-    async def _append(
-        self,
-        message: MindStarted | ClockTicked,
-        agent: str,
-        partition: int,
-        source: str,
-    ) -> None:
-        attempt = partial(
-            append_input,
-            self._writer,
-            self._log.epoch,
-            message,
-            agent=agent,
-            partition=partition,
-            # Made once, outside the attempts, so that a repeated append is dropped as a
-            # duplicate.
-            id_=str(uuid4()),
-            source=source,
-        )
-        await until_available(attempt)
+            await self._entrance.append(
+                tick, alarm.agent, alarm.partition, "/echoic/clock"
+            )

@@ -35,7 +35,7 @@ def writes(
         # it.
         group = messages.setdefault(turn.input.partition, [])
         group.extend(
-            Wire(each.record.subject, each.record.headers, each.record.body)
+            Wire(each.record.subject, each.record.headers, each.record.stored)
             for each in turn.outputs
         )
     return tuple(

@@ -2,14 +2,20 @@
 
 The server takes the sign for a wildcard and stores the message without the transform, where
 no reader of the log looks. It is appended once more as an input, and so gets its answer.
+
+They come from two places, the stream of those without an account and the sensors' boxes.
+Each place has a partition of its own for them, whose last one says where to go on.
 """
 
+import asyncio
+from dataclasses import dataclass
 from functools import partial
 
 from handlers.broker_wait import heed_cancellation, until_available
 from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import (
+    PARTITIONS,
     SHARED_AGENT,
     STRAYED_TO,
     input_subject,
@@ -17,35 +23,70 @@ from schemas.values.subjects import (
     partition_of,
 )
 from schemas.values.subjects import STRAY as KIND
+from streams.errors import LogRefused
 from streams.log import ReadableLog, WritableLog
-from streams.topology import SENSOR_SUBJECTS
+from streams.topology import BOX_SUBJECTS, SENSOR_SUBJECTS
 
 _AT_ONCE = 100
 _PARTITION = partition_of(SHARED_AGENT)
 
 
+@dataclass(frozen=True, slots=True)
+class Origin:
+    """Where strays come from, and in which partition they are appended again."""
+
+    subjects: str
+    partition: int
+    prefix_tokens: int
+    """Of how many tokens stands `in` in the subject as it was published."""
+
+    def published(self, stray: Record) -> str:
+        """Return the subject that a stray was published to."""
+        return f"in.{stray.subject.split('.', self.prefix_tokens)[-1]}"
+
+
+PUBLISHED = Origin(SENSOR_SUBJECTS, _PARTITION, 1)
+BOXED = Origin(BOX_SUBJECTS, (_PARTITION + 1) % PARTITIONS, 2)
+"""The box of partition 3 has `in.ada.cam.*` as `ip.3.ada.cam.*`."""
+
+
 async def reappend(log: ReadableLog, writer: WritableLog) -> None:
     """Append each stray again as an input, until cancelled."""
-    position = await until_available(partial(last_readmitted, log))
-    async for strays in log.follow(SENSOR_SUBJECTS, position, _AT_ONCE):
+    async with asyncio.TaskGroup() as group:
+        for origin in (PUBLISHED, BOXED):
+            group.create_task(_reappend(log, writer, origin))
+
+
+async def _reappend(log: ReadableLog, writer: WritableLog, origin: Origin) -> None:
+    position = await until_available(partial(last_readmitted, log, origin))
+    async for strays in log.follow(origin.subjects, position, _AT_ONCE):
         for stray in strays:
-            await _append(log, writer, stray)
+            await _append(log, writer, stray, origin)
             heed_cancellation()
 
 
-async def last_readmitted(log: ReadableLog) -> int:
+async def last_readmitted(log: ReadableLog, origin: Origin = PUBLISHED) -> int:
     """Return the sequence of the last stray that was appended again; 0 for none."""
-    found = await log.last_sequence(input_subject(_PARTITION, SHARED_AGENT, KIND, "*"))
-    record = await log.record(found)
+    again = input_subject(origin.partition, SHARED_AGENT, KIND, "*")
+    record = await log.record(await log.last_sequence(again))
     return int(parse(record.subject).detail) if record is not None else 0
 
 
-async def _append(log: ReadableLog, writer: WritableLog, stray: Record) -> None:
+async def _append(
+    log: ReadableLog, writer: WritableLog, stray: Record, origin: Origin
+) -> None:
     # The place of the stray in its subject: where to go on, and proof that it is ours.
-    subject = input_subject(_PARTITION, SHARED_AGENT, KIND, str(stray.sequence))
+    subject = input_subject(origin.partition, SHARED_AGENT, KIND, str(stray.sequence))
     # The subject as published goes along, so that the input can say where it came from.
-    headers = {**stray.headers, STRAYED_TO: stray.subject}
+    headers = {**stray.headers, STRAYED_TO: origin.published(stray)}
     # Derived from the stray, so that the broker drops a second append of the same one.
     message_id = f"{EPOCH_PREFIX}{log.epoch}:{KIND}-{stray.sequence}"
-    wire = Wire(subject, headers, stray.body)
-    await until_available(partial(writer.append, wire, message_id))
+    try:
+        wire = Wire(subject, headers, stray.body)
+        await until_available(partial(writer.append, wire, message_id))
+    except LogRefused:
+        # Headers that no line of the protocol can hold, or too much with the one that is new.
+        # The log has the stray itself, whole, at the place that the subject names.
+        published = ascii(headers[STRAYED_TO])[1:-1]
+        wire = Wire(subject, {STRAYED_TO: published}, b"")
+        await until_available(partial(writer.append, wire, message_id))

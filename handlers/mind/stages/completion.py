@@ -22,6 +22,7 @@ DROPS: Mapping[str, Drop] = {
     "no_response": "llm_no_response",
     "declined": "llm_declined",
     "unavailable": "llm_no_response",
+    "stale": "stale",
 }
 
 NONSENSE_SINCE = 2

@@ -44,11 +44,11 @@ from schemas.values.unicode_text import quoted
 StrategyProblem = Callable[[StrategySpec], str | None]
 """Returns what is wrong with a strategy's specification; None if nothing is."""
 
-_SHARED = (controls.MindStarted, controls.PackLoaded, controls.MessagesLost)
-"""Controls that may be addressed to a whole partition."""
-
-_OF_A_PARTITION = (controls.MindStarted, controls.MessagesLost)
+_OF_A_PARTITION = (controls.MindStarted, controls.MessagesLost, controls.SegmentClosed)
 """Controls that may be addressed to nothing less."""
+
+_SHARED = (*_OF_A_PARTITION, controls.PackLoaded)
+"""Controls that may be addressed to a whole partition."""
 
 
 LAYERS = "layers"

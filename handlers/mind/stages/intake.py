@@ -15,12 +15,13 @@ from schemas.codec.catalogue import (
     NoteMessage,
 )
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
-from schemas.messages.controls import Control, GoalsSet, MindStarted
+from schemas.messages.controls import Control, GoalsSet, MindStarted, PersonForgotten
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
+from schemas.values import subjects
 from schemas.values.settings import MindSettings
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
@@ -75,6 +76,10 @@ def _unbuilt(input_: Input, settings: MindSettings) -> str | None:
         # One that cannot be read: the subject ends in `.control.<token>`.
         *_, kind, token = input_.record.subject.split(".")
         token = token if kind == Control.kind else ""
+    if token == PersonForgotten.token:
+        # A sensor may ask for much, but not for this.
+        is_sensors = subjects.sensor_of(input_.record.subject) is not None
+        return token if is_sensors or not settings.sealed else None
     if token not in EXECUTIVE_TOKENS:
         return None
     return token if settings.executive is None else None

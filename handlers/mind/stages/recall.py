@@ -187,8 +187,11 @@ def _question(memory: Memory, speaker: str, asked: Utterance) -> str:
 
 def _like(here: Remembering) -> tuple[str, ...]:
     habit = here.habit
+    # Without a time, another clock began since.
+    if habit is None or not habit.seen_at or here.event.is_persons:
+        return ()
     # A time still to come is of another clock: a recording played again.
-    if habit is None or habit.seen_at[-1] > here.now or here.event.is_persons:
+    if habit.seen_at[-1] > here.now:
         return ()
     span = _span(int((here.now - habit.seen_at[-1]).total_seconds()))
     count = max(habit.count, len(habit.seen_at))

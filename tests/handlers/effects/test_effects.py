@@ -27,7 +27,7 @@ from schemas.values.subjects import partition_of
 from streams.jetstream.consumers import prepare_consumers
 from streams.log import GroupWrite, ReadableLog
 from tests.minds import until
-from tests.servers import Broker
+from tests.servers import Broker, opened
 
 pytestmark = pytest.mark.services
 
@@ -163,12 +163,13 @@ async def performing(
     model: Model | None = None,
     outlet: SlowOutlet | None = None,
     log: ReadableLog | None = None,
+    found: Mapping[int, int] | None = None,
 ) -> AsyncIterator[Effects]:
     """Effects that run for the length of the block."""
     await prepare_consumers(broker.client)
     subscriber = faststream_broker(broker.server.core)
     reader, outlet_ = log or broker.reader, outlet or broker.client
-    performer = Performer(reader, broker.writer, outlet_, model)
+    performer = Performer(reader, broker.writer, outlet_, model, found=found or {})
     effects = Effects(performer)
     effects.subscribe(subscriber)
     await start(subscriber)
@@ -177,6 +178,45 @@ async def performing(
             yield effects
     finally:
         await subscriber.stop()
+
+
+@asynccontextmanager
+async def calling(broker: Broker, model: Model) -> AsyncIterator[Effects]:
+    """Effects of another process, which only call models, for the length of the block."""
+    async with opened(broker.server) as own:
+        subscriber = faststream_broker(broker.server.core)
+        effects = Effects(Performer(own.reader, own.writer, own.client, model))
+        effects.subscribe_to_calls(subscriber)
+        await start(subscriber)
+        stops = asyncio.create_task(effects.heed_stops(own.reader))
+        try:
+            async with effects.serving():
+                yield effects
+        finally:
+            stops.cancel()
+            await subscriber.stop()
+
+
+async def test_calls_of_models_are_shared_with_other_processes(broker: Broker) -> None:
+    """Each is made by one of them and answered once; what is said stays in one place."""
+    here, there = SlowModel(), SlowModel()
+    here.let.set()
+    there.let.set()
+    prompts = [f"prompt {number}" for number in range(40)]
+    async with performing(broker, here), calling(broker, there):
+        heard = await broker.client.subscribe("out.>")
+        for prompt in prompts:
+            await ask(broker, model_asked(prompt))
+            await asyncio.sleep(0.01)
+        await ask(broker, delivery_asked("Dusk."))
+        found = await results(broker, len(prompts) + 1)
+        message = await heard.next_msg(timeout=10)
+
+    assert sorted(here.prompts + there.prompts) == sorted(prompts)
+    assert here.prompts
+    assert there.prompts
+    assert len({said(each)[1] for each in found}) == len(prompts) + 1
+    assert orjson.loads(message.data)["text"] == "Dusk."
 
 
 async def test_a_models_answer_becomes_an_input(broker: Broker) -> None:
@@ -328,6 +368,26 @@ async def test_a_repeated_ask_with_a_result_is_not_performed(broker: Broker) -> 
         ("model_answered", ask_id)
     ]
     assert again.prompts == []
+
+
+async def test_an_old_ask_with_a_result_is_not_performed_again(broker: Broker) -> None:
+    """The consumers of a restored log begin anew: what the log has a result of is done."""
+    model, again = SlowModel(), SlowModel()
+    model.let.set()
+    again.let.set()
+    async with performing(broker, model):
+        [done] = await ask(broker, model_asked("the door"))
+        await results(broker, 1)
+        await until_acknowledged(broker, "effects-model")
+    [left] = await ask(broker, model_asked("the window"))
+    await broker.client.jetstream().delete_consumer("LOG", "effects-model")
+    last = await broker.reader.last_sequence(f"ev.{PARTITION}.out.>")
+    async with performing(broker, again, found={PARTITION: last}):
+        found = await results(broker, 2)
+        await until_acknowledged(broker, "effects-model")
+
+    assert sorted(said(each)[1] for each in found) == sorted([done, left])
+    assert again.prompts == ["the window"]
 
 
 async def until_acknowledged(broker: Broker, durable: str) -> None:

@@ -1,6 +1,8 @@
 """The contract of webhooks, against a real HTTP server and a real broker."""
 
 import asyncio
+import os
+import socket
 import threading
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -20,6 +22,7 @@ from streams.jetstream.consumers import prepare_consumers
 from tests.handlers.effects.test_effects import ask, delivery_asked, results, said
 from tests.servers import Broker
 
+DEADLINE_S = 60.0
 SECRET = "a secret of both"
 ASKED: DeliveryAsked = structs.replace(delivery_asked("Rain."), channel="webhook")
 
@@ -160,6 +163,31 @@ async def test_a_receiver_that_is_away_is_waited_for() -> None:
 
 
 @pytest.mark.services
+async def test_one_that_hangs_takes_no_threads_from_others(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """More posts than the event loop has threads hang, and one is still to be had."""
+    monkeypatch.setattr(webhook, "ATTEMPT_S", 10 * DEADLINE_S)
+    with socket.create_server(("127.0.0.1", 0)) as hanging:
+        hanging.settimeout(DEADLINE_S)
+        to = hook(f"http://127.0.0.1:{hanging.getsockname()[1]}/hook")
+        posts = [
+            asyncio.create_task(to.deliver(str(each), ASKED, within_s=DEADLINE_S))
+            # As many as `asyncio.to_thread` runs at once, at most.
+            for each in range(min(32, (os.cpu_count() or 1) + 4))
+        ]
+        taken = [(await asyncio.to_thread(hanging.accept))[0] for _ in range(4)]
+
+        async with asyncio.timeout(DEADLINE_S):
+            assert await asyncio.to_thread(threading.get_ident)
+
+        for post in posts:
+            post.cancel()
+        for each in taken:
+            each.close()
+    await asyncio.gather(*posts, return_exceptions=True)
+
+
 async def test_a_delivery_to_the_channel_is_posted(broker: Broker) -> None:
     """The result is in the log, as that of any channel."""
     await prepare_consumers(broker.client)

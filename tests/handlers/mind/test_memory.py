@@ -8,7 +8,7 @@ import pytest
 from echoic.packs import phrases as shipped
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, ModelAsked
-from schemas.messages.controls import ProfileSet
+from schemas.messages.controls import ProfileSet, SessionStarted
 from schemas.messages.decisions import Decided
 from schemas.messages.executive import (
     FactStated,
@@ -329,6 +329,18 @@ def test_like_events_are_counted() -> None:
     assert "before" not in prompt(first)
     assert "Such an event came once before, 90 s ago." in prompt(second)
     assert "Such an event came 11 times before, last 66 minutes ago." in prompt(last)
+
+
+def test_like_events_of_another_clock_came_at_no_known_time() -> None:
+    """A recording that begins takes their times away, and none is told of."""
+    scenario = alive()
+    scenario.sense("health low")
+    scenario.control(SessionStarted(session_id="played", clock="event"))
+
+    turn = scenario.sense("health low", occurred_at="2020-05-04T12:00:00Z")
+
+    assert one(turn, Decided).path == "llm"
+    assert "before" not in prompt(turn)
 
 
 @pytest.mark.parametrize("text", INJECTIONS)

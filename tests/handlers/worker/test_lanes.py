@@ -11,7 +11,7 @@ from handlers.worker import lanes
 from handlers.worker.lanes import READ_AT_ONCE, Lanes
 from schemas.values.subjects import parse, partition_of
 from streams.errors import LogUnavailable
-from streams.log import Records
+from streams.log import After, Records
 from tests.memory_log import MemoryLog
 from tests.minds import publish, sensed
 
@@ -109,7 +109,7 @@ async def test_a_reader_that_ends_ends_them_all() -> None:
 
     class Breaking(MemoryLog):
         async def follow(
-            self, subjects: str, after: int, limit: int
+            self, subjects: str, after: After, limit: int
         ) -> AsyncGenerator[Records, None]:
             """Hang for one, break for the other."""
             open_.add(subjects)

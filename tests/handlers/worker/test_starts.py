@@ -15,7 +15,7 @@ from schemas.values.subjects import partition_of
 from streams.groups import answer
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.read import JetStreamReader
-from streams.log import Records, scan
+from streams.log import After, Records, scan
 from tests.minds import (
     DEADLINE_S,
     bringer,
@@ -50,7 +50,7 @@ class Watched(JetStreamReader):
         return records
 
     async def follow(
-        self, subjects: str, after: int, limit: int
+        self, subjects: str, after: After, limit: int
     ) -> AsyncGenerator[Records, None]:
         """As the reader does, remembered."""
         async for records in super().follow(subjects, after, limit):

@@ -189,6 +189,7 @@ FAILURES = {
     "no_response": "llm_no_response",
     "declined": "llm_declined",
     "unavailable": "llm_no_response",
+    "stale": "stale",
 }
 
 

@@ -118,6 +118,7 @@ def test_an_answer_without_words_is_dropped(
         ("no_response", "llm_no_response"),
         ("unavailable", "llm_no_response"),
         ("declined", "llm_declined"),
+        ("stale", "stale"),
     ],
 )
 def test_a_failure_ends_the_decision(

@@ -1,0 +1,44 @@
+"""A worker that runs while the log is divided: it folds again, and goes on."""
+
+import asyncio
+
+import pytest
+
+from schemas.values.subjects import partition_of
+from streams.audit import audit
+from streams.groups import answer
+from streams.jetstream.segments import roll_over
+from tests.minds import DEADLINE_S, publish, sensed, started, working
+from tests.servers import Broker
+
+pytestmark = pytest.mark.services
+
+AGENTS = [f"agent{number}" for number in range(8)]
+
+
+async def test_a_running_worker_goes_on_in_the_next_segments(broker: Broker) -> None:
+    """Each input is answered once, whatever was under way when its stream was sealed."""
+    last: dict[str, int] = {}
+    is_over = asyncio.Event()
+
+    async def speak() -> None:
+        number = 0
+        while not is_over.is_set():
+            number += 1
+            for agent in AGENTS:
+                wire = sensed(agent, f"{agent}-{number}", f"thing {number} came by")
+                (last[agent],) = await publish(broker.writer, [wire])
+
+    async with working(broker.reader, broker.writer, started()):
+        speaking = asyncio.create_task(speak())
+        for streams in (1, 4, 2):
+            await asyncio.sleep(0.2)
+            await roll_over(broker.client, streams)
+        is_over.set()
+        await speaking
+        for agent in AGENTS:
+            place = partition_of(agent)
+            await answer(broker.reader, place, last[agent], DEADLINE_S)
+    found = await audit(broker.reader)
+    assert found.sound, found
+    assert found.inputs > 3 * len(AGENTS)
