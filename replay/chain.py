@@ -127,7 +127,7 @@ class _Chains:
         self._end = Chained(
             input_.sequence,
             input_.id,
-            wire_digest(record.subject, record.headers, record.body).hex(),
+            wire_digest(record.subject, record.headers, record.stored).hex(),
             last,
             self._end.groups + 1,
         )

@@ -5,9 +5,11 @@ body of every output are compared byte for byte, and the first difference is rep
 model is called: its answers are inputs, and so part of the recording.
 """
 
+import sys
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import zip_longest
+from types import MappingProxyType
 from typing import Literal
 from uuid import UUID
 
@@ -24,7 +26,8 @@ from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record
 from schemas.values.settings import CodeDigests
-from schemas.values.subjects import parse
+from schemas.values.subjects import SHARED_AGENT, parse
+from streams import sealing
 from streams.errors import LogDamaged
 from streams.groups import Group, groups
 from streams.log import ReadableLog
@@ -90,11 +93,14 @@ class Verification:
     """Differences that are no failure by themselves: other code, another embedder."""
     chains: tuple[tuple[str, str], ...] = ()
     """Each agent's chain hash at the end, by agent."""
+    sealed: int = 0
+    """How many outputs could not be made again, since they rest on what was forgotten."""
 
     @property
     def is_identical(self) -> bool:
-        """Whether every output came out the same."""
-        return self.divergence is None and self.identical == self.total
+        """Whether every output came out the same that can still be made."""
+        compared = self.total - self.sealed
+        return self.divergence is None and self.identical == compared
 
 
 async def verify(
@@ -106,6 +112,7 @@ async def verify(
     expected_chain: str | None = None,
     digests: CodeDigests | None = None,
     progress: Progress = lambda sequence: None,
+    is_partly: bool = False,
 ) -> Verification:
     """Answer a span of a log again and compare; stop at the first difference.
 
@@ -120,11 +127,18 @@ async def verify(
             file's trailer; it covers the groups that no later decision covers.
         digests: those of the running code, to be compared with the recording's.
         progress: called with the sequence of each input that was read.
+        is_partly: whether something of the span cannot be read any more.
 
     Raises:
         MissingPackError: a pack in force is not in the log's store.
     """
-    verifying = Verifying(span, log.epoch, start=start, digests=digests)
+    forgotten = await sealing.forgotten_until(log, span.partition)
+    if is_partly:
+        agents = (span.agent or SHARED_AGENT, SHARED_AGENT)
+        forgotten = dict.fromkeys(agents, span.until or sys.maxsize)
+    verifying = Verifying(
+        span, log.epoch, start=start, digests=digests, forgotten=forgotten
+    )
     state = verifying.state
     await provider.fetch_packs_of(state)
     recorded = groups(log, span.partition, state.position, span.until)
@@ -146,6 +160,7 @@ def joined(parts: Sequence[Verification]) -> Verification:
         inputs=sum(each.inputs for each in parts),
         total=sum(each.total for each in parts),
         identical=sum(each.identical for each in parts),
+        sealed=sum(each.sealed for each in parts),
         divergence=min(differences, key=lambda each: each.sequence, default=None),
         notes=tuple(dict.fromkeys(note for each in parts for note in each.notes)),
         chains=tuple(sorted(chain for each in parts for chain in each.chains)),
@@ -162,14 +177,20 @@ class Verifying:
         *,
         start: PartitionState | None = None,
         digests: CodeDigests | None = None,
+        forgotten: Mapping[str, int] = MappingProxyType({}),
     ) -> None:
-        """Start from the state `start`, else from an empty one; see `verify` for the rest."""
+        """Start from the state `start`, else from an empty one; see `verify` for the rest.
+
+        `forgotten` holds the input at which each agent last forgot somebody: what came
+        before may rest on words that are gone.
+        """
         self.state = start or PartitionState()
         self._span = span
         self._epoch = epoch
         self._digests = digests
         self._notes: dict[str, None] = {}
-        self._inputs = self._total = self._identical = 0
+        self._forgotten = forgotten
+        self._inputs = self._total = self._identical = self._sealed = 0
         self._divergence: Divergence | None = None
 
     @property
@@ -189,10 +210,18 @@ class Verifying:
         if not self._span.holds(input_):
             self.state = fold_recorded(self.state, input_, group.outputs, aids)
             return
-        turn = turns.answer(self.state, input_, aids, self._epoch)
-        self.state = turn.state
+        seal = sealing.like(group.outputs)
+        turn = turns.answer(self.state, input_, aids, self._epoch, seal=seal)
         self._total += len(group.outputs)
         replayed = [output.record for output in turn.outputs]
+        if input_.sequence <= self._forgotten.get(input_.agent, 0) and _differ(
+            group.outputs, replayed
+        ):
+            self._sealed += len(group.outputs)
+            self._inputs += 1
+            self.state = fold_recorded(self.state, input_, group.outputs, aids)
+            return
+        self.state = turn.state
         self._divergence = self._mended(group, replayed)
         if self._divergence is None:
             self._compare(group, replayed)
@@ -214,6 +243,7 @@ class Verifying:
             inputs=self._inputs,
             total=self._total,
             identical=self._identical,
+            sealed=self._sealed,
             divergence=divergence,
             notes=tuple(self._notes),
             chains=chains,
@@ -262,6 +292,16 @@ class Verifying:
                 self._notes[note] = None
 
 
+def _differ(recorded: Sequence[Record], replayed: Sequence[Record]) -> bool:
+    if len(recorded) != len(replayed):
+        return True
+    return any(
+        (old.stored, old.subject, _attributes(old))
+        != (new.stored, new.subject, _attributes(new))
+        for old, new in zip(recorded, replayed, strict=True)
+    )
+
+
 def _error(outputs: Sequence[Record]) -> bool:
     """Tell whether a group records that answering its input raised an error."""
     # A prefix instead of parsing JSON: `reason` is the first field that we write.
@@ -278,7 +318,7 @@ def _difference(
         what: Literal["added", "missing"] = "added" if old is None else "missing"
         return Divergence(sequence, index, what, _shown(old), _shown(new))
     # The usual case in one comparison; below, headers other than ce-* do not count.
-    if (old.body, old.subject, old.headers) == (new.body, new.subject, new.headers):
+    if (old.stored, old.subject, old.headers) == (new.stored, new.subject, new.headers):
         return None
     if old.subject != new.subject:
         return Divergence(sequence, index, "subject", old.subject, new.subject)
@@ -286,7 +326,7 @@ def _difference(
         return Divergence(
             sequence, index, "headers", _attributes(old), _attributes(new)
         )
-    if old.body != new.body:
+    if old.stored != new.stored:
         path, was, now = first_difference(old.body, new.body) or (
             None, _text(old), _text(new)
         )  # fmt: skip

@@ -61,9 +61,11 @@ async def verify_session(
         Span(header.partition, header.first - 1, header.last, header.agent),
         providing(log),
         start=start_of(session),
-        expected_chain=session.trailer.chain,
+        # What was redacted is not what the chain was over.
+        expected_chain=None if header.redacted else session.trailer.chain,
         digests=digests,
         progress=progress,
+        is_partly=session.is_partly or header.redacted,
     )
 
 

@@ -85,8 +85,8 @@ async def sessions(
         if own is None or own.session is None:
             continue
         key = (step.agent, own.session.id, own.session.first_sequence)
-        span = found.get(key) or _opened(step.agent, own.session)
-        found[key] = _with_step(span, own.session, step)
+        span = found.get(key) or opened(step.agent, own.session)
+        found[key] = with_step(span, own.session, step)
     return tuple(sorted(found.values(), key=lambda span: span.first))
 
 
@@ -140,14 +140,40 @@ async def exported(
         else:
             # The state before as well: what is in force at the start may be replaced by
             # the first input, and the replay needs both.
-            digests |= _packs(step.before, agent) | _packs(step.after, agent)
+            digests |= packs_of(step.before, agent) | packs_of(step.after, agent)
         end = step.after
-    # Other agents of the partition do not belong into the file.
-    start = checkpoint.of_agent(start, agent)
+    return await assembled(
+        log,
+        (agent, session_id),
+        within,
+        start=start,
+        packs=frozenset(digests),
+        chain=end.agents[agent].chain,
+    )
+
+
+async def assembled(
+    log: ReadableLog,
+    named: tuple[str, str],
+    within: tuple[int, int],
+    *,
+    start: PartitionState,
+    packs: frozenset[str],
+    chain: str,
+) -> SessionFile:
+    """Return a session of which agent, id, place, start, packs and end are known.
+
+    Raises:
+        LogDamaged: the log is not sound there.
+    """
+    (agent, session_id), (first, last) = named, within
+    partition = partition_of(agent)
     records = await collect(
         log, partition=partition, agent=agent, first=first, last=last
     )
-    blobs = {digest: await log.blob(digest) for digest in sorted(digests)}
+    blobs = {digest: await log.blob(digest) for digest in sorted(packs)}
+    # Other agents of the partition do not belong into the file.
+    known = orjson.loads(checkpoint.dump(checkpoint.of_agent(start, agent)))
     return SessionFile(
         header=SessionHeader(
             epoch=log.epoch,
@@ -156,13 +182,13 @@ async def exported(
             partition=partition,
             first=first,
             last=last,
-            checkpoint=orjson.loads(checkpoint.dump(start)),
+            checkpoint=known,
         ),
         records=records,
         # A pack that the store has lost is an error where it is
         # used, not where it is exported.
         blobs={digest: blob for digest, blob in blobs.items() if blob is not None},
-        trailer=SessionTrailer(messages=len(records), chain=end.agents[agent].chain),
+        trailer=SessionTrailer(messages=len(records), chain=chain),
     )
 
 
@@ -170,12 +196,18 @@ def start_of(session: SessionFile) -> PartitionState:
     """Return the state before a recorded session's first input.
 
     Raises:
-        CheckpointError: the file's checkpoint is of another version.
+        CheckpointError: the file's checkpoint is of another version, or is sealed.
     """
+    if session.header.sealed is not None:
+        raise checkpoint.CheckpointError(
+            "the session is of a sealed log, and opens only beside it, with its keys:"
+            " name the data folder or the broker; who was forgotten since closes it"
+        )
     return checkpoint.load(orjson.dumps(session.header.checkpoint))
 
 
-def _opened(agent: str, session: Session) -> SessionSpan:
+def opened(agent: str, session: Session) -> SessionSpan:
+    """Return the place of a session that begins."""
     return SessionSpan(
         agent=agent,
         id=session.id,
@@ -188,7 +220,8 @@ def _opened(agent: str, session: Session) -> SessionSpan:
     )
 
 
-def _with_step(span: SessionSpan, session: Session, step: Step) -> SessionSpan:
+def with_step(span: SessionSpan, session: Session, step: Step) -> SessionSpan:
+    """Return a session's place with one more group."""
     messages = [output.message for output in step.outputs]
     decided = [each for each in messages if isinstance(each, Decided)]
     spoke = sum(1 for each in decided if each.final and each.silence is None)
@@ -204,7 +237,8 @@ def _with_step(span: SessionSpan, session: Session, step: Step) -> SessionSpan:
     )
 
 
-def _packs(state: PartitionState, agent: str) -> set[str]:
+def packs_of(state: PartitionState, agent: str) -> set[str]:
+    """Return the digests of the packs that are in force for an agent."""
     refs = [*state.shared.packs.values()]
     if agent in state.agents:
         refs += state.agents[agent].packs.values()

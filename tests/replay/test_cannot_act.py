@@ -25,7 +25,7 @@ from streams.errors import LogRefused
 from streams.groups import answer
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import reading
-from streams.jetstream.read import open_reader
+from streams.jetstream.sealed_log import open_reader
 from streams.log import GroupWrite
 from tests.bench.session import PARTITION
 from tests.memory_log import MemoryLog
