@@ -4,7 +4,7 @@ State is read from the worker's memory; an event is published like any sensor's,
 the log holds it.
 """
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -29,6 +29,7 @@ from echoic.errors import EchoicError
 from handlers.aids import PackLibrary
 from schemas.state.agent import PartitionState
 from schemas.values import subjects
+from schemas.values.subjects import partition_of
 from schemas.values.vectors import Embedder
 from streams.log import ReadableLog
 
@@ -43,8 +44,8 @@ class Serving:
     log: ReadableLog
     embedder: Embedder
     library: PackLibrary
-    partitions: Sequence[int] = subjects.ALL_PARTITIONS
-    """The partitions of this process; requests for others are forwarded to their owner."""
+    owns: Callable[[int], bool] = subjects.ALL_PARTITIONS.__contains__
+    """Whether a partition is this process's; requests for others go to their owner."""
 
     @property
     def of_owner(self) -> Mapping[str, Call]:
@@ -67,7 +68,7 @@ class Serving:
         Raises:
             LogUnavailable: another process knows, and does not answer.
         """
-        if subjects.partition_of(agent) not in self.partitions:
+        if not self.owns(subjects.partition_of(agent)):
             return await owners.state_elsewhere(self.client, agent)
         remembered = self._remembered(agent)
         return as_fields(remembered, agent) if remembered else None
@@ -78,7 +79,7 @@ class Serving:
         Raises:
             LogUnavailable: another process knows, and does not answer.
         """
-        if subjects.partition_of(agent) not in self.partitions:
+        if not self.owns(subjects.partition_of(agent)):
             return await owners.called_elsewhere(self.client, name, agent, body)
         request = BY_NAME[name].request
         assert request is not None, "each query has a request of its own"
@@ -90,7 +91,11 @@ class Serving:
         if remembered is None:
             return refusal("unknown_agent", f"nothing is known of {agent!r} here")
         at_hand = queries.AtHand(remembered, self.log, self.embedder, self.library)
-        return await queries.QUERIES[name](at_hand, asked)
+        found = await queries.QUERIES[name](at_hand, asked)
+        # It may have moved meanwhile, and others know more by now.
+        if not self.owns(subjects.partition_of(agent)):
+            return await owners.called_elsewhere(self.client, name, agent, body)
+        return found
 
     async def message(self, agent: str, body: Mapping[str, Any]) -> Reply:
         """Publish a person's words, and return the response, or why there is none."""
@@ -108,7 +113,7 @@ class Serving:
         except UnfitError as unfit:
             return unfit.reply
         # Read before publishing, so that the wait for the answer starts before the event.
-        after = await self.log.last_sequence("ev.>")
+        after = await self.log.last_sequence(f"ev.{partition_of(agent)}.>")
         await publish.publish(self.client, agent, event, event_id=event_id)
         try:
             record = await publish.decided_on(

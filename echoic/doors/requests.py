@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Any, TypeVar
+from typing import Annotated, Any, TypeVar
 
 from pydantic import Field, ValidationError
 
@@ -15,6 +15,11 @@ MOST_HEURISTICS = 1_000
 
 MOST_FAULTS = 32
 """How many wrong fields a reply names."""
+
+_INSIDE, _EDGE = r"[^\x00-\x1f\x7f-\x9f]", r"[^\x00-\x20\x7f-\x9f]"
+EventId = Annotated[Name, Field(pattern=f"^{_EDGE}({_INSIDE}*{_EDGE})?$")]
+"""A caller's own id of an event. It becomes a header at the broker, which brings back neither
+control characters nor blanks at an end."""
 
 P = TypeVar("P", bound=Part)
 
@@ -63,7 +68,7 @@ class UserMessage(Part):
     text: Personal = Field(min_length=1, max_length=TEXT_LIMIT)
     person: Token | None = None
     """Who says it; None: nobody in particular."""
-    event_id: Name | None = None
+    event_id: EventId | None = None
     """Of the caller's own, so that a repeated call is decided on once."""
     sentiment: Signed | None = None
     urgency: Unit | None = None
@@ -76,7 +81,7 @@ class EventToDecide(Sensed):
 
     source: str = PERSON
     type: str = PERSONS_WORDS
-    event_id: Name | None = None
+    event_id: EventId | None = None
 
 
 class EventToSense(Sensed):
@@ -84,7 +89,7 @@ class EventToSense(Sensed):
 
     source: Name
     type: Name
-    event_id: Name | None = None
+    event_id: EventId | None = None
 
 
 class InvalidRequestError(Exception):

@@ -5,13 +5,14 @@ from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequenc
 from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from http import HTTPStatus
+from typing import Protocol
 
 from websockets.asyncio.server import Server, ServerConnection, serve
 from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.typing import Origin
 
-from echoic.doors.engines.seat import Seat
+from echoic.doors.engines.seat import Seat, Socket
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
@@ -27,6 +28,19 @@ FRAME_BYTES = 2 * SENSOR_MESSAGE_BYTES
 
 PING_S = 10.0
 """Seconds between pings, and until one without an answer ends the connection."""
+
+
+class Playing(Protocol):
+    """What plays one character with whoever connects."""
+
+    async def open(self) -> None:
+        """Begin to hear what the character does and says."""
+
+    def close(self) -> None:
+        """Let go of what waits."""
+
+    async def play(self, socket: Socket) -> None:
+        """Serve a connection until it ends."""
 
 
 class _SensorClient(BrokerClient):
@@ -63,21 +77,23 @@ class Bridge:
 async def bridge(
     access: Mapping[str, Credentials],
     source: str,
-    token: str,
+    token: str | None,
     *,
     listen: tuple[str, int],
     origins: Sequence[str] = (),
+    seat: Callable[[BrokerClient, str, str], Playing] = Seat,
 ) -> AsyncIterator[Bridge]:
     """Serve engines for the characters with `access`, for the length of the block.
 
-    `origins` are the web pages that may connect; programs that name none always may.
+    `origins` are the web pages that may connect; programs that name none always may. Without
+    a token anybody may connect, by any path, for the one character that there is.
 
     Raises:
         LogUnavailable: the broker does not answer, or refuses the credentials.
         OSError: the address is in use.
     """
     async with AsyncExitStack() as stack:
-        seats: dict[str, Seat] = {}
+        seats: dict[str, Playing] = {}
         clients = []
         for agent, credentials in access.items():
             client = await stack.enter_async_context(
@@ -85,10 +101,11 @@ async def bridge(
             )
             assert isinstance(client, _SensorClient), "of the kind that was asked for"
             clients.append(client)
-            seats[PREFIX + agent] = seat = Seat(client, agent, source)
-            await seat.open()
-            stack.callback(seat.close)
-        admit = _Admission(token, frozenset(seats))
+            seats[PREFIX + agent] = made = seat(client, agent, source)
+            await made.open()
+            stack.callback(made.close)
+        assert token is not None or len(seats) == 1, "nobody says which is meant"
+        admit = _Admission(token, frozenset(seats)) if token is not None else None
         host, port = listen
         server = serve(
             _handler(seats),
@@ -130,10 +147,12 @@ class _Admission:
         return None
 
 
-def _handler(seats: Mapping[str, Seat]) -> Handler:
+def _handler(seats: Mapping[str, Playing]) -> Handler:
+    only = next(iter(seats.values()))
+
     async def play(connection: ServerConnection) -> None:
         assert connection.request is not None, "it was admitted"
         with suppress(ConnectionClosed):
-            await seats[connection.request.path].play(connection)
+            await seats.get(connection.request.path, only).play(connection)
 
     return play

@@ -7,11 +7,15 @@ from uuid import NAMESPACE_URL, uuid5
 
 import orjson
 from fastapi import Header, Request
+from starlette.requests import ClientDisconnect
 
 from echoic.doors.http.problems import ProblemError
 from echoic.doors.http.tokens import AccessToken
+from schemas.codec.decode import NESTING_LIMIT, depth
 
 BODY_BYTES = 1_048_576
+SMALL_BYTES = 65_536
+"""Of a body that is no list of events; a message to the broker has no more."""
 BODY_S = 10.0
 """Seconds that a client may take to send a body."""
 
@@ -29,8 +33,13 @@ CLOUD_BATCH = "application/cloudevents-batch+json"
 
 Fields = Mapping[str, Any]
 
+_CLOSE = {"Connection": "close"}
+"""What is left of a body is not waited for."""
 
-async def read(request: Request, *accepted: str) -> tuple[str, Any]:
+
+async def read(
+    request: Request, *accepted: str, most_bytes: int = BODY_BYTES
+) -> tuple[str, Any]:
     """Return a body's media type, without parameters, and what its JSON says.
 
     Raises:
@@ -43,15 +52,23 @@ async def read(request: Request, *accepted: str) -> tuple[str, Any]:
         )
     try:
         async with asyncio.timeout(BODY_S):
-            body = await _limited(request)
+            body = await _limited(request, most_bytes)
     except TimeoutError:
-        raise ProblemError(
-            408, "too_slow", f"the body did not come within {BODY_S:g} s"
-        ) from None
+        late = f"the body did not come within {BODY_S:g} s"
+        raise ProblemError(408, "too_slow", late, headers=_CLOSE) from None
+    except ClientDisconnect:
+        # Nobody hears it; raised on, it would be in the log with all that led to it.
+        raise ProblemError(400, "incomplete", "the body has no end") from None
     try:
-        return kind, orjson.loads(body)
+        told = orjson.loads(body)
     except orjson.JSONDecodeError as error:
         raise ProblemError(400, "not_json", f"the body is no JSON: {error}") from error
+    # As the mind would, counted at once for all events of a list.
+    brackets = body.count(b"[") + body.count(b"{")
+    if brackets > NESTING_LIMIT and depth(told) > NESTING_LIMIT:
+        detail = f"nested deeper than {NESTING_LIMIT} levels"
+        raise ProblemError(400, "too_deep", detail)
+    return kind, told
 
 
 async def read_object(request: Request) -> Fields:
@@ -60,7 +77,7 @@ async def read_object(request: Request) -> Fields:
     Raises:
         ProblemError: as `read`, or it is something else.
     """
-    _, body = await read(request, PLAIN)
+    _, body = await read(request, PLAIN, most_bytes=SMALL_BYTES)
     if not isinstance(body, dict):
         raise ProblemError(400, "not_an_object", "the body must be a JSON object")
     return body
@@ -98,15 +115,14 @@ def own_id(token: AccessToken, key: str | None, place: int = 0) -> str | None:
     return key and str(uuid5(NAMESPACE_URL, f"{token.name}/{place}/{key}"))
 
 
-async def _limited(request: Request) -> bytes:
+async def _limited(request: Request, most_bytes: int) -> bytes:
     parts: list[bytes] = []
     size = 0
     async for part in request.stream():
         size += len(part)
-        if size > BODY_BYTES:
-            raise ProblemError(
-                413, "too_large", f"a body has at most {BODY_BYTES:,} bytes"
-            )
+        if size > most_bytes:
+            detail = f"such a body has at most {most_bytes:,} bytes"
+            raise ProblemError(413, "too_large", detail, headers=_CLOSE)
         parts.append(part)
     return b"".join(parts)
 

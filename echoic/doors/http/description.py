@@ -7,7 +7,7 @@ from pydantic import BaseModel, Field
 
 from echoic.doors.http import bodies
 from echoic.doors.http.problems import Problem
-from echoic.doors.requests import EventToSense
+from echoic.doors.requests import EventId, EventToSense
 from schemas.messages.feedback import FeedbackGiven
 from schemas.values.base import Name, Token
 
@@ -30,7 +30,7 @@ class CloudEvent(BaseModel):
     """
 
     specversion: Literal["1.0"]
-    id: str = Field(min_length=1, max_length=200)
+    id: EventId
     source: str
     type: str
     subject: Token | None = None

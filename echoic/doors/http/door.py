@@ -1,6 +1,6 @@
 """The door itself: what its routes share, and who may use them."""
 
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
 from dataclasses import dataclass, field
 from typing import Annotated
 
@@ -8,7 +8,7 @@ from fastapi import Depends, Request
 from fastapi.security import HTTPAuthorizationCredentials, HTTPBearer
 
 from echoic.client.connection import Connection
-from echoic.doors.http.limits import Limits
+from echoic.doors.http.limits import Limits, neighbourhood
 from echoic.doors.http.problems import ProblemError
 from echoic.doors.http.tokens import AccessToken, Scope, TokenFile
 
@@ -26,21 +26,26 @@ class Door:
     limits: Limits = field(default_factory=Limits)
 
 
-def door_of(request: Request) -> Door:
+# All of these are coroutines: FastAPI runs any other in a thread, where what is counted could
+# be counted wrong.
+async def door_of(request: Request) -> Door:
     """Return the door that a request came through."""
     door: Door = request.app.state.door
     return door
 
 
-def allowed(scope: Scope) -> Callable[..., AccessToken]:
+def allowed(scope: Scope) -> Callable[..., AsyncIterator[AccessToken]]:
     """Return a dependency: the request's token, if it has that scope and room is left."""
 
-    def check(
+    async def check(
+        request: Request,
         door: Annotated[Door, Depends(door_of)],
         given: Annotated[HTTPAuthorizationCredentials | None, Depends(_bearer)],
-    ) -> AccessToken:
+    ) -> AsyncIterator[AccessToken]:
         token = door.tokens.find(given.credentials) if given is not None else None
         if token is None:
+            if given is not None and request.client is not None:
+                door.limits.guess(neighbourhood(request.client.host))
             raise ProblemError(
                 401,
                 "no_token",
@@ -52,9 +57,14 @@ def allowed(scope: Scope) -> Callable[..., AccessToken]:
                 403, "not_allowed", f"the token {token.name!r} has no scope {scope!r}"
             )
         door.limits.take(token)
-        return token
+        with door.limits.request(token):
+            yield token
 
     return check
+
+
+may_read = allowed("read")
+"""The same for all, so that a request is counted once."""
 
 
 def own_agent(token: AccessToken, agent: str) -> str:
@@ -71,9 +81,7 @@ def own_agent(token: AccessToken, agent: str) -> str:
     return agent
 
 
-def readable(
-    agent: str, token: Annotated[AccessToken, Depends(allowed("read"))]
-) -> str:
+async def readable(agent: str, token: Annotated[AccessToken, Depends(may_read)]) -> str:
     """Return the agent of a path, if the token may read what it decides.
 
     Raises:

@@ -71,6 +71,11 @@ def of_refusal(error: Mapping[str, Any]) -> ProblemError:
 async def answer(request: Request, error: Exception) -> JSONResponse:
     """Answer a request by a problem."""
     assert isinstance(error, ProblemError), "it is registered for these alone"
+    return response(error)
+
+
+def response(error: ProblemError) -> JSONResponse:
+    """Return what is answered."""
     return JSONResponse(
         error.problem.model_dump(exclude_defaults=True),
         error.problem.status,
@@ -83,6 +88,6 @@ _BODY = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     code: {"content": _BODY, "description": HTTPStatus(code).phrase}
-    for code in (400, 401, 403, 404, 408, 413, 415, 429, 503, 504, 507)
+    for code in (400, 401, 403, 404, 408, 413, 415, 429, 431, 503, 504, 507)
 }
 """What any route may answer besides, for the description of the door."""

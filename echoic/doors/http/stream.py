@@ -1,13 +1,13 @@
 """Server-sent events: what an agent's mind puts out, resumed by sequence."""
 
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator
 from typing import Annotated, Literal
 
 import orjson
 from fastapi import APIRouter, Depends, Header, Query
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 
-from echoic.doors.http.door import Door, allowed, door_of, readable
+from echoic.doors.http.door import Door, door_of, may_read, readable
 from echoic.doors.http.tokens import AccessToken
 from schemas.codec.decode import read_output
 from schemas.values.record import Record
@@ -22,7 +22,7 @@ AT_ONCE = 100
 Kind = Literal["decision", "fire", "outcome", "learning"]
 
 
-def _position(
+async def _position(
     after: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
     last_event_id: Annotated[str | None, Header(pattern="^[0-9]{1,18}$")] = None,
 ) -> int | None:
@@ -30,10 +30,10 @@ def _position(
     return int(last_event_id) if last_event_id is not None else after
 
 
-def _counted(
+async def _counted(
     door: Annotated[Door, Depends(door_of)],
-    token: Annotated[AccessToken, Depends(allowed("read"))],
-) -> Iterator[AccessToken]:
+    token: Annotated[AccessToken, Depends(may_read)],
+) -> AsyncIterator[AccessToken]:
     """Count an open stream until its client is gone."""
     with door.limits.stream(token):
         yield token

@@ -24,6 +24,9 @@ from streams.topology import SENSOR_MESSAGE_BYTES
 EVENT_BYTES = SENSOR_MESSAGE_BYTES - 2_000
 """Of an event as JSON; the rest is for the headers that go with it."""
 
+_TRACE_BYTES = 513
+"""A trace's header has fewer; a larger one could make the event too large for the broker."""
+
 router = APIRouter(prefix="/v1", tags=["writing"])
 
 Fields = dict[str, Any]
@@ -127,18 +130,20 @@ async def post_outcome(
     key: bodies.Key = None,
 ) -> Kept:
     """Report how it turned out what a decision advised."""
-    body = await bodies.read_object(request)
-    report = {
-        "source": token.sources[0] if token.sources else token.name,
-        "type": "outcome",
-        "in_reply_to": body.get("decision_id"),
-        **{name: body[name] for name in body if name != "decision_id"},
-    }
-    report.setdefault("text", f"That {report.get('outcome')}.")
-    if not isinstance(report["in_reply_to"], str) or "outcome" not in report:
+    body = dict(await bodies.read_object(request))
+    decision, outcome = body.pop("decision_id", None), body.get("outcome")
+    # With another type, or without an outcome, it would be an event, which is another scope.
+    known = isinstance(decision, str) and isinstance(outcome, str)
+    if not known or {"type", "in_reply_to"} & body.keys():
         raise ProblemError(
-            400, "invalid", "an outcome has a decision_id and an outcome"
+            400, "invalid", "an outcome has a decision_id and an outcome, and no type"
         )
+    report = {
+        "text": f"That {outcome}.",
+        **body,
+        "type": "outcome",
+        "in_reply_to": decision,
+    }
     own = bodies.own_id(token, key)
     kept = await _publish(
         door.connection.client, token, report, own, request, is_report=True
@@ -170,7 +175,7 @@ async def _publish(
     trace = {
         name: value
         for name in ("traceparent", "tracestate")
-        if (value := request.headers.get(name)) is not None
+        if len(value := request.headers.get(name, "")) in range(1, _TRACE_BYTES)
     }
     try:
         done = await publish.publish(client, agent, event, event_id=id_, headers=trace)
@@ -195,27 +200,32 @@ def _event(
     body = dict(told)
     agent = _agent(token, body.pop("agent", None))
     _claim(token, body, "person")
-    if not is_report:
-        _check_source(token, body)
+    _check_source(token, body, or_name=is_report)
     given = body.get("event_id")
+    # Before it is read: a long list of faults is as costly as a long event.
+    _check_size(len(orjson.dumps(body)), 2 * EVENT_BYTES)
     _, event = event_of(agent, EventToSense, body)
-    size = len(event.model_dump_json(exclude_none=True).encode())
-    if size > EVENT_BYTES:
-        detail = f"an event has at most {EVENT_BYTES:,} bytes, not {size:,}"
-        raise UnfitError(refusal("too_large", detail))
+    _check_size(len(event.model_dump_json(exclude_none=True).encode()), EVENT_BYTES)
     return agent, given, event
 
 
-def _check_source(token: AccessToken, body: Fields) -> None:
+def _check_size(size: int, most: int) -> None:
+    if size > most:
+        detail = f"an event has at most {EVENT_BYTES:,} bytes, not {size:,}"
+        raise UnfitError(refusal("too_large", detail))
+
+
+def _check_source(token: AccessToken, body: Fields, *, or_name: bool) -> None:
     """Fill in the source, and refuse one that is not the token's, or another's outcome.
 
     Raises:
         ProblemError: the token does not allow it.
     """
-    if token.sources:
-        body.setdefault("source", token.sources[0])
-    if body.get("source") not in token.sources:
-        known = ", ".join(token.sources) or "none"
+    sources = token.sources or ((token.name,) if or_name else ())
+    if sources:
+        body.setdefault("source", sources[0])
+    if body.get("source") not in sources:
+        known = ", ".join(sources) or "none"
         raise ProblemError(
             403, "not_allowed", f"the token {token.name!r} has the sources: {known}"
         )

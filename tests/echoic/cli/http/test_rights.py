@@ -1,8 +1,11 @@
 """What a client of `echoic http` may not do, and what it is told then."""
 
 import ssl
+from contextlib import closing
+from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import pytest
 
@@ -64,6 +67,130 @@ def test_a_right_that_a_token_does_not_have(
 
     assert answered.status_code == 403, answered.text
     assert answered.json()["reason"] == "not_allowed"
+
+
+EVENT = {"type": "t", "text": "x"}
+VOTE = {"decision_id": "x", "rating": "positive"}
+OWN, OTHERS = f"/v1/agents/{AGENT}", "/v1/agents/bob"
+ROUTES: dict[str, list[tuple[str, str, object]]] = {
+    "events": [("POST", "/v1/events", EVENT), ("POST", "/v1/events", [EVENT])],
+    "feedback": [("POST", "/v1/feedback", VOTE)],
+    "outcomes": [("POST", "/v1/outcomes", {"decision_id": "x", "outcome": "failed"})],
+    "read": [
+        ("GET", f"{OWN}/{each}", None)
+        for each in (
+            "decisions",
+            "decisions/ab",
+            "decisions/ab/explanation",
+            "sessions",
+            "state",
+            "stream",
+        )
+    ],
+}
+
+
+@pytest.mark.parametrize("scope", ROUTES)
+def test_a_scope_opens_its_own_routes_alone(client: Client, scope: str) -> None:
+    """All others are closed, and so are those of another agent, however it is written."""
+    one = client("--scope", scope, "--burst", "1000")
+    closed = [each for other in ROUTES if other != scope for each in ROUTES[other]] + [
+        (method, path.replace(OWN, OTHERS), {**body, "agent": "bob"})
+        for method, path, body in ROUTES[scope]
+        if isinstance(body, dict)
+    ]
+
+    answered = [one.request(method, path, json=body) for method, path, body in closed]
+
+    assert {each.status_code for each in answered} == {403}
+
+
+@pytest.mark.parametrize(
+    "told",
+    [
+        {"source": "user"},
+        {"source": "agent"},
+        {"source": None},
+        {"type": "message"},
+        {"type": "control"},
+        {"outcome": None, "text": "Hello"},
+        {"outcome": ["succeeded"]},
+        {"in_reply_to": None},
+        {"person": "ada"},
+        {"agent": "bob"},
+    ],
+)
+def test_an_outcome_is_no_way_to_say_something_else(
+    client: Client, told: dict[str, object]
+) -> None:
+    """The scope of outcomes sends neither events nor what another source says."""
+    one = client("--scope", "outcomes", "--source", "kitchen")
+    body = {"decision_id": "x", "outcome": "succeeded", **told}
+
+    assert one.post("/v1/outcomes", json=body).status_code in (400, 403)
+
+
+@pytest.mark.parametrize(
+    "path",
+    [
+        f"{OTHERS}/state",
+        f"{OWN}/../bob/state",
+        f"{OWN}/%2e%2e/bob/state",
+        f"{OWN}%2f..%2fbob/state",
+        "/v1/agents//state",
+        "/v1/agents/*/state",
+        "/v1/agents/%3e/state",
+        "/v1/agents/_/state",
+        f"/v1/agents/{AGENT.upper()}/state",
+        f"{OWN}%00/state",
+        f"{OWN}%20/state",
+        f"{OWN}.bob/state",
+        f"{OWN};bob/state",
+        "//v1/agents/bob/state",
+        "/v1/agents/bob/state/",
+    ],
+)
+def test_no_path_leads_to_another_agent(door: str, client: Client, path: str) -> None:
+    """As it stands, without the client making it plain before."""
+    one = client("--scope", "read", "--burst", "1000")
+    url = urlsplit(door)
+    with closing(HTTPConnection(url.hostname or "", url.port)) as connection:
+        connection.request("GET", path, headers=dict(one.headers))
+        answered = connection.getresponse()
+        body = answered.read()
+
+    assert answered.status in (307, 400, 403, 404), body
+    assert b'"agent"' not in body
+
+
+@pytest.mark.parametrize(
+    "body",
+    [
+        {**EVENT, "person": "ben"},
+        {**EVENT, "person": ""},
+        {**EVENT, "person": None},
+        {**EVENT, "person": ["ada"]},
+        {**EVENT, "source": "user"},
+        {**EVENT, "source": "agent"},
+        {**EVENT, "source": "ada.control"},
+        {**EVENT, "agent": "bob"},
+        {**EVENT, "agent": "_"},
+        {**EVENT, "agent": ">"},
+        {**EVENT, "type": "control"},
+        {**EVENT, "type": "feedback"},
+        {**EVENT, "type": "a.b"},
+        {**EVENT, "type": ">"},
+        {**EVENT, "outcome": "succeeded", "in_reply_to": "x"},
+    ],
+)
+def test_a_persons_token_speaks_for_that_person_alone(
+    client: Client, body: object
+) -> None:
+    """As no other person or source, for no other agent, and with no other right."""
+    one = client("--person", "ada", "--burst", "1000")
+
+    assert one.post("/v1/events", json=body).status_code in (400, 403)
+    assert one.post("/v1/events", json=[EVENT, body]).status_code == 207
 
 
 @pytest.mark.parametrize(

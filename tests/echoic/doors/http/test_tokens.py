@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from echoic.doors.http.limits import STREAMS, Limits
+from echoic.doors.http.limits import GUESSES, MOST_GUESSERS, REQUESTS, STREAMS, Limits
 from echoic.doors.http.problems import ProblemError
 from echoic.doors.http.tokens import AccessToken, TokenFile, new_token
 from echoic.errors import EchoicError, NotFoundError
@@ -132,6 +132,48 @@ def test_streams_are_counted_while_they_are_open() -> None:
     open_[0].__exit__(None, None, None)
     with limits.stream(given):
         pass
+
+
+def test_requests_are_counted_while_they_are_open() -> None:
+    """Who keeps many open waits; another does not."""
+    limits, given = Limits(), token(name="greedy", burst=1000)
+    other = given.model_copy(update={"digest": "1" * 64})
+    open_ = [limits.request(given) for _ in range(REQUESTS)]
+    for each in open_:
+        each.__enter__()
+
+    with pytest.raises(ProblemError, match="requests"), limits.request(given):
+        raise AssertionError
+    with limits.request(other):
+        pass
+
+
+def test_an_address_that_guesses_waits() -> None:
+    """One a second is counted then, and others do not wait at all."""
+    now = 0.0
+    limits = Limits(lambda: now)
+    for _ in range(GUESSES):
+        limits.guess("10.0.0.1")
+
+    with pytest.raises(ProblemError) as refused:
+        limits.guess("10.0.0.1")
+    assert refused.value.problem.status == 429
+    limits.guess("10.0.0.2")
+    now = 1.0
+    limits.guess("10.0.0.1")
+
+
+def test_guessers_take_bounded_memory() -> None:
+    """The one that was quiet for longest is forgotten, not the one that goes on."""
+    limits = Limits(lambda: 0.0)
+    for _ in range(GUESSES):
+        limits.guess("first")
+    for number in range(2 * MOST_GUESSERS):
+        limits.guess(f"a{number}")
+        with pytest.raises(ProblemError):
+            limits.guess("first")
+
+    assert len(limits._guessed) == MOST_GUESSERS
 
 
 def test_nobody_reads_the_file_while_it_is_written(tmp_path: Path) -> None:

@@ -1,0 +1,1 @@
+"""The door for Home Assistant: an agent as a device of it, by MQTT discovery."""

@@ -1,0 +1,201 @@
+"""The bridge: keeps the device's states fresh, and passes votes on.
+
+It is a program beside an instance, as the HTTP door is; what it does to itself does nothing to
+the instance. What Home Assistant may ask for is closed: a vote, and with the operator's
+leave to be mute.
+"""
+
+import asyncio
+from collections.abc import Callable
+from contextlib import suppress
+from dataclasses import dataclass, field
+
+from pydantic import ValidationError
+
+from echoic.client import asking, find, publish, watch
+from echoic.client.connection import Connection
+from echoic.doors.homeassistant import states
+from echoic.doors.homeassistant.discovery import Topics, document
+from echoic.doors.homeassistant.mqtt import Mqtt, MqttBroker, mqtt
+from echoic.errors import EchoicError, NotFoundError
+from replay.recording.decisions import DecisionRecord, DecisionRecords
+from schemas.messages.controls import Control
+from schemas.messages.executive import Muted
+from schemas.messages.feedback import FeedbackGiven
+from schemas.values.subjects import partition_of
+from streams.errors import StreamsError
+
+_REFRESH_S = 60.0
+
+_ON = {b"ON": True, b"OFF": False}
+
+
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """What the device is to show and allow."""
+
+    persons: tuple[str, ...]
+    """Whose rapport it shows; the first is who votes."""
+    may_control: bool
+    """Whether Home Assistant may have the agent mute."""
+    prefix: str = "homeassistant"
+
+
+@dataclass(slots=True)
+class Hub:
+    """A bridge over an open connection to both sides."""
+
+    connection: Connection
+    mqtt: Mqtt
+    wanted: Wanted
+    note: Callable[[str], None]
+    topics: Topics
+    last: str = ""
+    """The decision whose words are shown."""
+    shown: dict[str, object] = field(default_factory=dict)
+    """The states as they were last published, by topic."""
+
+    async def announce(self) -> None:
+        """Tell of the device each time that either side comes back."""
+        while True:
+            await self.mqtt.here.wait()
+            self.mqtt.here.clear()
+            self.mqtt.check()
+            self._tell_all()
+
+    async def follow(self, after: int) -> None:
+        """Show each decision on inputs after a sequence, and what else changes."""
+        log, agent = self.connection.log, self.topics.agent
+        records = DecisionRecords()
+        async for input_, outputs in watch.answered(log, agent, after):
+            for record in records.take(input_, outputs):
+                if record.is_final:
+                    self._show(record)
+            # Votes move the rapport, controls mute; nothing else is shown of the state.
+            if isinstance(input_.message, FeedbackGiven | Control):
+                await self.refresh()
+
+    async def obey(self) -> None:
+        """Do what Home Assistant asks for, one after the other."""
+        while True:
+            topic, payload = await self.mqtt.commands.get()
+            try:
+                await self._command(topic, payload)
+            except ValidationError:
+                self.note(f"{topic}: this is no vote")
+            except (EchoicError, StreamsError) as error:
+                self.note(f"{topic}: {error}")
+
+    async def begin(self) -> None:
+        """Show what is known already."""
+        log, agent = self.connection.log, self.topics.agent
+        with suppress(NotFoundError):
+            record = await find.last_decision(log, agent)
+            if record.said is not None:
+                self._show_said(record)
+        await self.refresh()
+
+    async def keep(self) -> None:
+        """Show what changes with time alone: rapport drifts, a mute for a while lapses."""
+        while True:
+            await asyncio.sleep(_REFRESH_S)
+            with suppress(StreamsError):
+                await self.refresh()
+
+    async def refresh(self) -> None:
+        """Show rapport, and whether the agent is mute, as they are now."""
+        client, agent = self.connection.client, self.topics.agent
+        try:
+            state = (await asking.ask(client, agent, "state", {}))["state"]
+        except EchoicError:
+            # A new agent: there is nothing to be shown yet.
+            return
+        self._put("rapport", states.rapport(state, self.wanted.persons))
+        if self.wanted.may_control:
+            self._put("mute", "ON" if states.is_mute(state) else "OFF")
+
+    async def _command(self, topic: str, payload: bytes) -> None:
+        if topic == self.topics.status:
+            # Home Assistant was started: it may have missed what was retained.
+            if payload == b"online":
+                self._tell_all()
+        elif topic == self.topics["vote"]:
+            await self._vote(payload)
+        elif topic == self.topics["mute/set"] and self.wanted.may_control:
+            is_mute = _ON.get(payload)
+            if is_mute is not None:
+                told = Muted(mode="mute", off=not is_mute)
+                await publish.tell(self.connection.log, self.topics.agent, told)
+
+    async def _vote(self, payload: bytes) -> None:
+        vote = states.Vote.model_validate_json(payload)
+        id_ = vote.decision_id or self.last
+        if not id_:
+            raise EchoicError("nothing was said yet that could be judged")
+        given = FeedbackGiven(
+            decision_id=id_,
+            rating=vote.rating,
+            actor=self.wanted.persons[0],
+            comment=vote.comment,
+            channel="homeassistant",
+        )
+        await publish.tell(self.connection.log, self.topics.agent, given)
+
+    def _show(self, record: DecisionRecord) -> None:
+        event = states.decision(record)
+        # Not retained: Home Assistant takes an event that was for none.
+        self.mqtt.publish(self.topics["decision"], event, retain=False)
+        if record.said is not None:
+            self._show_said(record)
+
+    def _show_said(self, record: DecisionRecord) -> None:
+        self.last = record.id
+        self._put("said", states.said(record))
+
+    def _put(self, name: str, state: object) -> None:
+        topic = self.topics[name]
+        if self.shown.get(topic) != state:
+            self.shown[topic] = state
+            self.mqtt.publish(topic, state, retain=True)
+
+    def _tell_all(self) -> None:
+        told = document(
+            self.topics, self.wanted.persons, may_control=self.wanted.may_control
+        )
+        self.mqtt.publish(self.topics.config, told, retain=True)
+        self.mqtt.publish(self.topics["available"], "online", retain=True)
+        for topic, state in self.shown.items():
+            self.mqtt.publish(topic, state, retain=True)
+
+
+async def serve(
+    connection: Connection,
+    broker: MqttBroker,
+    wanted: Wanted,
+    note: Callable[[str], None],
+) -> None:
+    """Be the agent's device until cancelled.
+
+    Raises:
+        NotRunningError: the MQTT broker does not answer, or not let us in.
+        StreamsError: the log is away.
+    """
+    agent = connection.settings.agent
+    topics = Topics(agent, wanted.prefix)
+    heard = [topics.status, topics["vote"]]
+    heard += [topics["mute/set"]] if wanted.may_control else []
+    # Read first, so that nothing which comes meanwhile is missed.
+    after = await watch.last_answered(connection.log, partition_of(agent))
+    async with mqtt(broker, f"echoic-{agent}", topics["available"], heard) as there:
+        hub = Hub(connection, there, wanted, note, topics)
+        await hub.begin()
+        try:
+            async with asyncio.TaskGroup() as tasks:
+                tasks.create_task(hub.announce())
+                tasks.create_task(hub.obey())
+                tasks.create_task(hub.keep())
+                tasks.create_task(hub.follow(after))
+                note(f"{agent} is a device of Home Assistant: {topics.config}")
+        except ExceptionGroup as group:
+            # The first ended the others.
+            raise group.exceptions[0] from group

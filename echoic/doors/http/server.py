@@ -1,0 +1,72 @@
+"""The door's server: uvicorn, with a guard before it."""
+
+import asyncio
+from collections.abc import Callable, Sequence
+from functools import partial
+
+import uvicorn
+from starlette.types import ASGIApp
+
+from echoic.doors.http.guard import Guard, GuardedProtocol
+from echoic.doors.http.heads import Heads
+
+_GOODBYE_S = 5
+_LOOK_S = 0.05
+
+
+async def serve(
+    app: ASGIApp,
+    listen: tuple[str, int],
+    guard: Guard,
+    *,
+    proxies: Sequence[str] = (),
+    has_lifespan: bool = False,
+    begun: Callable[[str], object],
+) -> None:
+    """Serve until interrupted or cancelled; `begun` is called with the address once it listens.
+
+    Args:
+        app: What answers.
+        listen: Host and port; the port may be 0 for a free one.
+        guard: What its connections may take, and the context of https.
+        proxies: Addresses whose word counts on whom they bring.
+        has_lifespan: Whether the application is told of its beginning and its end.
+        begun: Takes the address as a URL.
+    """
+    config = uvicorn.Config(
+        Heads(app),
+        *listen,
+        http=partial(GuardedProtocol, guard),  # type: ignore[arg-type]
+        # Besides: each would be a door of its own, without a guard.
+        ws="none",
+        proxy_headers=bool(proxies),
+        forwarded_allow_ips=list(proxies),
+        # A client's faults are no news: it could fill the disk with them.
+        log_level="error",
+        access_log=False,
+        server_header=False,
+        timeout_graceful_shutdown=_GOODBYE_S,
+        lifespan="on" if has_lifespan else "off",
+    )
+    server = uvicorn.Server(config)
+    serving = asyncio.create_task(server.serve())
+    # It tells nobody when it has begun to listen.
+    while not server.started and not serving.done():  # noqa: ASYNC110
+        await asyncio.sleep(_LOOK_S)
+    if server.started:
+        scheme = "http" if guard.context is None else "https"
+        begun(f"{scheme}://{_bound(server)}")
+    try:
+        await asyncio.shield(serving)
+    except asyncio.CancelledError:
+        # So that its sockets are closed.
+        server.should_exit = True
+        await serving
+        raise
+
+
+def _bound(server: uvicorn.Server) -> str:
+    """Return the address that a server listens on; its port may have been left open."""
+    bound = server.servers[0].sockets[0].getsockname()
+    host = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
+    return f"{host}:{bound[1]}"
