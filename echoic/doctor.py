@@ -20,6 +20,7 @@ from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
 from echoic.client.owners import owners, unowned
 from echoic.client.read_models import serving_version
+from echoic.client.sharing import Sharing, sharing
 from echoic.client.watch import last_answered, settings_in_force
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
@@ -87,6 +88,24 @@ async def of_instance(settings: Settings) -> list[Check]:
     except (EchoicError, StreamsError, OSError) as error:
         instance = Check("instance", "problem", str(error), "echoic down; echoic up")
         return [instance, *would_use]
+
+
+async def _privacy(connection: Connection) -> Finding:
+    keys = connection.log.keyring
+    if keys is None:
+        return (
+            "notice",
+            "the log is in clear: nobody can be forgotten (privacy.seal=off)",
+        )
+    begun = await keys.unfinished()
+    if begun:
+        agent, person = begun[0]
+        return (
+            "problem",
+            f"{counted(len(begun), 'person')} not wholly forgotten",
+            f"echoic forget {person} --agent {agent}",
+        )
+    return "fine", "the log is sealed, and nobody is half forgotten"
 
 
 async def of_flow(connection: Connection) -> list[Check]:
@@ -216,6 +235,8 @@ async def _worker(connection: Connection) -> Finding:
             f"{counted(behind, 'partition')} with inputs that nobody answered",
             "wait a moment, else: echoic down; echoic up",
         )
+    if (shared := await sharing(connection.client)) is not None:
+        return _of_sharing(shared)
     found = await owners(connection.client)
     if found and (missing := unowned(found)):
         return (
@@ -225,6 +246,19 @@ async def _worker(connection: Connection) -> Finding:
         )
     by = f" by {len(found)} processes" if found else ""
     return "fine", f"every input is answered{by}"
+
+
+def _of_sharing(shared: Sharing) -> Finding:
+    """Say who shares the agents; partitions without an owner wait for one."""
+    shares = ", ".join(f"{each.name} {len(each.partitions)}" for each in shared.workers)
+    if shared.unowned:
+        unowned = " ".join(map(str, shared.unowned))
+        return (
+            "problem",
+            f"nobody owns the partitions {unowned}; by worker: {shares}",
+            "wait a moment: they are taken by another worker within ten seconds",
+        )
+    return "fine", f"every input is answered; partitions by worker: {shares}"
 
 
 async def _read_models(connection: Connection) -> Finding:
@@ -300,4 +334,5 @@ _LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
     "read models": _read_models,
     "quarantine": _quarantine,
     "quiet": _quiet,
+    "privacy": _privacy,
 }

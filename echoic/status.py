@@ -11,6 +11,7 @@ from echoic.client import find, known_agents, peace
 from echoic.client.connection import Connection
 from echoic.client.instance_note import read_note
 from echoic.client.peace import Peace
+from echoic.client.sharing import SharingWorker, sharing
 from echoic.client.watch import settings_in_force
 from echoic.errors import NotFoundError
 from replay.recording.decisions import DecisionRecord
@@ -35,6 +36,8 @@ class Status:
     mind: MindSettings
     worker: str
     """Whether every input is answered, in words."""
+    workers: tuple[SharingWorker, ...]
+    """Who shares the partitions by leases; () where nobody does."""
     read_models: str
     quarantine: str
     """What was quarantined, by reason, in words."""
@@ -53,7 +56,7 @@ async def look(connection: Connection) -> Status:
     note = None if settings.nats_url else read_note(settings.data)
     named = await known_agents.names(connection.client)
     found = {check.name: check.found for check in await doctor.of_flow(connection)}
-    database = connection.database_url
+    database, shared = connection.database_url, await sharing(connection.client)
     mind = await settings_in_force(connection.log, 0)
     return Status(
         process=note.pid if note else None,
@@ -67,6 +70,7 @@ async def look(connection: Connection) -> Status:
         last_message=await connection.log.last_sequence("ev.>"),
         mind=mind,
         worker=found["worker"],
+        workers=shared.workers if shared is not None else (),
         read_models=found["read models"],
         quarantine=found["quarantine"],
         peace=tuple(await peace.of_all(connection)),

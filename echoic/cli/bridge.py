@@ -4,7 +4,7 @@ import asyncio
 import secrets
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
@@ -18,6 +18,9 @@ from echoic.packs import bundled
 from echoic.terminal.output import note
 from streams.embedded import write_private
 from streams.jetstream.accounts import Credentials
+
+if TYPE_CHECKING:
+    from echoic.doors.engines.server import Bridge
 
 app = new_app("bridge", "Let game engines be the bodies of characters.")
 
@@ -64,7 +67,7 @@ def bridge(
     given = _read(token_file) if token_file is not None else None
 
     async def run() -> None:
-        access = await _access(settings, names, source, tuple(person or ()))
+        access = await granted(settings, names, source, tuple(person or ()))
         token = given or _own_token(settings.data / "bridge.token")
         await _serve(access, source, token, host_port, tuple(origin or ()))
 
@@ -73,7 +76,7 @@ def bridge(
     asyncio.run(run())
 
 
-async def _access(
+async def granted(
     settings: Settings, names: tuple[str, ...], source: str, persons: tuple[str, ...]
 ) -> dict[str, Credentials]:
     """Return a sensor's credentials for each character; no more rights are used."""
@@ -102,9 +105,18 @@ async def _serve(
     async with served(access, source, token, listen=listen, origins=origins) as bridge:
         for name in access:
             note(f"ws://{host}:{bridge.port}/v1/{name}")
-        # The client library tells nobody.
-        while not bridge.is_refused:  # noqa: ASYNC110
-            await asyncio.sleep(_LOOK_S)
+        await until_refused(bridge, source)
+
+
+async def until_refused(bridge: "Bridge", source: str) -> None:
+    """Wait for as long as the broker lets the bridge in.
+
+    Raises:
+        NotRunningError: it does not any more.
+    """
+    # The client library tells nobody.
+    while not bridge.is_refused:  # noqa: ASYNC110
+        await asyncio.sleep(_LOOK_S)
     raise NotRunningError(
         f"the broker does not let the source {source!r} in any more",
         next_step="echoic doctor",

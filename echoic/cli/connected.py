@@ -69,7 +69,7 @@ async def known_at(
             embedder(settings["embedder"]),
             sequence=sequence,
             at=at,
-            checkpoints=JetStreamCheckpoints(connection.client),
+            checkpoints=JetStreamCheckpoints(connection.client, connection.log.keyring),
             progress=progress,
         )
     if sequence is not None or at is not None:

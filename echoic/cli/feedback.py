@@ -19,6 +19,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.sensing import Sensed
+from schemas.values.subjects import partition_of
 
 _RATINGS: Mapping[str, Literal["positive", "negative"]] = {
     "up": "positive",
@@ -142,7 +143,7 @@ def outcome(
             reason=reason,
         )
         # Read before publishing, so that the decision cannot be missed.
-        after = await log.last_sequence("ev.>")
+        after = await log.last_sequence(f"ev.{partition_of(agent)}.>")
         event_id = new_event_id()
         await publish.publish(connection.client, agent, report, event_id=event_id)
         reported = await publish.decided_on(

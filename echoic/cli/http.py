@@ -2,9 +2,10 @@
 
 import asyncio
 import ssl
+from collections.abc import Callable, Sequence
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from echoic.cli.addresses import address, is_loopback
 from echoic.cli.connected import on_instance
@@ -21,12 +22,6 @@ if TYPE_CHECKING:
 
 app = new_app("http", "Serve HTTP clients: serve, token, tokens, revoke.")
 
-_AT_ONCE = 256
-"""Requests that may be open at once; one more is answered 503."""
-
-_GOODBYE_S = 5
-_LOOK_S = 0.05
-
 
 @app.command()
 def serve(
@@ -35,6 +30,7 @@ def serve(
     origin: list[str] | None = None,
     certificate: Path | None = None,
     key: Path | None = None,
+    proxy: list[str] | None = None,
 ) -> None:
     """Serve HTTP until Ctrl-C: events, votes and outcomes come in, decisions go out.
 
@@ -48,18 +44,21 @@ def serve(
         origin: A web page that may call, such as https://example.org; may be given again.
         certificate: A PEM file with the certificate, for https.
         key: A PEM file with its private key.
+        proxy: The address of a proxy before it, whose X-Forwarded-For counts; may be given
+            again.
     """
-    _needs_extra()
+    needs_extra()
     host, port = address(listen)
     if (certificate is None) != (key is None):
         raise EchoicError("--certificate and --key belong together")
-    pair = (certificate, key) if certificate is not None and key is not None else None
-    if pair is not None:
-        _check_pair(*pair)
+    context = None
+    if certificate is not None and key is not None:
+        context = _context(certificate, key)
     elif not is_loopback(host):
         note("what goes over this address is not encrypted, tokens included")
 
-    asyncio.run(_serve(call.settings, (host, port), tuple(origin or ()), pair))
+    origins, proxies = tuple(origin or ()), tuple(proxy or ())
+    asyncio.run(_serve(call.settings, (host, port), origins, context, proxies))
 
 
 @app.command()
@@ -86,7 +85,7 @@ def token(
         per_s: Requests and events a second, in the long run.
         burst: Requests and events at once.
     """
-    _needs_extra()
+    needs_extra()
     from echoic.doors.http.tokens import new_token
 
     settings = call.settings
@@ -114,7 +113,7 @@ def tokens(call: Call) -> None:
 
     Example: `echoic http tokens`.
     """
-    _needs_extra()
+    needs_extra()
     rows = [each.model_dump(exclude={"digest"}) for each in _file(call).tokens]
     columns = ("name", "agent", "scopes", "sources", "person", "per_s", "burst")
     cells = [[_cell(row[name]) for name in columns] for row in rows]
@@ -130,7 +129,7 @@ def revoke(call: TextCall, name: str) -> None:
     Args:
         name: The client's name.
     """
-    _needs_extra()
+    needs_extra()
     _file(call).revoke(name)
     note(f"{name!r} is refused from now on")
 
@@ -139,39 +138,44 @@ async def _serve(
     settings: Settings,
     listen: tuple[str, int],
     origins: tuple[str, ...],
-    pair: tuple[Path, Path] | None,
+    context: ssl.SSLContext | None,
+    proxies: tuple[str, ...],
 ) -> None:
     """Serve until interrupted, and tell where once it listens."""
-    # An extra, which no other command needs.
-    import uvicorn
-
     from echoic.doors.http.app import http_app
     from echoic.doors.http.door import Door
     from echoic.doors.http.tokens import TokenFile
 
-    certificate, key = pair or (None, None)
     async with connect(settings) as connection:
-        config = uvicorn.Config(
-            http_app(Door(connection, TokenFile(settings.data)), origins),
-            *listen,
-            ssl_certfile=certificate,
-            ssl_keyfile=key,
-            log_level="warning",
-            access_log=False,
-            server_header=False,
-            limit_concurrency=_AT_ONCE,
-            timeout_graceful_shutdown=_GOODBYE_S,
-            lifespan="off",
-        )
-        server = uvicorn.Server(config)
-        serving = asyncio.create_task(server.serve())
-        # It tells nobody when it has begun to listen.
-        while not server.started and not serving.done():  # noqa: ASYNC110
-            await asyncio.sleep(_LOOK_S)
-        if server.started:
-            scheme = "http" if pair is None else "https"
-            note(f"{scheme}://{_bound(server)}/v1/openapi.json")
-        await serving
+        app = http_app(Door(connection, TokenFile(settings.data)), origins)
+        path = "/v1/openapi.json"
+        await serve_app(app, listen, path, context=context, proxies=proxies)
+
+
+async def serve_app(
+    app: Callable[..., Any],
+    listen: tuple[str, int],
+    path: str,
+    *,
+    context: ssl.SSLContext | None = None,
+    proxies: Sequence[str] = (),
+    has_lifespan: bool = False,
+) -> None:
+    """Serve an ASGI application until interrupted, and tell the address of `path`."""
+    # An extra, which no other command needs.
+    from echoic.doors.http.guard import Connections, Guard
+    from echoic.doors.http.limits import neighbourhood
+    from echoic.doors.http.server import serve as served
+
+    trusted = frozenset(map(neighbourhood, proxies))
+    await served(
+        app,
+        listen,
+        Guard(context, Connections(trusted=trusted)),
+        proxies=proxies,
+        has_lifespan=has_lifespan,
+        begun=lambda url: note(f"{url}{path}"),
+    )
 
 
 def _file(call: Call) -> "TokenFile":
@@ -194,32 +198,30 @@ async def _grant(
         await grant_persons(connection.log, wanted.agent, source, tuple(persons))
 
 
-def _needs_extra() -> None:
+def needs_extra() -> None:
+    """Check that the libraries of the door are installed.
+
+    Raises:
+        EchoicError: they are not.
+    """
     if find_spec("fastapi") is None or find_spec("uvicorn") is None:
         raise EchoicError(
             "FastAPI and uvicorn are not installed", next_step=bundled.extra("http")
         )
 
 
-def _check_pair(certificate: Path, key: Path) -> None:
-    """Check that a certificate and its key can be used.
+def _context(certificate: Path, key: Path) -> ssl.SSLContext:
+    """Return what https is served with.
 
     Raises:
-        EchoicError: they cannot.
+        EchoicError: the two cannot be used.
     """
+    context = ssl.create_default_context(ssl.Purpose.CLIENT_AUTH)
     try:
-        ssl.create_default_context(ssl.Purpose.CLIENT_AUTH).load_cert_chain(
-            certificate, key
-        )
+        context.load_cert_chain(certificate, key)
     except (OSError, ssl.SSLError) as error:
         raise EchoicError(f"the certificate cannot be used: {error}") from error
-
-
-def _bound(server: object) -> str:
-    """Return the address that a server listens on; its port may have been left open."""
-    bound = server.servers[0].sockets[0].getsockname()  # type: ignore[attr-defined]
-    host = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
-    return f"{host}:{bound[1]}"
+    return context
 
 
 def _cell(value: object) -> str:

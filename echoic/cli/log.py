@@ -3,6 +3,7 @@
 from collections import deque
 from collections.abc import Iterator, Mapping
 from dataclasses import asdict
+from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -12,6 +13,7 @@ from rich.console import RenderableType
 from rich.table import Table
 
 from echoic import errors
+from echoic.cli import archive, segments
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.cli.progress import Progress
@@ -26,7 +28,9 @@ from schemas.values.subjects import parse
 from streams.log import scan
 from streams.losses import Sequences
 
-app = new_app("log", "The log itself: verify, tail, salvage.")
+app = new_app("log", "The log itself: verify, tail, salvage, segment, archive.")
+app.command()(segments.segment)
+app.command()(archive.archive)
 
 # Records in one request of a follower.
 _PAGE = 1_000
@@ -114,19 +118,18 @@ def salvage(call: InstanceCall) -> None:
 
 def _screen(damage: Damage) -> Iterator[RenderableType]:
     """Yield what was found, for a person."""
-    found = damage.survey
     yield _counts(
         {
-            "blocks": found.blocks,
-            "messages": found.records,
+            "blocks": damage.blocks,
+            "messages": damage.records,
             "inputs": damage.inputs,
             "groups": damage.groups,
             "recorded lost": damage.recorded,
         }
     )
-    for name in found.damaged:
-        yield f"damaged: {found.folder / name}"
-    for each in found.missing:
+    for file in damage.damaged:
+        yield f"damaged: {file}"
+    for each in damage.missing:
         if damage.losses:
             yield f"lost: {each.first} to {each.last} of {each.block}"
     for partition, loss in damage.losses.items():
@@ -144,18 +147,17 @@ def _counts(counts: Mapping[str, int]) -> RenderableType:
 
 def _damage_fields(damage: Damage) -> dict[str, object]:
     """Return what was found, for a program."""
-    found = damage.survey
     return {
         "sound": damage.is_sound,
-        "folder": str(found.folder),
-        "blocks": found.blocks,
-        "messages": found.records,
+        "folder": str(damage.folder),
+        "blocks": damage.blocks,
+        "messages": damage.records,
         "inputs": damage.inputs,
         "groups": damage.groups,
-        "last": found.last,
+        "last": damage.last,
         "recorded_lost": damage.recorded,
-        "damaged": list(found.damaged),
-        "missing": [asdict(each) for each in found.missing],
+        "damaged": [salvaging.named(each) for each in damage.damaged],
+        "missing": [asdict(each) for each in damage.missing],
         "partitions": {
             str(partition): {"lost": loss.lost, "void": loss.void}
             for partition, loss in damage.losses.items()
@@ -186,11 +188,14 @@ def tail(
 
     async def run(connection: Connection) -> None:
         log = connection.log
-        end = await log.last_sequence(subjects)
-        for record in await _last(connection, subjects, end, count):
+        ends = await log.ends(subjects)
+        # Of several streams each has its own last ones, and only time joins them.
+        last = [await _last(connection, subjects, end, count) for end in ends]
+        known = {each.sequence: each for each in chain(*last)}.values()
+        for record in sorted(known, key=lambda each: each.time_ns)[-count:]:
             _print(record, call.as_json)
         if follow:
-            async for records in log.follow(subjects, end, _PAGE):
+            async for records in log.follow(subjects, ends, _PAGE):
                 for record in records:
                     _print(record, call.as_json)
 

@@ -13,14 +13,13 @@ from echoic.cli import replay_compare, replay_estimate, replay_plan
 from echoic.cli.connected import aid_provider
 from echoic.cli.options import Call, Jobs, new_app
 from echoic.cli.progress import Progress
-from echoic.client import known_agents
+from echoic.client import known_agents, session_sealing
 from echoic.client.connection import Connection, connect
-from echoic.client.recordings import is_path
+from echoic.client.recordings import file_of, is_path
 from echoic.client.verification import verify_all
 from echoic.config.load import Settings
 from echoic.embedders import embedder
 from echoic.errors import EchoicError
-from echoic.packs import bundled
 from echoic.terminal.output import note
 from echoic.terminal.verification import fields_of, screen_of
 from handlers.aids import AidProvider, PackLibrary
@@ -72,9 +71,7 @@ def verify(
         if all_agents:
             found = verify_all(settings, _digests(settings), progress, jobs)
         elif session is not None and is_path(session):
-            found = asyncio.run(
-                _of_file(settings, bundled.found(Path(session)), progress)
-            )
+            found = asyncio.run(_of_file(settings, file_of(session), progress))
         else:
             found = asyncio.run(_of_log(settings, session, progress))
     if not call.as_json:
@@ -128,7 +125,7 @@ async def _of_file(
     if settings.origins["agent"].startswith("flag"):
         named = settings.agent
     if world is None or named is not None:
-        file = read_session(path, named)
+        file = await session_sealing.opened(settings, read_session(path, named))
         before, last = file.header.first - 1, file.header.last
         return await verify_session(
             file,
@@ -136,7 +133,10 @@ async def _of_file(
             digests,
             lambda sequence: progress(sequence - before, last - before),
         )
-    members = [read_session(path, each) for each in world.members]
+    members = [
+        await session_sealing.opened(settings, read_session(path, each))
+        for each in world.members
+    ]
     done, whole = count(1), sum(map(_inputs, members))
     return await verify_world(
         members, providing, digests, lambda _: progress(next(done), whole)

@@ -181,7 +181,7 @@ def access(
 
     Args:
         source: As which source it speaks.
-        grant: Also allow `feedback` or `control`.
+        grant: Also allow `feedback`, `control` or `homeassistant`; may be given again.
         person: Whom its events may name; may be given again. Whom else they name counts
             as `unknown`.
     """

@@ -11,7 +11,7 @@ from echoic.cli import film
 from echoic.cli.connected import aid_provider, on_instance, send
 from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.cli.progress import Progress
-from echoic.client import known_agents
+from echoic.client import known_agents, session_sealing
 from echoic.client.connection import Connection
 from echoic.client.read_models import up_to_date
 from echoic.errors import EchoicError
@@ -73,26 +73,32 @@ def export(
     id_: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
     output: Annotated[Path | None, typer.Option("--output", "-o")] = None,
     world: str | None = None,
+    redact: bool = False,
 ) -> None:
     """Write a session, or a world with all its members, to a file that can be replayed.
 
     Examples: `echoic session export evening -o evening.echoic`, `echoic session export
     --world village -o day.echoic`.
+    The file of a sealed log (privacy.seal=on) is sealed as well, and holds no key: it opens
+    beside that log alone.
 
     Args:
         id_: Its id, or how that begins.
         output: The file to write.
         world: The world's id, or how that begins.
+        redact: Without any personal text; what is left can be read, and not decided again.
     """
     if (id_ is None) == (world is None):
         raise EchoicError("name a session, or a world with --world")
 
     async def write(connection: Connection) -> Path:
         if world is not None:
-            return await _export_world(connection, world, output)
+            return await _export_world(connection, world, output, redact=redact)
         span = await _span(connection, id_ or "")
         path = output or Path(f"{span.id}.echoic")
-        file = await export_session(connection.log, span, aid_provider(connection))
+        log = session_sealing.source(connection.log, redact=redact)
+        file = await export_session(log, span, aid_provider(connection))
+        file = await session_sealing.finished(file, connection.log, redact=redact)
         write_session(path, file)
         note(f"{len(file.records)} messages, {path.stat().st_size:,} bytes")
         return path
@@ -100,10 +106,15 @@ def export(
     print(on_instance(call, write))
 
 
-async def _export_world(connection: Connection, id_: str, output: Path | None) -> Path:
-    log = connection.log
+async def _export_world(
+    connection: Connection, id_: str, output: Path | None, *, redact: bool
+) -> Path:
+    log = session_sealing.source(connection.log, redact=redact)
     span = await find_world(log, id_)
-    members = await export_world(log, span, aid_provider(connection))
+    members = [
+        await session_sealing.finished(each, connection.log, redact=redact)
+        for each in await export_world(log, span, aid_provider(connection))
+    ]
     path = output or Path(f"{span.id}.echoic")
     write_world(path, span.id, members)
     count = sum(len(each.records) for each in members)

@@ -32,6 +32,7 @@ def status(call: Call) -> None:
 
 _PLAIN = (
     "process", "since", "data", "broker", "database", "last_message", "worker",
+    "workers",
     "read_models", "quarantine", "peace", "quiet_hours", "agents",
 )  # fmt: skip
 

@@ -174,7 +174,7 @@ async def _run_once(settings: Settings) -> None:
     run = projector_alone if settings.parts == "projector" else instance
     note("starting …")
     async with run(settings, note) as running:
-        stopped = _stopped_by_signal()
+        stopped = stopped_by_signal()
         write_note(settings.data, _note(running))
         running.tasks.start("heartbeat", beat(settings.data))
         show(*_banner(running))
@@ -186,7 +186,7 @@ async def _run_once(settings: Settings) -> None:
             note("stopping …")
 
 
-def _stopped_by_signal() -> asyncio.Event:
+def stopped_by_signal() -> asyncio.Event:
     """Return an event that SIGINT or SIGTERM sets; handlers stand from now on."""
     stopped = asyncio.Event()
     loop = asyncio.get_running_loop()

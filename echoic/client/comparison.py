@@ -10,9 +10,15 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from echoic.client.connection import addresses
-from echoic.client.recordings import FileSource, LogSource, Source, is_path, opened
+from echoic.client.recordings import (
+    FileSource,
+    LogSource,
+    Source,
+    file_of,
+    is_path,
+    opened,
+)
 from echoic.config.load import Settings
-from echoic.packs import bundled
 from evaluation.compare.session import Plan, SessionResult, compared
 from replay import process_pool
 from streams.session_files.file import world_of
@@ -38,7 +44,7 @@ def sources(settings: Settings, names: Sequence[str]) -> list[Source]:
     found: list[Source] = []
     for name in dict.fromkeys(names):
         if name in files:
-            found += _of_file(settings, bundled.found(Path(name)))
+            found += _of_file(settings, file_of(name))
         else:
             found.append(_of_log(settings, name))
     return found or [_of_log(settings, None)]

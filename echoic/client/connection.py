@@ -19,8 +19,9 @@ from streams.jetstream.accounts import Credentials
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.migrate import epoch_of
+from streams.jetstream.migrate import epoch_of, sealing
 from streams.jetstream.read import JetStreamReader
+from streams.jetstream.sealed_log import SealedReader, SealedWriter
 
 LOOK_S = 0.5
 """Seconds between two reads of the note while the connection is lost."""
@@ -33,6 +34,20 @@ class LiveLog(JetStreamReader, JetStreamWriter):
         """Use a connection, which the caller closes."""
         JetStreamReader.__init__(self, client, epoch)
         JetStreamWriter.__init__(self, client)
+
+
+class SealedLog(SealedReader, SealedWriter, LiveLog):
+    """The log of a broker whose personal fields are sealed."""
+
+    def __init__(self, client: BrokerClient, epoch: UUID) -> None:
+        """Use a connection, which the caller closes."""
+        SealedReader.__init__(self, client, epoch)
+        SealedWriter.__init__(self, client)
+
+
+async def open_log(client: BrokerClient, epoch: UUID) -> LiveLog:
+    """Return the log of an epoch, which must be that of the connection's account."""
+    return (SealedLog if await sealing(client) else LiveLog)(client, epoch)
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,7 +94,7 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
     logging.getLogger("streams").setLevel(logging.ERROR)
     credentials, database_url = addresses(settings)
     async with connected(credentials, "echoic command") as client:
-        log = LiveLog(client, await epoch_of(client))
+        log = await open_log(client, await epoch_of(client))
         moving = asyncio.create_task(_follow_moves(client, settings))
         try:
             yield Connection(settings, client, log, database_url)

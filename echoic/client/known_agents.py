@@ -11,7 +11,7 @@ from echoic.client.connection import Connection
 from echoic.errors import NotFoundError, meant
 from schemas.values.subjects import SHARED_AGENT, parse, partition_of
 from streams.jetstream.connection import insist
-from streams.topology import LOG
+from streams.jetstream.registry import load
 
 _NAMED = 12
 """Agents that an error lists at most."""
@@ -60,8 +60,19 @@ async def inputs_by_partition(client: Client) -> dict[int, int]:
 
 
 async def _subjects(client: Client, pattern: str) -> dict[str, int]:
-    """Return the number of messages by subject, of those that fit a pattern."""
-    subject = f"$JS.API.STREAM.INFO.{LOG.name}"
+    """Return the number of messages by subject, of those that fit a pattern.
+
+    What is in an archive alone is not counted.
+    """
+    segments, _ = await load(client)
+    found: Counter[str] = Counter()
+    for segment in segments.stored:
+        found.update(await _subjects_of(client, segment.stream, pattern))
+    return dict(found)
+
+
+async def _subjects_of(client: Client, stream: str, pattern: str) -> dict[str, int]:
+    subject = f"$JS.API.STREAM.INFO.{stream}"
     found: dict[str, int] = {}
     # The broker returns 100,000 subjects a page at most.
     while True:

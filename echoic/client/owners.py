@@ -7,13 +7,15 @@ forwards the request to that process.
 import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from typing import Any
 
 import orjson
 from nats.aio.client import Client
 from nats.aio.msg import Msg
-from nats.errors import Error
+from nats.aio.subscription import Subscription
+from nats.errors import Error, NoRespondersError
 
 from schemas.values.subjects import PARTITIONS, partition_of
 from streams.errors import LogUnavailable
@@ -21,8 +23,18 @@ from streams.errors import LogUnavailable
 WHO = "svc._.owners"
 """Every process answers; only our own account may ask."""
 
-ASKED_S = 5.0
-"""Seconds that a process may take to answer for an agent."""
+ASKED_S = 10.0
+"""Seconds that an answer for an agent may take: longer than a partition goes without an owner
+when that is killed."""
+
+ATTEMPT_S = 2.5
+"""Seconds until the owner is asked again: it may be another by then."""
+
+AGAIN_S = 0.1
+"""Seconds after which a partition that nobody answers for is asked for again."""
+
+MOVED = {"moved": True}
+"""The answer of a process that was asked for a partition which it does not own any more."""
 
 GATHERED_S = 0.5
 """Seconds to wait for all processes to say what they own."""
@@ -40,26 +52,59 @@ class Owner:
     partitions: tuple[int, ...]
 
 
-async def answer(
-    client: Client, partitions: Sequence[int], state: State, calls: Mapping[str, Call]
-) -> None:
-    """Answer requests for this process's partitions and agents; `calls` are by name."""
-    # Encoded once: a process keeps its partitions for as long as it runs.
-    own = orjson.dumps({"pid": os.getpid(), "partitions": partitions})
+class Desk:
+    """Answers requests for the partitions of this process, whichever these are now."""
 
-    async def who(message: Msg) -> None:
-        await message.respond(own)
+    def __init__(
+        self,
+        client: Client,
+        owns: Callable[[int], bool],
+        state: State,
+        calls: Mapping[str, Call],
+    ) -> None:
+        """Answer for the partitions that `owns` tells of; `calls` are by name."""
+        self._client = client
+        self._owns = owns
+        self._state = state
+        self._calls = calls
+        self._open: dict[int, Subscription] = {}
 
-    async def tell(message: Msg) -> None:
+    async def start(self) -> None:
+        """Tell whoever asks which partitions these are."""
+        await self._client.subscribe(WHO, cb=self._tell_who)
+
+    async def open(self, partition: int) -> None:
+        """Answer for a partition from now on."""
+        if partition not in self._open:
+            self._open[partition] = await self._client.subscribe(
+                _subject(partition), cb=self._answer
+            )
+
+    async def close(self, partition: int) -> None:
+        """Answer for a partition no more."""
+        if (subscription := self._open.pop(partition, None)) is not None:
+            # A connection that is away has lost it already.
+            with suppress(Error, OSError):
+                await subscription.unsubscribe()
+
+    async def _tell_who(self, message: Msg) -> None:
+        own = [each for each in sorted(self._open) if self._owns(each)]
+        await message.respond(orjson.dumps({"pid": os.getpid(), "partitions": own}))
+
+    async def _answer(self, message: Msg) -> None:
         asked = orjson.loads(message.data)
         agent, call = asked["agent"], asked.get("call")
-        wanted = state(agent) if call is None else calls[call](agent, asked["body"])
-        found = await wanted
+        partition = partition_of(agent)
+        found: object = MOVED
+        if self._owns(partition):
+            if call is None:
+                found = await self._state(agent)
+            else:
+                found = await self._calls[call](agent, asked["body"])
+        # Looked at again, for a process may be stopped in the middle of it.
+        if not self._owns(partition):
+            found = MOVED
         await message.respond(orjson.dumps(found))
-
-    await client.subscribe(WHO, cb=who)
-    for partition in partitions:
-        await client.subscribe(_subject(partition), cb=tell)
 
 
 async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | None:
@@ -123,15 +168,32 @@ def unowned(found: Sequence[Owner]) -> list[int]:
 
 
 async def _ask(client: Client, asked: Mapping[str, Any]) -> Any:
-    subject = _subject(partition_of(asked["agent"]))
-    try:
-        reply = await client.request(subject, orjson.dumps(asked), timeout=ASKED_S)
-    except (Error, OSError) as error:
-        raise LogUnavailable(
-            f"the worker of {asked['agent']!r} does not answer ({error!r}):"
-            " it may be starting"
-        ) from error
-    return orjson.loads(reply.data)
+    """Return what the owner of an agent's partition says; wait while the partition moves.
+
+    Raises:
+        LogUnavailable: nobody owns it in time, or its owner does not answer.
+    """
+    subject, request = _subject(partition_of(asked["agent"])), orjson.dumps(asked)
+    loop = asyncio.get_running_loop()
+    end = loop.time() + ASKED_S
+    error: Exception | None = None
+    while (left := end - loop.time()) > 0:
+        try:
+            reply = await client.request(subject, request, min(left, ATTEMPT_S))
+            found = orjson.loads(reply.data)
+            if found != MOVED:
+                return found
+        # Nobody answers for it just now, or whoever did is being replaced.
+        except (NoRespondersError, TimeoutError) as nobody:
+            error = nobody
+        except (Error, OSError) as away:
+            error = away
+            break
+        await asyncio.sleep(AGAIN_S)
+    raise LogUnavailable(
+        f"the worker of {asked['agent']!r} does not answer ({error!r}):"
+        " it may be starting"
+    ) from error
 
 
 def _subject(partition: int) -> str:

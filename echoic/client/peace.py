@@ -72,7 +72,7 @@ async def of_all(connection: Connection) -> list[Peace]:
     if not asked:
         return []
     made = embedder(connection.settings["embedder"])
-    checkpoints = JetStreamCheckpoints(connection.client)
+    checkpoints = JetStreamCheckpoints(connection.client, connection.log.keyring)
     found: list[Peace] = []
     for partition in sorted(set(map(partition_of, asked))):
         known = await partition_at(

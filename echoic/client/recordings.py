@@ -3,20 +3,26 @@
 Each process opens its own recording, over a connection that can only read.
 """
 
+import atexit
 import logging
+import shutil
+import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
 from datetime import datetime
+from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
+from echoic.client.archive.shelf import fetched, is_url
 from echoic.embedders import embedder
+from echoic.packs import bundled
 from handlers.aids import AidProvider, PackLibrary
 from replay.recording.source import Recording, from_file, from_range, from_session
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import reading
-from streams.jetstream.read import open_reader
+from streams.jetstream.sealed_log import open_reader
 from streams.log import ReadableLog
 
 
@@ -89,6 +95,24 @@ async def _of_log(
 def _provider(log: ReadableLog, name: str) -> AidProvider:
     made = embedder(name)
     return AidProvider(made, PackLibrary(log, made))
+
+
+def file_of(name: str) -> Path:
+    """Return the file that a name means: of an archive a copy, checked by its digest.
+
+    Raises:
+        NotFoundError: the archive has no such object.
+        Altered: it is not what was stored.
+    """
+    return _copy(name) if is_url(name) else bundled.found(Path(name))
+
+
+@cache
+def _copy(url: str) -> Path:
+    """Return a copy that lasts as long as this process."""
+    folder = Path(tempfile.mkdtemp(prefix="echoic-archived-"))
+    atexit.register(shutil.rmtree, folder, ignore_errors=True)
+    return fetched(url, folder)
 
 
 def is_path(name: str) -> bool:

@@ -16,6 +16,7 @@ from echoic.client.playback import PlayedEvent, PlayedVote, played
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from replay.recording.decisions import DecisionRecord
+from schemas.values.subjects import partition_of
 from streams.session_files.file import read_session
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
@@ -59,7 +60,9 @@ class Sender:
     async def event(self, sending: Sending) -> None:
         """Publish an event; return when the broker has acknowledged it."""
         # Read before publishing, so that the wait for the answer starts before the event.
-        after = await self._connection.log.last_sequence("ev.>")
+        after = await self._connection.log.last_sequence(
+            f"ev.{partition_of(sending.agent)}.>"
+        )
         await publish.publish_raw(
             self._connection.client,
             sending.subject,

@@ -22,7 +22,7 @@ from schemas.values.settings import CodeDigests
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import reading
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.read import open_reader
+from streams.jetstream.sealed_log import open_reader
 
 
 @dataclass(frozen=True, slots=True)

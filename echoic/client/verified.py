@@ -51,7 +51,7 @@ async def verified_heads(
     for partition, mark in marks.partitions.items():
         record = await log.record(mark.position)
         if record is not None and mark.digest == (
-            wire_digest(record.subject, record.headers, record.body).hex()
+            wire_digest(record.subject, record.headers, record.stored).hex()
         ):
             found[partition] = mark
     return found

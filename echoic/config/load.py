@@ -13,7 +13,7 @@ from pathlib import Path
 from typing import Any
 
 from echoic.config.option import Option, Value, default_data
-from echoic.config.options import OPTIONS, OWN, Silent
+from echoic.config.options import OPTIONS, OWN, Content, Silent
 from echoic.errors import DEBUG, SettingsError, meant
 from schemas.values.learning_settings import SEED_LEARNING
 from schemas.values.setting import recorded
@@ -37,8 +37,10 @@ class Settings:
     nats_url: str | None
     nats_ca: str | None
     nats_replicas: int
+    log_streams: str
     nats_mqtt: str | None
     nats_websocket: str | None
+    nats_origins: tuple[str, ...]
     database_url: str | None
     trace_endpoint: str | None
     trace_ui: str
@@ -46,6 +48,7 @@ class Settings:
     metrics_agents: int
     trace_silent: Silent
     trace_ratio: float
+    trace_content: Content
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
     speech_command: str | None
@@ -54,6 +57,7 @@ class Settings:
     webhook_url: str | None
     webhook_secret: str | None = field(repr=False)
     worker_processes: str
+    worker_leases: str
     parts: str
     packs: tuple[str, ...]
     pack_folder: str

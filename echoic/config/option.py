@@ -116,6 +116,16 @@ def processes(value: object) -> str:
     return "auto"
 
 
+def streams(value: object) -> str:
+    """Return over how many streams a log is divided, or `kept`."""
+    found = _number(value)
+    if found in (1, 2, 4, 8, 16):
+        return str(int(found or 1))
+    if value != "kept":
+        raise ValueError("1, 2, 4, 8, 16, or kept")
+    return "kept"
+
+
 def texts(value: object) -> tuple[str, ...]:
     """Return a list of texts; in a variable they are divided by semicolons."""
     # Not commas, which sentences such as goals hold.

@@ -19,6 +19,9 @@ from schemas.values.settings import MindSettings, StrategySpec
 Silent = Literal["auto", "all", "ratio", "none"]
 """Which silent decisions are traced."""
 
+Content = Literal["auto", "on", "off"]
+"""Whether traces hold what people wrote and models said."""
+
 OWN: tuple[Option, ...] = (
     Option("data", forms.folder, None, "The folder of the instance: log, database, traces."),
     Option("agent", forms.agent, "companion", "Which companion commands are about."),
@@ -39,12 +42,21 @@ OWN: tuple[Option, ...] = (
         " 3 of three nodes outlive the loss of one.",
     ),
     Option(
+        "log.streams", forms.streams, "kept",
+        "Over how many streams the log's partitions are divided: 1, 2, 4, 8, 16; `kept`: as"
+        " they are. `up` divides a log that differs, which takes a moment.",
+    ),
+    Option(
         "nats.mqtt", forms.listen, None,
         "Where the embedded broker listens for MQTT 3.1.1, such as 127.0.0.1:1883.",
     ),
     Option(
         "nats.websocket", forms.listen, None,
         "Where it listens for NATS over WebSockets, such as 127.0.0.1:8443.",
+    ),
+    Option(
+        "nats.origins", forms.texts, (),
+        "Whose web pages may connect there, such as https://example.org; else those of any.",
     ),
     Option(
         "database.url", forms.url("postgresql", "postgres"), None,
@@ -60,6 +72,11 @@ OWN: tuple[Option, ...] = (
     Option(
         "trace.ui", forms.url("http", "https"), "http://127.0.0.1:16686",
         "Where Jaeger's pages are, for links to traces.",
+    ),
+    Option(
+        "trace.content", forms.one_of(*get_args(Content)), "auto",
+        "Whether traces hold what people wrote and models said; auto: only if they stay on"
+        " this machine, and not of a sealed log.",
     ),
     Option(
         "metrics.listen", forms.listen, "127.0.0.1:9464",
@@ -116,6 +133,11 @@ OWN: tuple[Option, ...] = (
         " auto: one for each processor. Each takes its own memory.",
     ),
     Option(
+        "worker.leases", forms.one_of("off", "on"), "off",
+        "Whether these processes share the agents with those of `echoic worker`, on any"
+        " machine, by leases.",
+    ),
+    Option(
         "parts", forms.one_of("all", "worker", "projector"), "all",
         "What `up` runs: all, the worker without read models, or the projector that fills"
         " them, each over a broker and a database of yours.",
@@ -129,9 +151,10 @@ OWN: tuple[Option, ...] = (
 """The settings that shape no decision, and so are not recorded."""
 
 _ORDER = (
-    "data", "agent", "nats.url", "nats.ca", "nats.replicas", "nats.mqtt", "nats.websocket",
-    "database.url",
-    "trace.endpoint", "trace.ui", "trace.silent", "trace.ratio", "metrics.listen",
+    "data", "agent", "nats.url", "nats.ca", "nats.replicas", "log.streams",
+    "nats.mqtt", "nats.websocket", "nats.origins", "database.url",
+    "trace.endpoint", "trace.ui", "trace.content", "trace.silent", "trace.ratio",
+    "metrics.listen",
     "metrics.agents", "strategy",
     "strategies.modules", "exploration.scheme", "exploration.rate",
     "exploration.challenger", "threshold", "relevance", "salience.novelty_half_life",
@@ -162,7 +185,7 @@ _ORDER = (
     "feedback.weight.path.llm", "learning.repeat_decay", "learning.stale_days",
     "learning.drift_fires", "learning.drift_level", "sleep.events", "sleep.limit",
     "sleep.apply", "sleep.auto", "sleep.idle_minutes", "intake.rate", "intake.burst",
-    "worker.processes", "parts", "packs", "pack_folder",
+    "privacy.seal", "worker.processes", "worker.leases", "parts", "packs", "pack_folder",
 )  # fmt: skip
 """The order in which settings are shown, grouped by topic; others follow these."""
 

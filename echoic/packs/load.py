@@ -14,7 +14,7 @@ from echoic.packs import checks
 from echoic.packs.faults import make, problem_of
 from echoic.packs.problems import Problem, render
 from echoic.packs.prompt_files import OF_PACKS, PromptFileError, with_texts
-from echoic.packs.yaml_positions import Source, SourceError, read
+from echoic.packs.yaml_positions import MOST_BYTES, Source, SourceError, read
 from schemas.packs.compiled import CompiledPack, compile_embedded, texts_of
 from schemas.packs.manifest import SCHEMA, Pack
 from schemas.values.vectors import Embedder
@@ -150,7 +150,9 @@ def _with_prompts(value: JsonValue, file: Path) -> JsonValue:
 
 
 def _unreadable(file: Path, error: SourceError) -> Problem:
-    lines = file.read_text(errors="replace").splitlines() if file.is_file() else []
+    lines = []
+    if file.is_file() and file.stat().st_size <= MOST_BYTES:
+        lines = file.read_text(errors="replace").splitlines()
     line = error.place.line
     return Problem(
         file=file,

@@ -51,6 +51,9 @@ def _text(name: str, folder: Path, given: str, only_within: bool) -> str:
     if only_within and not file.is_relative_to(folder.resolve()):
         raise PromptFileError(name, f"{given!r} lies outside of the pack's folder")
     try:
+        # A pipe or a device has no end.
+        if file.exists() and not file.is_file():
+            raise PromptFileError(name, f"{given!r} is no file")
         with file.open("rb") as opened:
             # One byte more shows that the file is too large, without reading all of it.
             content = opened.read(_MOST_BYTES + 1)

@@ -17,6 +17,7 @@ from ruamel.yaml.nodes import MappingNode, Node, ScalarNode, SequenceNode
 Steps: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead from the manifest to a value."""
 
+MOST_BYTES = 4_000_000
 DEEPEST = 50
 MOST_NODES = 100_000
 """Values at most: aliases multiply ("billion laughs"); this many take half a second."""
@@ -111,7 +112,14 @@ def read(file: Path) -> Source:
 
 def _text(file: Path) -> str:
     try:
-        return file.read_text(encoding="utf-8")
+        # A pipe or a device has no end.
+        if file.exists() and not file.is_file():
+            raise SourceError("is no file")
+        with file.open("rb") as opened:
+            content = opened.read(MOST_BYTES + 1)
+        if len(content) > MOST_BYTES:
+            raise SourceError(f"is larger than {MOST_BYTES:,} bytes")
+        return content.decode().replace("\r\n", "\n").replace("\r", "\n")
     except UnicodeDecodeError as error:
         raise SourceError(f"is not UTF-8 (byte {error.start})") from error
     except OSError as error:

@@ -15,15 +15,14 @@ from typing import Any
 import orjson
 
 from echoic.run.supervision import Notify
+from handlers.broker_wait import CANCEL_AGAIN_S
+from handlers.broker_wait import ended as cancelled
 
 STANDS_STILL = 3
 """The exit code of a child that would fail the same way if it were restarted at once."""
 
 PAUSE_S = 2.0
 """Seconds before a child that ended by itself is restarted, so a crash loop stays slow."""
-
-# Seconds between two attempts to cancel the same task.
-CANCEL_AGAIN_S = 0.2
 
 _LIMIT = 1 << 20
 """Bytes of one line of news at most: a long error exceeds asyncio's 64 KiB."""
@@ -83,10 +82,12 @@ def tell(news: str) -> None:
     print(news.replace("\n", " "), flush=True)
 
 
-async def until_told(work: Coroutine[Any, Any, None]) -> bool:
+async def until_told(
+    work: Coroutine[Any, Any, None], again_s: float = CANCEL_AGAIN_S
+) -> bool:
     """Work, in the child, until standard input ends; tell whether that is what ended it.
 
-    What the work raises is raised.
+    It then has `again_s` seconds to finish. What the work raises is raised.
     """
     ended = asyncio.create_task(_end_of_input())
     working = asyncio.create_task(work)
@@ -95,10 +96,7 @@ async def until_told(work: Coroutine[Any, Any, None]) -> bool:
         # It is done; awaiting it raises what it failed with.
         await working
         return False
-    # Again until it ends: before Python 3.12 a request may swallow a cancellation.
-    while not working.done():
-        working.cancel()
-        await asyncio.wait({working}, timeout=CANCEL_AGAIN_S)
+    await cancelled([working], again_s)
     return True
 
 

@@ -7,28 +7,26 @@ the broker alone; without PostgreSQL it runs, and its read models are reported s
 import asyncio
 from collections.abc import AsyncIterator, Coroutine, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
-from dataclasses import dataclass
-from importlib.metadata import version
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from echoic.client import health, owners
+from echoic.client import forgetting, health
 from echoic.client import packs as packs_in_force
-from echoic.client.connection import LiveLog
+from echoic.client.connection import LiveLog, open_log
 from echoic.client.instance_note import sole_instance
 from echoic.client.sensor_access import grant_all, renew_addresses
 from echoic.config.load import Settings, mind_settings
 from echoic.doors import micro
-from echoic.doors.answers import Serving
 from echoic.doors.services import Services
 from echoic.embedders import embedder
-from echoic.errors import SettingsError
 from echoic.metrics.catalogue import WORKERS
 from echoic.metrics.reports import Reports
-from echoic.run import channels, worker_process
+from echoic.run import channels, segmenting, shared_settings, worker_process
 from echoic.run.measuring import Measuring
 from echoic.run.memory import TableMemory
 from echoic.run.projector_process import Job, keep_up
+from echoic.run.sealing import check_sealing
 from echoic.run.servers import Servers, start_servers
 from echoic.run.supervision import Notify
 from echoic.tracing.destinations import SPOOL
@@ -42,15 +40,16 @@ from handlers.worker.stray_subjects import reappend
 from projections.store.store import Store
 from schemas.messages.controls import MindStarted
 from schemas.packs.manifest import Pack
-from schemas.values import timezones
-from schemas.values.settings import CodeDigests, MatchLimits
-from schemas.values.subjects import PARTITIONS
+from schemas.values.settings import MatchLimits
+from schemas.values.subjects import PARTITIONS, outputs_of
 from schemas.values.vectors import Embedder
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.intake import take_in
 from streams.jetstream.migrate import close_intake, migrate, open_intake
+from streams.jetstream.stalls import keep_taking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -132,7 +131,7 @@ async def instance(
     async with AsyncExitStack() as stack:
         servers = await _servers(stack, settings, notify, durable=durable)
         credentials, database_url = servers.credentials, servers.database_url
-        client, log = await _log(stack, settings, credentials)
+        client, log = await _log(stack, settings, credentials, notify)
         tasks = Tasks()
         # Pushed after the client, so the tasks end while their connection is still open.
         stack.push_async_callback(tasks.stop)
@@ -143,11 +142,13 @@ async def instance(
         mind = stack.enter_context(
             worker_process.mind(own, client, log, made_by, notify)
         )
-        ready = mind.worker.ready
+        ready = mind.ready
         is_projecting = database_url is not None and settings.parts == "all"
         metrics = Measuring(settings, log, len(jobs), has_tables=is_projecting)
         metrics.reports.add(own.name, mind.meter, ready.is_set)
-        tasks.start("worker", mind.worker.run())
+        if own.is_sharing:
+            await shared_settings.offer(client, started, settings.nats_replicas)
+        tasks.start("worker", mind.run())
         tasks.start("gauges", metrics.gauges.keep())
         others = [_begin(job, tasks, metrics.reports, notify) for job in jobs]
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
@@ -155,15 +156,17 @@ async def instance(
         model = _model(settings)
         memory = _memory(stack, settings, database_url, made_by, log)
         performer = Performer(log, log, client, model, *ways, memory=memory)
-        await _effects(stack, credentials, performer)
+        asked = await prepare_consumers(client)
+        await _effects(stack, credentials, performer, log, asked)
         if database_url is not None and is_projecting:
             job = projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
         await _load(packs, log, tasks, (ready, *others))
         await tasks.beside(grant_all(log, settings.data, mind.serving.state))
         # No event and no call may come before the settings and packs that it is for.
-        await open_intake(client)
-        await _services(stack, credentials, log, mind.serving)
+        await _take_in(client, log, tasks)
+        services = Services(log, mind.serving.state, mind.serving.calls)
+        await stack.enter_async_context(micro.serving(credentials, services))
         await health.serve(client, settings, model)
         yield Instance(
             settings=settings,
@@ -195,20 +198,15 @@ def _jobs(
 ) -> list[worker_process.Job]:
     """Return the jobs of the workers: of this process, and of those beside it."""
     return [
-        worker_process.Job(
-            credentials=credentials,
-            partitions=share,
+        worker_process.job(
+            settings,
+            credentials,
+            started,
+            WORKERS[number],
             embedder=settings["embedder"],
-            started=started.model_dump(mode="json"),
-            modules=settings["strategies.modules"],
-            trace_endpoint=settings.trace_endpoint,
-            trace_silent=settings.trace_silent,
-            trace_ratio=settings.trace_ratio,
-            spool=str(settings.data / SPOOL),
-            metrics_agents=settings.metrics_agents,
-            name=WORKERS[number],
+            partitions=share,
         )
-        for number, share in enumerate(worker_process.shares(settings.worker_processes))
+        for number, share in enumerate(worker_process.shares(settings))
     ]
 
 
@@ -218,7 +216,7 @@ def _begin(
     """Start keeping a worker process up; return an event that is set when it is ready."""
     ready = asyncio.Event()
     work = worker_process.keep_up(job, notify, reports, ready)
-    tasks.start(f"worker of {job.partitions}", work)
+    tasks.start(job.name, work)
     return ready
 
 
@@ -230,6 +228,15 @@ async def _load(
     for ready in workers:
         await tasks.beside(ready.wait())
     await tasks.beside(packs_in_force.load_all(log, packs))
+
+
+async def _take_in(client: BrokerClient, log: LiveLog, tasks: Tasks) -> None:
+    """Let in what sensors send: by the broker, or by ourselves where it has to be sealed."""
+    await open_intake(client)
+    if log.keyring is not None:
+        tasks.start("intake", take_in(client, log))
+    else:
+        tasks.start("stalls", keep_taking(client))
 
 
 def projector_job(
@@ -246,15 +253,19 @@ def projector_job(
 
 
 async def _log(
-    stack: AsyncExitStack, settings: Settings, credentials: Credentials
+    stack: AsyncExitStack, settings: Settings, credentials: Credentials, notify: Notify
 ) -> tuple[BrokerClient, LiveLog]:
     """Connect to the broker, make its streams fit, and close the intake of an own one."""
     client = await stack.enter_async_context(connected(credentials, "echoic"))
-    log = LiveLog(client, await migrate(client, settings.nats_replicas))
+    wanted = settings["privacy.seal"] == "on"
+    epoch = await migrate(client, settings.nats_replicas, is_sealed=wanted)
+    await segmenting.fit(client, settings, notify)
+    log = await open_log(client, epoch)
+    check_sealing(log, wanted=wanted)
+    await forgetting.destroy_again(log)
     if settings.nats_url is None:
         # Another's broker may serve other workers, who must not wait for this one.
         await close_intake(client)
-    await prepare_consumers(client)
     return client, log
 
 
@@ -272,32 +283,7 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
         goal=made_by.limits.goal,
     )
     mind = mind_settings(settings, limits)
-    digests = CodeDigests(
-        version=version("echoic"),
-        embedder=made_by.digest,
-        strategies=_module_digests(),
-        tzdata=timezones.edition(),
-    )
-    return MindStarted(settings=mind, digests=digests)
-
-
-def _module_digests() -> dict[str, str]:
-    try:
-        return plugin.digests()
-    except plugin.StrategyModuleError as error:
-        raise SettingsError(str(error), next_step="echoic config show") from error
-
-
-async def _services(
-    stack: AsyncExitStack, credentials: Credentials, log: LiveLog, serving: Serving
-) -> None:
-    """Start answering requests over NATS; they end with the stack."""
-    share = serving.partitions
-    # One process alone needs no forwarding: it owns all partitions.
-    if len(share) < PARTITIONS:
-        await owners.answer(serving.client, share, serving.state, serving.of_owner)
-    services = Services(log, serving.state, serving.calls)
-    await stack.enter_async_context(micro.serving(credentials, services))
+    return MindStarted(settings=mind, digests=shared_settings.code_digests(made_by))
 
 
 def _model(settings: Settings) -> Model | None:
@@ -320,13 +306,27 @@ def _memory(
     return TableMemory(store, made_by, log.epoch)
 
 
+async def last_outputs(log: LiveLog) -> dict[int, int]:
+    """Return the sequence of each partition's last output."""
+    every = range(PARTITIONS)
+    last = await asyncio.gather(
+        *(log.last_sequence(outputs_of(each)) for each in every)
+    )
+    return dict(zip(every, last, strict=True))
+
+
 async def _effects(
-    stack: AsyncExitStack, credentials: Credentials, performer: Performer
+    stack: AsyncExitStack,
+    credentials: Credentials,
+    performer: Performer,
+    log: LiveLog,
+    streams: Sequence[str],
 ) -> None:
     """Start performing the mind's asks for models and deliveries, by FastStream."""
     broker = faststream_broker(credentials)
-    effects = Effects(performer)
-    effects.subscribe(broker)
+    performer = replace(performer, found=await last_outputs(log))
+    effects = Effects(performer, log.keyring.opened if log.keyring else None)
+    effects.subscribe(broker, streams)
     stack.push_async_callback(stop, broker)
     await start(broker)
     # Ends before the broker does: unfinished asks go back over its connection.

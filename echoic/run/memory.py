@@ -1,10 +1,12 @@
 """The memory that effects search: the read models, by the instance's embedder."""
 
 import asyncio
-from dataclasses import dataclass
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import dataclass, field
 from uuid import UUID
 
 from handlers.effects.recalling import Memories, MemoryAway
+from handlers.effects.subscribers import RECALL_SLOTS
 from projections.errors import ProjectionError
 from projections.rows.episodes import in_words, memorable
 from projections.store.recall import Wanted, nearest_in_time
@@ -24,6 +26,11 @@ class TableMemory:
     embedder: Embedder
     epoch: UUID
     """The log that the tables have to be of."""
+    threads: ThreadPoolExecutor = field(
+        default_factory=lambda: ThreadPoolExecutor(RECALL_SLOTS, "recall")
+    )
+    """Its own: one that waits for a database which is away keeps its thread for longer than
+    anybody waits, and would take the loop's few from embeddings and checkpoints."""
 
     async def prepare(self) -> None:
         """Connect, which takes longer than a search; without a database it does nothing."""
@@ -54,8 +61,14 @@ class TableMemory:
         patience_s = 2 * within_s
         try:
             # The store's driver blocks.
-            found, as_of = await asyncio.to_thread(
-                nearest_in_time, self.store, agent, wanted, self.epoch, patience_s
+            found, as_of = await asyncio.get_running_loop().run_in_executor(
+                self.threads,
+                nearest_in_time,
+                self.store,
+                agent,
+                wanted,
+                self.epoch,
+                patience_s,
             )
         except ProjectionError as error:
             raise MemoryAway(str(error)) from error

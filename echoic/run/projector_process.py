@@ -40,7 +40,7 @@ from streams.errors import LogDamaged, StreamsError
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.connection import connected
-from streams.jetstream.read import open_reader
+from streams.jetstream.sealed_log import open_reader
 
 STILL_S = 10.0
 """Seconds before a stopped projector is restarted: a rebuild may have mended it."""
@@ -117,7 +117,7 @@ async def _follow(job: Job) -> None:
         log = await open_reader(client)
         provider = AidProvider(made_by, PackLibrary(log, made_by))
         beginnings = Beginnings(
-            log, JetStreamCheckpoints(client), state_code(made_by.digest)
+            log, JetStreamCheckpoints(client, log.keyring), state_code(made_by.digest)
         )
 
         # Rows depend on the state before the input, so folding starts from a checkpoint at

@@ -28,7 +28,7 @@ from replay.process_pool import end_with_parent
 from schemas.values.subjects import PARTITIONS
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
-from streams.jetstream.read import open_reader
+from streams.jetstream.sealed_log import open_reader
 
 END_S = 5.0
 """Seconds that a process may take to end before it is killed."""

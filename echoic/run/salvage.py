@@ -8,8 +8,9 @@ import asyncio
 import json
 import shutil
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
+from functools import partial
 from pathlib import Path
 from uuid import UUID, uuid4
 
@@ -24,13 +25,25 @@ from streams.broker import data_folder as server_folder
 from streams.broker.server import embedded_server
 from streams.disk.leftovers import Leftovers
 from streams.disk.mending import mend
-from streams.disk.survey import Survey, messages_of, survey, unplaced
+from streams.disk.survey import (
+    Missing,
+    Survey,
+    all_messages_of,
+    first_of,
+    stream_of,
+    survey,
+    unplaced,
+)
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import call
 from streams.jetstream.migrate import epoch_of
+from streams.jetstream.segments import roll_over
 from streams.log import append_input
 from streams.losses import Sequences, stretches
 from streams.topology import EPOCH_KEY, LOG
+
+Progress = Callable[[int], None]
+"""Called with how many blocks were read."""
 
 _SERVER = "nats"
 """The broker's folder within the data folder."""
@@ -61,7 +74,8 @@ class Loss:
 class Damage:
     """What an inspection of a stored log found."""
 
-    survey: Survey
+    surveys: tuple[Survey, ...]
+    """Of each stream, by first sequence; there is one at least."""
     inputs: int
     groups: int
     recorded: int
@@ -72,13 +86,50 @@ class Damage:
     @property
     def is_sound(self) -> bool:
         """Whether nothing is damaged, and nothing gone but what the log records."""
-        return not self.survey.damaged and not self.losses
+        return not self.damaged and not self.losses
+
+    @property
+    def folder(self) -> Path:
+        """The folder of the first stream's blocks."""
+        return self.surveys[0].folder
+
+    @property
+    def blocks(self) -> int:
+        """How many there are."""
+        return sum(each.blocks for each in self.surveys)
+
+    @property
+    def records(self) -> int:
+        """How many messages are sound."""
+        return sum(each.records for each in self.surveys)
+
+    @property
+    def last(self) -> int:
+        """The last sequence that the log is known to have had."""
+        return max(each.last for each in self.surveys)
+
+    @property
+    def damaged(self) -> tuple[Path, ...]:
+        """The damaged files."""
+        return tuple(
+            each.folder / name for each in self.surveys for name in each.damaged
+        )
+
+    @property
+    def missing(self) -> tuple[Missing, ...]:
+        """The stretches that are gone, of all streams."""
+        return tuple(
+            replace(missing, block=named(each.folder / missing.block))
+            for each in self.surveys
+            for missing in each.missing
+        )
 
     @property
     def agents(self) -> tuple[str, ...]:
         """The agents of whom messages are certainly gone, sorted."""
         # A torn message still names its agent and partition; a missing one names nothing.
-        own = frozenset(agent for _, agent in self.survey.torn.values())
+        torn = [place for each in self.surveys for place in each.torn.values()]
+        own = frozenset(agent for _, agent in torn)
         return tuple(sorted(own.union(*(each.agents for each in self.losses.values()))))
 
 
@@ -91,27 +142,33 @@ class Salvaged:
     """The folder that holds the store as it was found."""
 
 
+def named(file: Path) -> str:
+    """Return what a file is called: without its stream if that is the log's first one."""
+    stream = stream_of(file.parent)
+    return file.name if stream == LOG.name else f"{stream}/{file.name}"
+
+
 def is_ours(data: Path) -> bool:
     """Tell whether a data folder holds the store of an embedded broker."""
-    return messages_of(data / _SERVER) is not None
+    return bool(all_messages_of(data / _SERVER))
 
 
-def look(data: Path, progress: Callable[[int], None] = lambda count: None) -> Damage:
+def look(data: Path, progress: Progress = lambda count: None) -> Damage:
     """Inspect the stored log of a data folder without a server; change nothing.
 
     Raises:
         EchoicError: there is none, or its server runs.
         LogDamaged: not one block is left.
     """
-    folder = messages_of(data / _SERVER)
-    if folder is None:
+    folders = all_messages_of(data / _SERVER)
+    if not folders:
         raise EchoicError(f"{data} holds no log", next_step="echoic up")
     if server_folder.running(data / _SERVER) is not None:
         raise EchoicError(
             f"a nats-server works on the log in {data}", next_step="echoic down"
         )
     leftovers = Leftovers()
-    found = survey(folder, _last_known(data, folder), leftovers.take, progress)
+    found = _surveys(data, folders, leftovers, progress)
     counts = leftovers.counts()
     # A stretch of unknown owner is recorded in all partitions, so they are joined to count
     # each sequence once.
@@ -125,9 +182,32 @@ def look(data: Path, progress: Callable[[int], None] = lambda count: None) -> Da
     )
 
 
-def salvage(
-    data: Path, progress: Callable[[int], None] = lambda count: None
-) -> Salvaged | None:
+def _surveys(
+    data: Path, folders: list[Path], leftovers: Leftovers, progress: Progress
+) -> tuple[Survey, ...]:
+    """Read all streams; a partition's messages come in the order of their sequences."""
+    marked = _last_known(data, folders)
+    found, done = [], 0
+    begins = [*map(first_of, folders), marked + 1]
+    for folder, begin, next_ in zip(folders, begins, begins[1:], strict=False):
+        last = marked if begin <= marked < next_ else 0
+        told = partial(_on, progress, done)
+        found.append(survey(folder, last, leftovers.take, told))
+        done += found[-1].blocks
+    # Each partition began with where the stream before ended: then its end is known too.
+    return tuple(
+        survey(each.folder, leftovers.closed[each.stream])
+        if leftovers.closed.get(each.stream, 0) > each.last
+        else each
+        for each in found
+    )
+
+
+def _on(progress: Progress, before: int, count: int) -> None:
+    progress(before + count)
+
+
+def salvage(data: Path, progress: Progress = lambda count: None) -> Salvaged | None:
     """Copy the store, mend it, and record what is lost; None if nothing is.
 
     Raises:
@@ -142,7 +222,9 @@ def salvage(
             return None
         copy = data / f"salvaged-{datetime.now(UTC):%Y%m%dT%H%M%S%f}"
         _copied(data / _SERVER / "jetstream", copy)
-        mend(damage.survey)
+        for each in damage.surveys:
+            if each.damaged or each.missing:
+                mend(each)
         asyncio.run(_record(data / _SERVER, damage))
         return Salvaged(damage, copy)
 
@@ -168,7 +250,10 @@ async def _record(folder: Path, damage: Damage) -> None:
     async with embedded_server(folder, guarded=False) as server:
         client = await server.connect("echoic salvage")
         try:
-            await _check(client, damage.survey)
+            for each in damage.surveys:
+                await _check(client, each)
+            # What takes the records of the losses may still have to be made.
+            await roll_over(client, None, opens=False)
             epoch, writer = await epoch_of(client), JetStreamWriter(client)
             for partition, loss in damage.losses.items():
                 for message in loss.messages():
@@ -188,30 +273,37 @@ async def _record(folder: Path, damage: Damage) -> None:
 
 
 async def _check(client: Client, found: Survey) -> None:
-    state = (await call(client, f"$JS.API.STREAM.INFO.{LOG.name}", {}))["state"]
+    state = (await call(client, f"$JS.API.STREAM.INFO.{found.stream}", {}))["state"]
     if (state["messages"], state["last_seq"]) != (found.records, found.last):
         raise EchoicError(
             f"the broker has {state['messages']:,} messages up to {state['last_seq']:,}"
-            f" of the mended log, not {found.records:,} up to {found.last:,}: the store"
-            " as it was lies beside it, in the newest folder `salvaged-…`",
+            f" of the mended {found.stream}, not {found.records:,} up to {found.last:,}:"
+            " the store as it was lies beside it, in the newest folder `salvaged-…`",
             next_step="echoic log verify",
         )
 
 
 def _losses(
-    found: Survey, leftovers: Leftovers, recorded: Sequences
+    found: tuple[Survey, ...], leftovers: Leftovers, recorded: Sequences
 ) -> dict[int, Loss]:
     """Return what each partition still has to record, by partition."""
     # A stretch that is recorded once by its first sequence is recorded whole.
-    rest = [each for each in unplaced(found) if each[0] not in recorded]
+    rest = [
+        stretch
+        for each in found
+        for stretch in unplaced(each)
+        if stretch[0] not in recorded
+    ]
+    torn = {at: place for each in found for at, place in each.torn.items()}
+    gone = Sequences(stretch for each in found for stretch in each.lost.stretches)
     losses = {}
     for partition in range(PARTITIONS):
         own = [
             sequence
-            for sequence in sorted(found.torn)
-            if found.torn[sequence][0] == partition and sequence not in recorded
+            for sequence in sorted(torn)
+            if torn[sequence][0] == partition and sequence not in recorded
         ]
-        void, agents = leftovers.void(partition, found.lost)
+        void, agents = leftovers.void(partition, gone)
         lost: Stretches = tuple(sorted([*rest, *stretches(own)]))
         if lost or void:
             losses[partition] = Loss(lost, void, agents)
@@ -222,14 +314,14 @@ def _together(known: list[Sequences]) -> Sequences:
     return Sequences({each for own in known for each in own.stretches})
 
 
-def _last_known(data: Path, folder: Path) -> int:
+def _last_known(data: Path, folders: list[Path]) -> int:
     """Return the last sequence that a verification of this log saw; 0 if there is none.
 
     Without it, messages missing at the very end of the store could not be noticed.
     """
     marks = verified.recall(data)
     try:
-        meta = json.loads((folder.parent / "meta.inf").read_bytes())
+        meta = json.loads((folders[0].parent / "meta.inf").read_bytes())
         epoch = UUID(meta["metadata"][EPOCH_KEY])
     # The stream's own metadata is damaged: without the epoch the mark may be of another
     # log.

@@ -76,7 +76,9 @@ async def start_servers(
 async def _broker(stack: AsyncExitStack, settings: Settings) -> EmbeddedServer | None:
     if settings.nats_url is not None:
         return None
-    listeners = Listeners(settings.nats_mqtt, settings.nats_websocket)
+    listeners = Listeners(
+        settings.nats_mqtt, settings.nats_websocket, settings.nats_origins
+    )
     return await stack.enter_async_context(
         embedded_server(settings.data / "nats", listeners=listeners)
     )

@@ -14,21 +14,25 @@ from pathlib import Path
 from typing import Any
 
 from echoic.client import owners
-from echoic.client.connection import LiveLog
-from echoic.config.options import Silent
+from echoic.client.connection import LiveLog, open_log
+from echoic.config.load import Settings
+from echoic.config.options import Content, Silent
 from echoic.doors.answers import Serving
 from echoic.embedders import embedder
-from echoic.errors import EchoicError
+from echoic.errors import EchoicError, SettingsError
 from echoic.metrics.meter import Meter
 from echoic.metrics.reports import Reports, report
 from echoic.run import child_process
+from echoic.run.member import Changed, Member
 from echoic.run.process import prepare
 from echoic.run.starting import folding
 from echoic.run.supervision import Notify
+from echoic.tracing.destinations import SPOOL
 from echoic.tracing.export import open_tracer
 from echoic.tracing.sampling import Sampling
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
+from handlers.worker.leases.keeper import tell_nobody
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.loop import Worker
 from handlers.worker.wakeups import Wakeups
@@ -57,6 +61,7 @@ class Job:
 
     credentials: Credentials
     partitions: tuple[int, ...]
+    """Those that it always owns; () if it shares them by leases."""
     embedder: str
     started: Mapping[str, Any]
     """The fields of `MindStarted`."""
@@ -65,10 +70,42 @@ class Job:
     trace_endpoint: str | None
     trace_silent: Silent
     trace_ratio: float
+    trace_content: Content
     spool: str
     metrics_agents: int
     name: str
     """What it is called in the metrics."""
+
+    @property
+    def is_sharing(self) -> bool:
+        """Whether its partitions come and go by leases."""
+        return not self.partitions
+
+
+def job(
+    settings: Settings,
+    credentials: Credentials,
+    started: MindStarted,
+    name: str,
+    *,
+    embedder: str,
+    partitions: tuple[int, ...] = (),
+) -> Job:
+    """Return the job of a worker that this program's settings say how to run."""
+    return Job(
+        credentials=credentials,
+        partitions=partitions,
+        embedder=embedder,
+        started=started.model_dump(mode="json"),
+        modules=settings["strategies.modules"],
+        trace_endpoint=settings.trace_endpoint,
+        trace_silent=settings.trace_silent,
+        trace_ratio=settings.trace_ratio,
+        trace_content=settings.trace_content,
+        spool=str(settings.data / SPOOL),
+        metrics_agents=settings.metrics_agents,
+        name=name,
+    )
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,15 +115,42 @@ class Mind:
     worker: Worker
     meter: Meter
     serving: Serving
+    desk: owners.Desk
+    """Answers for its partitions to other processes."""
+    member: Member | None
+    """None: it always owns the same partitions."""
+
+    @property
+    def ready(self) -> asyncio.Event:
+        """Set when it answers the inputs of its partitions."""
+        return self.member.settled if self.member is not None else self.worker.ready
+
+    async def run(self) -> None:
+        """Answer inputs, and other processes, until cancelled."""
+        if self.member is not None:
+            await self.member.run(self.worker, self.desk)
+            return
+        held = self.worker.partitions
+        # One process alone needs no forwarding: it owns all partitions.
+        if len(held) < PARTITIONS:
+            await self.desk.start()
+            await asyncio.gather(*(self.desk.open(each) for each in held))
+        await self.worker.run()
 
 
 @contextmanager
 def mind(
-    job: Job, client: BrokerClient, log: LiveLog, made_by: Embedder, notify: Notify
+    job: Job,
+    client: BrokerClient,
+    log: LiveLog,
+    made_by: Embedder,
+    notify: Notify,
+    *,
+    changed: Changed = tell_nobody,
 ) -> Iterator[Mind]:
     """Make the worker of a job; what is left of its traces is sent when the block ends.
 
-    `notify` receives its progress at folding.
+    `notify` receives its progress at folding, `changed` what it owns by leases.
     """
     library = PackLibrary(log, made_by)
     meter = Meter(lambda: library.packs, job.metrics_agents)
@@ -96,6 +160,7 @@ def mind(
         spool=Path(job.spool),
         notify=notify,
         sampling=Sampling(job.trace_silent, job.trace_ratio),
+        content=_content(job, log),
     )
 
     wakeups = Wakeups(client)
@@ -114,25 +179,40 @@ def mind(
         # have to record the same ones.
         MindStarted.from_fields(dict(job.started)),
         partitions=job.partitions,
-        checkpoints=JetStreamCheckpoints(client),
+        checkpoints=JetStreamCheckpoints(client, log.keyring),
         listeners=Listeners(
             answered=answered, failed=meter.failed, folding=folding(notify)
         ),
+        keys=log.keyring,
     )
-    serving = Serving(worker.knowing, client, log, made_by, library, job.partitions)
+    serving = Serving(worker.knowing, client, log, made_by, library, worker.owns)
+    desk = owners.Desk(client, worker.owns, serving.state, serving.of_owner)
+    member = None
+    if job.is_sharing:
+        settings = job.started["settings"]
+        member = Member(client, job.name, settings, log.keyring, changed)
     try:
-        yield Mind(worker, meter, serving)
+        yield Mind(worker, meter, serving, desk, member)
     finally:
         # Bounded to a second.
         if tracer is not None:
             tracer.close()
 
 
-def shares(processes: str) -> list[tuple[int, ...]]:
-    """Return the partitions of each process; `auto` makes one for each processor."""
+def _content(job: Job, log: LiveLog) -> Content:
+    """Return whether traces hold words: of a sealed log only where that was asked for."""
+    is_sealed = log.keyring is not None
+    return "off" if is_sealed and job.trace_content == "auto" else job.trace_content
+
+
+def shares(settings: Settings) -> list[tuple[int, ...]]:
+    """Return the partitions of each process; those that share by leases begin with none."""
+    processes = settings.worker_processes
     # The processors this process may use: a container is often given fewer than exist.
     given = len(os.sched_getaffinity(0)) if processes == "auto" else int(processes)
     count = min(given, PARTITIONS)
+    if settings.worker_leases == "on":
+        return [()] * count
     # Dealt round robin, so that each process has as many partitions as the next, or one
     # more.
     return [tuple(range(number, PARTITIONS, count)) for number in range(count)]
@@ -164,11 +244,13 @@ async def keep_up(
         reports.forget(job.name)
         if code == child_process.STANDS_STILL:
             raise EchoicError(said, next_step="echoic log verify")
-        notify(
-            f"the worker of {len(job.partitions)} partitions has ended by itself:"
-            " it is started again"
-        )
+        notify(f"{_called(job)} has ended by itself: it is started again")
         await asyncio.sleep(child_process.PAUSE_S)
+
+
+def _called(job: Job) -> str:
+    owned = f"the worker of {len(job.partitions)} partitions"
+    return job.name if job.is_sharing else owned
 
 
 def main() -> int:
@@ -184,11 +266,14 @@ def main() -> int:
 async def _work(job: Job) -> int:
     """Work on the partitions until standard input ends or an error stops it."""
     try:
-        if await child_process.until_told(_own(job)):
+        # A second cancellation would cut off the saving of checkpoints.
+        if await child_process.until_told(_own(job), STOP_S):
             return 0
     except (LogDamaged, UnreadableOutputError, MissingPackError) as error:
         child_process.tell(str(error))
         return child_process.STANDS_STILL
+    except SettingsError as error:
+        child_process.tell(error.what)
     except StreamsError as error:
         child_process.tell(f"a worker lost the broker: {error}")
     return 1
@@ -197,13 +282,11 @@ async def _work(job: Job) -> int:
 async def _own(job: Job) -> None:
     made_by, tell = embedder(job.embedder), child_process.tell
     async with connected(job.credentials, "echoic worker") as client:
-        log = LiveLog(client, await epoch_of(client))
+        log = await open_log(client, await epoch_of(client))
         with mind(job, client, log, made_by, tell) as own:
-            serving = own.serving
-            await owners.answer(client, job.partitions, serving.state, serving.of_owner)
-            telling = asyncio.create_task(_tell_when(own.worker.ready, own.meter))
+            telling = asyncio.create_task(_tell_when(own.ready, own.meter))
             try:
-                await own.worker.run()
+                await own.run()
             finally:
                 telling.cancel()
 

@@ -13,6 +13,7 @@ from schemas.codec.decode import read_input, read_output
 from schemas.values.subjects import is_agent
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.live_groups import GroupJoiner
+from streams.log import After
 from streams.topology import LOG_SUBJECTS
 
 _AT_ONCE = 500
@@ -29,7 +30,7 @@ class LiveScene:
         """Follow over this connection, which the caller closes."""
         self.scene = Scene()
         self._connection = connection
-        self._after = 0
+        self._after: After = 0
         self._folded: dict[int, int] = {}
         """The last input that is in the scene already, by partition."""
         self._packs_of: set[str] = set()
@@ -39,11 +40,13 @@ class LiveScene:
         connection, scene = self._connection, self.scene
         partitions = await known_agents.inputs_by_partition(connection.client)
         made = embedder(connection.settings["embedder"])
-        last = await connection.log.last_sequence(LOG_SUBJECTS)
+        ends = await connection.log.ends(LOG_SUBJECTS)
         # Inputs that waited for their answer then must be read, too.
-        self._after = max(last - _WAITING, 0)
+        self._after = tuple(max(end - _WAITING, 0) for end in ends)
         for partition in sorted(partitions):
-            checkpoints = JetStreamCheckpoints(connection.client)
+            checkpoints = JetStreamCheckpoints(
+                connection.client, connection.log.keyring
+            )
             state = await partition_at(
                 connection.log, partition, made, checkpoints=checkpoints
             )

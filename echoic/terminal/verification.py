@@ -31,7 +31,7 @@ def screen_of(found: Verification | WorldVerification) -> Iterator[RenderableTyp
     yield marked(
         _mark(is_good=found.is_identical),
         f"{found.identical}/{found.total} outputs identical,"
-        f" {found.inputs} inputs decided again",
+        f" {found.inputs} inputs decided again" + _sealed(found),
     )
     first = found.divergence
     if first is not None:
@@ -60,7 +60,7 @@ def _world(found: WorldVerification) -> Iterator[RenderableType]:
     yield marked(
         _mark(is_good=whole.is_identical),
         f"{whole.identical}/{whole.total} outputs identical,"
-        f" {whole.inputs} inputs decided again",
+        f" {whole.inputs} inputs decided again" + _sealed(whole),
     )
     stems = found.told - len(found.strays)
     if found.told:
@@ -70,6 +70,12 @@ def _world(found: WorldVerification) -> Iterator[RenderableType]:
         )
     for stray in found.strays:
         yield f"{stray.agent}, message {stray.sequence}: {stray.why}"
+
+
+def _sealed(found: Verification) -> str:
+    return f", {found.sealed} sealed: they rest on what was forgotten" * bool(
+        found.sealed
+    )
 
 
 def _mark(*, is_good: bool) -> tuple[str, str]:

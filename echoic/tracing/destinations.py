@@ -54,6 +54,11 @@ class Spool:
         paths = (self.path.with_name(self.path.name + end) for end in ends)
         return [path for path in paths if path.exists()]
 
+    def clear(self) -> None:
+        """Remove the files; what comes is written to a new one."""
+        for path in self.files():
+            path.unlink(missing_ok=True)
+
     def batches(
         self, *, containing: str = ""
     ) -> Iterator[tuple[Attributes, list[SpanData]]]:

@@ -14,8 +14,9 @@ from collections.abc import Callable, Iterable, Mapping
 from contextlib import suppress
 from itertools import count
 from pathlib import Path
-from typing import Literal, Protocol
+from typing import Protocol
 
+from echoic.config.options import Content
 from echoic.tracing import conventions as names
 from echoic.tracing.collector import Collector, endpoint
 from echoic.tracing.destinations import Destination, Spool
@@ -33,8 +34,6 @@ from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
 from schemas.codec.envelope import Output
 from schemas.packs.compiled import CompiledPack
-
-Content = Literal["auto", "on", "off"]
 
 QUEUE_MAX = 4_096
 """Answered inputs that wait for the thread at most; they hold their groups in memory."""

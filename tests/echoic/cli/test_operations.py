@@ -100,7 +100,7 @@ def home() -> Iterator[Home]:
         try:
             yield made
         finally:
-            for data in (made.data, made.folder / "restored" / "default"):
+            for data in (made.data, made.folder / "restored"):
                 made(f"echoic down --data {shlex.quote(str(data))}")
 
 
@@ -117,13 +117,13 @@ def test_it_is_configured_and_run_as_the_page_says(home: Home) -> None:
 
 
 def test_it_is_upgraded_as_the_page_says(home: Home) -> None:
-    """Stopped, copied, started, verified, and its tables made again."""
+    """Copied, stopped, started, verified, and its tables made again."""
     use(home)
 
     for commands in blocks("Upgrade"):
         home.run(commands)
 
-    assert (home.folder / "before-upgrade.tar.gz").stat().st_size > 0
+    assert (home.folder / "before-upgrade.backup").stat().st_size > 0
     assert home("echoic projection lag").code == 0
 
 
@@ -132,9 +132,9 @@ def test_a_copy_is_restored_beside_the_original(home: Home) -> None:
     use(home)
     home.run(["echoic sensor access door"])
     before = home.records()
-    backup, restore, again = blocks("Back up and restore")
+    backup, restore, stopped, again = blocks("Back up and restore")
     assert restore[-1].startswith("echoic down")
-    there = "--data restored/default"
+    there = "--data restored"
 
     home.run(backup)
     home.run(restore[:-1])
@@ -143,9 +143,10 @@ def test_a_copy_is_restored_beside_the_original(home: Home) -> None:
     goes_on = home(f"echoic pub 'The front door opened' --wait {there}")
     access = [
         json.loads((data / "sensors" / "companion.door.json").read_text())
-        for data in (home.data, home.folder / "restored" / "default")
+        for data in (home.data, home.folder / "restored")
     ]
     home.run(restore[-1:])
+    home.run(stopped)
     home.run(again)
 
     assert restored[: len(before)] == before

@@ -104,6 +104,55 @@ def test_a_damaged_log_is_salvaged(echoic: Program, damage: Damage) -> None:
         assert echoic.here("log", "verify").code == 0
 
 
+def test_a_damaged_segment_costs_the_others_nothing(echoic: Program) -> None:
+    """No server cuts it, what it lost is named, and every other message stays."""
+    stream = f"LOG_{partition_of(ADA) // 4 + 1}"
+    with running(echoic, ECHOIC_LOG_STREAMS="4"):
+        speak(echoic, "first", EVENTS)
+        before = all_messages(echoic)
+    (folder,) = (echoic.data / "nats").glob(f"jetstream/*/*/streams/{stream}/msgs")
+    whole = echoic.here("log", "verify", "--json")
+    flipped_without_index(folder)
+    (file,) = surveying.blocks(folder)
+    harmed = file.read_bytes()
+
+    refused = echoic("up", "--detach")
+    found = echoic.here("log", "verify", "--json")
+    salvaged = echoic.here("log", "salvage", "--json")
+    again = echoic.here("log", "salvage", "--json")
+
+    assert (whole.code, whole.json["messages"]) == (0, len(before)), whole.err
+    assert refused.code != 0
+    assert "damaged" in refused.err
+    assert found.json["damaged"] == [f"{stream}/{file.name}"]
+    (missing,) = found.json["missing"]
+    assert missing["first"] == missing["last"]
+    assert (found.json["agents"], found.code) == ([ADA], 1)
+    assert list(found.json["partitions"]) == [str(partition_of(ADA))]
+    assert salvaged.code == 0, salvaged.err
+    copy = Path(salvaged.json["copy"])
+    assert [each.read_bytes() for each in copy.rglob(f"{stream}/msgs/{file.name}")] == [
+        harmed
+    ]
+    assert (again.code, again.json["sound"]) == (0, True)
+    with running(echoic):
+        speak(echoic, "second", 2)
+        verified = echoic.here("log", "verify", "--full", "--json")
+        rebuilt = echoic.here("projection", "rebuild")
+        proved = echoic.here("projection", "rebuild", "--verify")
+        after = all_messages(echoic)
+    assert (verified.code, rebuilt.code, proved.code) == (0, 0, 0), verified.out
+    assert before.keys() - after.keys() == {missing["first"]}
+    assert all(after[each] == before[each] for each in before.keys() & after.keys())
+
+
+def all_messages(echoic: Program) -> dict[int, Any]:
+    """What the log holds, by sequence."""
+    ran = echoic.here("log", "tail", "-n", "100000", "--json")
+    lines = [orjson.loads(line) for line in ran.out.splitlines()]
+    return {each["sequence"]: each for each in lines}
+
+
 def test_what_a_flipped_byte_costs_is_named(echoic: Program) -> None:
     """The block, the one sequence, its partition and its agent; the group is left over."""
     with running(echoic):

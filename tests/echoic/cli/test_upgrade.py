@@ -73,8 +73,15 @@ def test_an_older_data_folder_is_taken_over(echoic: Program, archive: Path) -> N
         after = eventually(lambda: echoic.here("projection", "lag"))
         again = echoic.here(*told["event"], "--agent", "ada", "--wait", "--json")
         sound = echoic.here("log", "verify", "--json")
-    with running(echoic):
-        later = echoic.here("log", "verify", "--full", "--json")
+    # As a backup, and in segments, it is the same log.
+    there = Program(echoic.folder / "there")
+    there.folder.mkdir()
+    kept = echoic.here("backup", "kept.backup", "--json")
+    put_back = there.here("restore", str(echoic.folder / "kept.backup"))
+    segmented = there.here("log", "segment", "--json")
+    with running(there):
+        later = there.here("log", "verify", "--full", "--json")
+        as_before = there.here("replay", "verify", "--all-agents", "--json")
 
     assert (whole.code, whole.json["messages"]) == (0, told["messages"])
     assert verified.code == 0, verified.out
@@ -92,6 +99,49 @@ def test_an_older_data_folder_is_taken_over(echoic: Program, archive: Path) -> N
     assert rebuilt.code == proved.code == after.code == 0, rebuilt.err + proved.out
     assert again.json["response_text"] == told["said"], again.out
     assert (sound.code, later.code) == (0, 0), sound.out + later.out
+    assert (kept.code, put_back.code, segmented.code) == (0, 0, 0), put_back.err
+    assert as_before.code == 0, as_before.out
+    assert as_before.json["identical"] > replayed.json["identical"]
+
+
+def test_an_older_data_folder_is_segmented(echoic: Program) -> None:
+    """It goes on in four streams, and all of it verifies, a session over the cut as well."""
+    told = unpacked(echoic, ARCHIVES[0])
+    file = str(echoic.folder / "cleo.echoic")
+    with running(echoic):
+        refused = echoic.here("log", "segment")
+        echoic.here("pub", "Good morning.", "--wait", "--agent", "cleo")
+    cut = echoic.here("log", "segment", "--streams", "4", "--json")
+    with running(echoic):
+        again = echoic.here(*told["event"], "--agent", "ada", "--wait", "--json")
+        echoic.here("pub", "Good night.", "--wait", "--agent", "cleo")
+        sessions = echoic.here("session", "list", "--agent", "cleo", "--json")
+        one = sessions.json["rows"][-1]
+        echoic.here("session", "export", one["id"], "--agent", "cleo", "-o", file)
+        whole = echoic.here("replay", "verify", file, "--json")
+        tailed = echoic.here("log", "tail", "-n", "200", "--json")
+        verified = echoic.here("log", "verify", "--full", "--json")
+        replayed = echoic.here("replay", "verify", "--all-agents", "--json")
+        rebuilt = echoic.here("projection", "rebuild")
+        proved = echoic.here("projection", "rebuild", "--verify")
+        after = eventually(lambda: echoic.here("projection", "lag"))
+    damage = echoic.here("log", "salvage")
+
+    assert refused.code != 0
+    assert "no worker may write" in refused.err
+    assert cut.code == 0, cut.err
+    assert len(cut.json["segments"]) == 5
+    assert again.json["response_text"] == told["said"], again.out
+    assert whole.code == 0, whole.err
+    assert one["inputs"] >= 2, one
+    assert whole.json["identical"] == whole.json["total"] >= 2, whole.out
+    assert tailed.out.count("segment_closed") >= 16, tailed.out
+    assert verified.code == 0, verified.out
+    assert verified.json["inputs"] == verified.json["groups"] > told["inputs"]
+    assert replayed.code == 0, replayed.out
+    assert replayed.json["identical"] == replayed.json["total"] > told["inputs"]
+    assert rebuilt.code == proved.code == after.code == 0, rebuilt.err + proved.out
+    assert "segmented" in damage.err
 
 
 async def written_by_a_newer_program(program: Program, agent: str) -> int:

@@ -18,7 +18,7 @@ from schemas.values.ids import trace_id
 from schemas.values.record import nanoseconds
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import reading
-from streams.jetstream.read import open_reader
+from streams.jetstream.sealed_log import open_reader
 from tests.echoic.cli.conftest import SURVIVAL, Program
 from tests.echoic.tracing.collectors import Received, Rotel, wait_until
 from tests.echoic.tracing.log_facts import Answer, Facts, LogFacts

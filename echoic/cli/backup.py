@@ -1,0 +1,89 @@
+"""`echoic backup` and `echoic restore`: all that an instance keeps, as one file."""
+
+import asyncio
+import shlex
+from pathlib import Path
+from typing import Annotated
+
+import typer
+
+from echoic.cli.connected import on_instance
+from echoic.cli.options import InstanceCall, new_app
+from echoic.cli.progress import Progress
+from echoic.client import backup as backups
+from echoic.client.backup import Backup
+from echoic.client.connection import Connection, is_running
+from echoic.errors import EchoicError
+from echoic.run import restoring
+from echoic.terminal.output import note
+from echoic.terminal.screen import number, table
+
+app = new_app("backup", "All that an instance keeps, as one file.")
+
+Place = Annotated[Path, typer.Argument(metavar="FILE|FOLDER")]
+File = Annotated[Path, typer.Argument(metavar="FILE")]
+
+
+@app.command()
+def backup(call: InstanceCall, path: Place, with_credentials: bool = False) -> None:
+    """Copy the log and all that it needs at one moment, while the instance runs.
+
+    Read models are left out, as the log makes them again. Examples: `echoic backup
+    tonight.backup`, `echoic backup /var/backups --with-credentials`.
+
+    Args:
+        path: The file to write, or a folder for one that is named by the time.
+        with_credentials: Also passwords of the broker and its sensors, and HTTP tokens.
+    """
+    settings, file = call.settings, backups.place(path)
+    if with_credentials and settings.nats_url is not None:
+        raise EchoicError("the credentials of a broker of your own are yours to keep")
+    kept = settings.data if with_credentials else None
+    with Progress("kB copied", is_silent=call.as_json) as progress:
+
+        async def copy(connection: Connection) -> Backup:
+            return await backups.make(connection.client, kept, file, progress)
+
+        if is_running(settings):
+            made = on_instance(call, copy)
+        else:
+            made = asyncio.run(
+                restoring.back_up_stopped(
+                    settings.data, file, progress, with_credentials=with_credentials
+                )
+            )
+    _show(call, made.as_fields())
+    if not call.as_json:
+        note(f"written: {file}, {file.stat().st_size:,} bytes")
+
+
+@app.command()
+def restore(call: InstanceCall, path: File) -> None:
+    """Make an instance's folder of a backup, or the streams at the broker of NATS_URL.
+
+    All digests are checked first; the folder must be empty. Example: `echoic restore
+    tonight.backup --data restored`.
+
+    Args:
+        path: The backup.
+    """
+    settings = call.settings
+    with Progress("kB read", is_silent=call.as_json) as progress:
+        manifest = restoring.restored(settings, path, progress)
+    place = "broker" if settings.nats_url else str(settings.data)
+    _show(call, {"restored": place, **backups.held(manifest)})
+    if not call.as_json:
+        there = "" if settings.nats_url else f" --data {shlex.quote(place)}"
+        note(f"next: echoic up --detach{there}, then echoic log verify --full{there}")
+
+
+def _show(call: InstanceCall, fields: dict[str, object]) -> None:
+    streams = fields["streams"]
+    assert isinstance(streams, list)
+    rows = [
+        (each["name"], f"{each['messages']:,}", f"{each['last']:,}")
+        for each in streams
+        if each["messages"]
+    ]
+    header = ("stream", number("messages"), number("last"))
+    call.show(fields, [table(header, rows)])

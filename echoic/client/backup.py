@@ -1,0 +1,89 @@
+"""A backup of an instance, running or not, as one file (ADR 0066)."""
+
+from collections.abc import Callable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from importlib.metadata import version
+from pathlib import Path
+
+from echoic.errors import EchoicError
+from streams.backup_file import Manifest, Part, writing
+from streams.jetstream.backup import back_up
+from streams.jetstream.hardened_client import BrokerClient
+
+SUFFIX = ".backup"
+
+CREDENTIALS = ("nats/identity.json", "sensors/*.json", "http/tokens.json")
+"""The files of a data folder that name passwords and tokens, kept only if wanted."""
+
+
+@dataclass(frozen=True, slots=True)
+class Backup:
+    """A backup that was made."""
+
+    path: Path
+    manifest: Manifest
+
+    def as_fields(self) -> dict[str, object]:
+        """Return what it holds as fields for JSON."""
+        return {
+            "file": str(self.path),
+            "bytes": self.path.stat().st_size,
+            **held(self.manifest),
+        }
+
+
+def held(manifest: Manifest) -> dict[str, object]:
+    """Return what a backup holds as fields for JSON."""
+    return {
+        "epoch": manifest.epoch,
+        "made_at": manifest.made_at,
+        "streams": [
+            {
+                "name": each.name,
+                "messages": each.state["messages"],
+                "last": each.state["last_seq"],
+                "last_id": each.last.id if each.last else None,
+            }
+            for each in manifest.streams
+        ],
+        "with_credentials": bool(manifest.files),
+    }
+
+
+def place(path: Path) -> Path:
+    """Return the file for a backup: `path`, or one named by this moment in that folder.
+
+    Raises:
+        EchoicError: the file is there already, or its folder is not.
+    """
+    if path.is_dir():
+        path = path / f"echoic-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{SUFFIX}"
+    if path.exists():
+        raise EchoicError(f"{path} is there already; a backup replaces nothing")
+    if not path.parent.is_dir():
+        raise EchoicError(f"there is no folder {path.parent}")
+    return path
+
+
+async def make(
+    client: BrokerClient, data: Path | None, path: Path, progress: Callable[[int], None]
+) -> Backup:
+    """Copy the streams of a broker, and with `data` the credentials in that folder.
+
+    Raises:
+        StreamsError: the broker does not answer, or refuses; no file is made then.
+    """
+    with writing(path) as writer:
+        files: list[Part] = []
+        for file in credential_files(data) if data else ():
+            name = f"files/{file.relative_to(data or file).as_posix()}"
+            files.append(writer.add(name, file.read_bytes()))
+        program = version("echoic")
+        manifest = await back_up(client, writer, program, progress, tuple(files))
+    return Backup(path, manifest)
+
+
+def credential_files(data: Path) -> list[Path]:
+    """Return the files with credentials that a data folder has."""
+    return sorted(file for each in CREDENTIALS for file in data.glob(each))

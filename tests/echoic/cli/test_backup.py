@@ -1,0 +1,199 @@
+"""`echoic backup` and `echoic restore`, of instances that go on meanwhile."""
+
+import json
+import shutil
+import stat
+import subprocess
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from schemas.values.subjects import partition_of
+from streams.backup_file import reading
+from tests.echoic.cli.acting import eventually, read_models
+from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
+from tests.echoic.cli.test_instances import other_processes, running
+from tests.servers import fresh_server
+
+pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
+
+AGENTS = ("ana", "bo", "cy")
+EVENTS = 150
+
+
+def log_of(program: Program, **environment: str) -> list[dict[str, Any]]:
+    """All messages of the log, as they are stored."""
+    ran = program.here("log", "tail", "-n", "1000000", "--json", **environment)
+    assert ran.code == 0, ran.err
+    return [json.loads(line) for line in ran.out.splitlines()]
+
+
+def copied(
+    messages: list[dict[str, Any]], logs: list[dict[str, Any]]
+) -> list[dict[str, Any]]:
+    """Those that the copies of the log's streams hold, by what a backup says of them."""
+    held = [
+        each
+        for each in messages
+        if any(
+            log["last"] - log["messages"] < each["sequence"] <= log["last"]
+            for log in logs
+        )
+    ]
+    return sorted(held, key=lambda each: int(each["sequence"]))
+
+
+def streaming(program: Program) -> list["subprocess.Popen[str]"]:
+    """Events of every agent, published one after the other by processes of their own."""
+    lines = "".join(f'{{"text": "The kettle is on {n}"}}\n' for n in range(EVENTS))
+    (program.folder / "events.jsonl").write_text(lines)
+    return [
+        program.start("pub", "--file", "events.jsonl", "--agent", agent)
+        for agent in AGENTS
+    ]
+
+
+def is_sound(program: Program, **environment: str) -> None:
+    """The log, every decision and the tables hold what they must."""
+    verified = eventually(
+        lambda: program.here("log", "verify", "--full", "--json", **environment)
+    )
+    replayed = program.here("replay", "verify", "--all-agents", "--json", **environment)
+    assert verified.code == 0, verified.out + verified.err
+    assert verified.json["inputs"] == verified.json["groups"] > 0
+    assert replayed.code == 0, replayed.out + replayed.err
+    assert replayed.json["identical"] == replayed.json["total"] > 0
+
+
+@pytest.mark.parametrize("streams", ["1", "4"])
+def test_a_backup_amid_events_and_a_killed_worker(
+    echoic: Program, streams: str
+) -> None:
+    """Restored, it is the log up to one point; what came in then is decided after it."""
+    variables = {"ECHOIC_LOG_STREAMS": streams, "ECHOIC_PACKS": str(SURVIVAL)}
+    path = echoic.folder / "tonight.backup"
+    other = Program(echoic.folder / "elsewhere")
+    other.folder.mkdir()
+    assert len({partition_of(each) % 2 for each in AGENTS}) == 2
+    with running(echoic, ECHOIC_WORKER_PROCESSES="2", **variables):
+        echoic.here("sensor", "access", "kitchen")
+        senders = streaming(echoic)
+        eventually(lambda: Ran(0 if len(log_of(echoic)) > 200 else 1, "", ""))
+        (victim,) = other_processes(echoic)
+        copying = echoic.start("backup", str(path), "--with-credentials", "--json")
+        victim.kill()
+        out, err = copying.communicate(timeout=60)
+        assert copying.returncode == 0, err
+        told = json.loads(out)
+        again = echoic.here("backup", str(path))
+        for each in senders:
+            # It also closes their pipes.
+            each.communicate(timeout=60)
+            assert each.returncode == 0
+        is_sound(echoic)
+        original = log_of(echoic)
+    restored = other.here("restore", str(path), "--json")
+    assert restored.code == 0, restored.err
+    refused = other.here("restore", str(path))
+    with running(other):
+        is_sound(other)
+        proved = eventually(lambda: other.here("projection", "rebuild", "--verify"))
+        goes_on = other.here("pub", "hello", "--wait", "--agent", "ana")
+        found = log_of(other)
+
+    logs = [each for each in told["streams"] if each["name"].startswith("LOG")]
+    assert len(logs) == (1 if streams == "1" else 5)
+    assert copied(found, logs) == copied(original, logs)
+    assert len(copied(found, logs)) > 200
+    assert (again.code, refused.code) == (2, 2)
+    assert "replaces nothing" in again.err
+    assert "is not empty" in refused.err
+    assert (proved.code, goes_on.code) == (0, 0), proved.out + goes_on.err
+    texts = [
+        (each["subject"], each["body"]["text"])
+        for each in found
+        if ".in." in each["subject"] and "kettle" in str(each["body"])
+    ]
+    # Each agent's own events: a prefix of what was sent, none left out and none twice.
+    assert len(texts) == len(set(texts))
+    for agent in AGENTS:
+        own = [text for subject, text in texts if f".{agent}." in subject]
+        assert own == [f"The kettle is on {n}" for n in range(len(own))]
+    access = "sensors/companion.kitchen.json"
+    kept, there = (
+        json.loads((each.data / access).read_text()) for each in (echoic, other)
+    )
+    assert kept["password"] == there["password"]
+    assert stat.S_IMODE(path.stat().st_mode) == 0o600
+
+
+def test_a_stopped_instance_is_backed_up_into_a_folder(echoic: Program) -> None:
+    """Without passwords unless they are wanted; the file is named by the moment."""
+    with running(echoic):
+        echoic.here("sensor", "access", "kitchen")
+        echoic.here("pub", "hello", "--wait")
+    made = echoic.here("backup", ".", "--json")
+    nothing = echoic.here("backup", "x.backup", "--data", "none")
+    path = Path(made.json["file"])
+    whole = path if path.is_absolute() else echoic.folder / path
+    with reading(whole) as file:
+        names = [each.name for each in file.manifest.files]
+
+    assert (made.code, nothing.code) == (0, 3), made.err
+    assert names == []
+    assert not made.json["with_credentials"]
+    assert not (echoic.folder / "x.backup").exists()
+    assert not (echoic.folder / "none").exists()
+    secrets = json.loads((echoic.data / "nats" / "identity.json").read_text())
+    assert secrets["password"].encode() not in whole.read_bytes()
+
+
+def test_an_older_backup_under_newer_tables_is_noticed(echoic: Program) -> None:
+    """The read models stand still and say so, and a rebuild makes them anew."""
+    with running(echoic):
+        echoic.here("pub", "hello", "--wait")
+        assert echoic.here("backup", "old.backup").code == 0
+        echoic.here("pub", "hello again", "--wait")
+        assert eventually(lambda: echoic.here("projection", "lag")).code == 0
+    older = Program(echoic.folder / "older")
+    older.folder.mkdir()
+    assert older.here("restore", str(echoic.folder / "old.backup")).code == 0
+    shutil.rmtree(echoic.data / "nats")
+    (older.data / "nats").rename(echoic.data / "nats")
+    with running(echoic):
+        found = eventually(
+            lambda: Ran(read_models(echoic)["verdict"] != "problem", "", "")
+        )
+        said = read_models(echoic)["found"]
+        rebuilt = echoic.here("projection", "rebuild")
+        proved = eventually(lambda: echoic.here("projection", "rebuild", "--verify"))
+
+    assert found.code == 0
+    assert "the log" in said
+    assert (rebuilt.code, proved.code) == (0, 0), rebuilt.err + proved.out
+
+
+async def test_a_broker_of_ones_own_is_backed_up_and_restored(echoic: Program) -> None:
+    """By `NATS_URL`, from one broker to another, which must have none of the streams."""
+    path = echoic.folder / "own.backup"
+    async with fresh_server() as one, fresh_server() as another:
+        first, second = (
+            each.core.url.replace("://", f"://{each.core.user}:{each.core.password}@")
+            for each in (one, another)
+        )
+        with running(echoic, NATS_URL=first):
+            spoken = echoic("pub", "hello", "--wait", NATS_URL=first)
+            made = echoic("backup", str(path), NATS_URL=first)
+            wanted = echoic("backup", "c.backup", "--with-credentials", NATS_URL=first)
+        restored = echoic("restore", str(path), NATS_URL=second)
+        refused = echoic("restore", str(path), NATS_URL=first)
+        with running(echoic, NATS_URL=second):
+            verified = echoic("log", "verify", "--full", "--json", NATS_URL=second)
+            goes_on = echoic("pub", "hello", "--wait", NATS_URL=second)
+
+    assert spoken.code == made.code == restored.code == 0, made.err + restored.err
+    assert (wanted.code, refused.code) == (2, 2)
+    assert "already" in refused.err
+    assert (verified.code, goes_on.code) == (0, 0), verified.out + goes_on.err
+    assert verified.json["inputs"] > 0
