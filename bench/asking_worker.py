@@ -1,13 +1,14 @@
 """A worker and its effects in one process, as an instance runs them.
 
-    python -m bench.asking_worker [URL]
+    python -m bench.asking_worker [URL | --webhook URL]
 
-With the URL of a model's API it asks that; without, System 2 is off.
+With the URL of a model's API it asks that; without, System 2 is off. With that of a webhook
+each response is posted there.
 """
 
+import argparse
 import asyncio
 import signal
-import sys
 from contextlib import AsyncExitStack
 
 from bench.rig import given_credentials
@@ -19,7 +20,9 @@ from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM
 from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
+from handlers.effects.webhook import WEBHOOK, Webhook
 from handlers.worker.loop import Worker
+from schemas.messages.controls import MindStarted
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.connection import connect
@@ -33,7 +36,10 @@ MODEL = "openai/hangs"
 async def main() -> None:
     """Answer all inputs and perform all asks until terminated."""
     prepare()
-    base = sys.argv[1] if len(sys.argv) > 1 else None
+    given = argparse.ArgumentParser()
+    given.add_argument("base", nargs="?")
+    given.add_argument("--webhook")
+    base, webhook = vars(given.parse_args()).values()
     credentials = given_credentials()
     client = await connect(credentials, "bench child")
     log, writer = (
@@ -45,13 +51,20 @@ async def main() -> None:
         log,
         writer,
         AidProvider(made_by, PackLibrary(log, made_by)),
-        started(MODEL if base else None),
+        _started(base, webhook),
         checkpoints=JetStreamCheckpoints(client),
     )
     model = LiteLLM(base, "none") if base else None
     await prepare_consumers(client)
     broker = faststream_broker(credentials)
-    effects = Effects(Performer(log=log, writer=writer, outlet=client, model=model))
+    performer = Performer(
+        log=log,
+        writer=writer,
+        outlet=client,
+        model=model,
+        webhook=Webhook(webhook, "a secret of the bench") if webhook else None,
+    )
+    effects = Effects(performer)
     effects.subscribe(broker)
     async with AsyncExitStack() as stack:
         if model is not None:
@@ -66,6 +79,14 @@ async def main() -> None:
         print("ready", flush=True)
         await asyncio.gather(running, return_exceptions=True)
     await client.close()
+
+
+def _started(base: str | None, webhook: str | None) -> MindStarted:
+    made = started(MODEL if base else None)
+    if webhook is None:
+        return made
+    settings = made.settings.model_copy(update={"channel": WEBHOOK})
+    return made.model_copy(update={"settings": settings})
 
 
 if __name__ == "__main__":

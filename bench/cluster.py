@@ -171,13 +171,13 @@ async def measured(folder: Path, minutes: float, agents: int) -> Counts:
         connection = await stack.enter_async_context(connect(settings))
         await _check_replicas(connection)
         sent, killed = await _played(connection, made, names, minutes)
-        _say(
+        say(
             "all is sent; it is answered, and then proved by the program's own commands"
         )
         await made.healthy()
-        waited_s = await _until(lambda: _has_arrived(connection, sent.events))
-        await _until(lambda: _is_answered(connection, names))
-        await _until(lambda: programs.succeeds("projection", "lag"))
+        waited_s = await until(lambda: has_arrived(connection, sent.events))
+        await until(lambda: is_answered(connection, names))
+        await until(lambda: programs.succeeds("projection", "lag"))
         proofs = {
             " ".join(each): await asyncio.to_thread(programs.run, *each)
             for each in PROOFS
@@ -199,7 +199,7 @@ async def _played(
     whole = sum(
         isinstance(each, PlayedEvent) for name in names for each in hours(name, minutes)
     )
-    _say(f"{whole:,} events: {minutes:g} minutes for each of {len(names)} agents")
+    say(f"{whole:,} events: {minutes:g} minutes for each of {len(names)} agents")
     sent = Sent()
     async with asyncio.TaskGroup() as group:
         for name in names:
@@ -208,10 +208,10 @@ async def _played(
         leader = await _leader(connection)
         (lost,) = (node for node in made.nodes if node.name == leader)
         await asyncio.to_thread(lost.stop, signal.SIGKILL)
-        _say(f"{lost.name} led the log: killed after {len(sent.events):,}")
+        say(f"{lost.name} led the log: killed after {len(sent.events):,}")
         await _has_sent(sent, whole * 3 // 4)
         lost.start()
-        _say(f"{lost.name} started again after {len(sent.events):,}")
+        say(f"{lost.name} started again after {len(sent.events):,}")
     return sent, lost
 
 
@@ -225,7 +225,7 @@ async def _leader(connection: Connection) -> str:
     return str(info["cluster"]["leader"])
 
 
-async def _has_arrived(connection: Connection, ids: Sequence[str]) -> bool:
+async def has_arrived(connection: Connection, ids: Sequence[str]) -> bool:
     """Whether the log has all of these events: sensors' streams hand them on to it."""
     request = {"subjects_filter": EVENTS}
     info = await call(connection.client, f"$JS.API.STREAM.INFO.{LOG.name}", request)
@@ -240,7 +240,7 @@ async def _by(connection: Connection, subjects: str, header: str) -> Counter[str
     return Counter([each.headers[header] async for each in found])
 
 
-async def _is_answered(connection: Connection, names: Sequence[str]) -> bool:
+async def is_answered(connection: Connection, names: Sequence[str]) -> bool:
     """Whether the last input of each agent's partition is answered."""
     for place in {partition_of(name) for name in names}:
         last = await connection.log.last_sequence(inputs_of(place))
@@ -266,7 +266,7 @@ async def _counted(
         held.update({node.name: _messages(node) for node in made.nodes})
         return is_same(held)
 
-    await _until(is_everywhere)
+    await until(is_everywhere)
     return Counts(
         sent=sent,
         killed=killed,
@@ -296,7 +296,7 @@ def _messages(node: Node) -> int:
     return -1
 
 
-async def _until(look: Callable[[], Awaitable[bool]]) -> float:
+async def until(look: Callable[[], Awaitable[bool]]) -> float:
     """Wait until it holds, at most `PATIENCE_S`; return for how many seconds."""
     begun = time.monotonic()
     while not await look():
@@ -306,7 +306,7 @@ async def _until(look: Callable[[], Awaitable[bool]]) -> float:
     return time.monotonic() - begun
 
 
-def _say(what: str) -> None:
+def say(what: str) -> None:
     print(what, file=sys.stderr, flush=True)
 
 

@@ -1,11 +1,14 @@
 """How much later heuristics answer while something else fails: `python -m bench.disturbances`.
 
-    python -m bench.disturbances [--pairs 5] [--seconds 8] [NAME ...]
+    python -m bench.disturbances [--pairs 5] [--seconds 6] [--part PART ...] [NAME ...]
 
 Each disturbance is measured in pairs at 100 events/s: the same events, told once in calm
 and once disturbed, each to an instance of its own over a new log. What is told of a pair is
 the difference between its two sides. Both sides' logs are decided on again afterwards, by
 the mind alone: each output has to be the same, byte for byte, or this ends with status 1.
+
+Without names each part is measured by its worst fault, against itself as it should be; with
+`--json` everything is told.
 """
 
 import argparse
@@ -13,34 +16,35 @@ import asyncio
 import json
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import AbstractAsyncContextManager, asynccontextmanager
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from pathlib import Path
 from statistics import median
-from tempfile import TemporaryDirectory
 
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from prometheus_client import CollectorRegistry
-
 from bench import hanging, live, offline
-from bench.collectors import collector
 from bench.open_loop import Latency
-from bench.rig import Rig
-from echoic.metrics.reports import Reports
-from echoic.run import projector_process
+from bench.sides import (
+    Side,
+    alone,
+    with_collector,
+    with_database,
+    with_door,
+    with_hanging_database,
+    with_model,
+    with_webhook,
+    without_collector,
+    without_database,
+)
 from echoic.run.process import prepare
-from handlers.worker.listening import tell_nobody
-from streams.embedded import free_port
 
 RATE = 100
 HEURISTICS = 1_000
 PAIRS = 5
-
-Side = Callable[[Rig], AbstractAsyncContextManager[Sequence[str]]]
-"""Makes the conditions of one side of a pair; yields the command line of its worker."""
+SECONDS = 6.0
+AIM_MS = 5.0
+"""By how much p95 may rise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,68 +55,33 @@ class Disturbance:
     disturbed: Side
 
 
-@asynccontextmanager
-async def _alone(_: Rig) -> AsyncIterator[Sequence[str]]:
-    yield ("bench.worker",)
-
-
-@asynccontextmanager
-async def _without_collector(_: Rig) -> AsyncIterator[Sequence[str]]:
-    yield ("bench.worker", f"http://127.0.0.1:{free_port()}")
-
-
-def _with_collector(kind: str) -> Side:
-    @asynccontextmanager
-    async def side(running: Rig) -> AsyncIterator[Sequence[str]]:
-        async with collector(running, kind) as address:
-            yield ("bench.worker", address)
-
-    return side
-
-
-def _with_model(serve: hanging.Serve) -> Side:
-    @asynccontextmanager
-    async def side(_: Rig) -> AsyncIterator[Sequence[str]]:
-        async with hanging.model(serve) as base:
-            yield (hanging.MODULE, base)
-
-    return side
-
-
-@asynccontextmanager
-async def _without_database(running: Rig) -> AsyncIterator[Sequence[str]]:
-    """Keep up a projector as an instance does, whose database nobody can reach."""
-    with TemporaryDirectory(prefix="echoic-bench-") as folder:
-        job = projector_process.Job(
-            credentials=running.server.core,
-            database_url=f"postgresql://echoic@127.0.0.1:{free_port()}/echoic",
-            embedder="wordllama",
-            trace_endpoint=None,
-            spool=str(Path(folder) / "traces.jsonl"),
-        )
-        reports = Reports(CollectorRegistry(), ())
-        keeping = asyncio.create_task(
-            projector_process.keep_up(job, tell_nobody, reports)
-        )
-        try:
-            yield ("bench.worker",)
-        finally:
-            keeping.cancel()
-            await asyncio.wait({keeping})
-
+_MODEL_ANSWERS = with_model(hanging.answer)
 
 DISTURBANCES = {
-    "collector_good": Disturbance(_alone, _with_collector("good")),
-    "collector_dead": Disturbance(_alone, _without_collector),
-    "collector_hanging": Disturbance(_alone, _with_collector("hanging")),
-    "collector_refusing": Disturbance(_alone, _with_collector("refusing")),
-    "collector_slow": Disturbance(_alone, _with_collector("slow")),
-    "model_hanging": Disturbance(
-        _with_model(hanging.answer), _with_model(hanging.hang)
-    ),
-    "database_dead": Disturbance(_alone, _without_database),
+    "collector_good": Disturbance(alone, with_collector("good")),
+    "collector_dead": Disturbance(alone, without_collector),
+    "collector_hanging": Disturbance(alone, with_collector("hanging")),
+    "collector_refusing": Disturbance(alone, with_collector("refusing")),
+    "collector_slow": Disturbance(alone, with_collector("slow")),
+    "collector_fails": Disturbance(with_collector("good"), with_collector("hanging")),
+    "model_hanging": Disturbance(_MODEL_ANSWERS, with_model(hanging.hang)),
+    "webhook_hanging": Disturbance(with_webhook("good"), with_webhook("hanging")),
+    "webhook_slow": Disturbance(with_webhook("good"), with_webhook("slow")),
+    "database_dead": Disturbance(alone, without_database),
+    "database_fails": Disturbance(with_database, without_database),
+    "database_hanging": Disturbance(with_database, with_hanging_database),
+    "door_unread": Disturbance(with_door("read"), with_door("unread")),
 }
-"""The collectors' calm is a worker that traces nothing."""
+"""By name. Where the calm is `alone`, the part is not there at all."""
+
+PARTS = {
+    "collector": "collector_fails",
+    "model": "model_hanging",
+    "webhook": "webhook_hanging",
+    "database": "database_hanging",
+    "door": "door_unread",
+}
+"""For each part, the fault that is worst: it takes what it is sent and never answers."""
 
 
 async def measured(
@@ -138,6 +107,7 @@ async def measured(
         "p95_ms": round(median(p95), 2),
         "p50_ms_each": [round(each, 2) for each in p50],
         "p95_ms_each": [round(each, 2) for each in p95],
+        "calm_p50_ms": round(median(before.p50_ms for before, _ in found), 2),
         "calm_p95_ms": round(median(before.p95_ms for before, _ in found), 2),
     }
 
@@ -163,18 +133,47 @@ async def _latency(side: Side, seed: int, seconds: float) -> Latency:
     return seen
 
 
+Found = Mapping[str, Mapping[str, float | list[float]]]
+
+
+def as_table(found: Found) -> str:
+    """Return a line for each disturbance, of milliseconds; `ok` if the aim is met."""
+    head = (
+        "disturbance",
+        "calm p50",
+        "calm p95",
+        "p50 +",
+        "p95 +",
+        "",
+        "p95 + of each",
+    )
+    lines: list[tuple[str, ...]] = [head]
+    for name, told in found.items():
+        told_p95 = told["p95_ms"]
+        assert isinstance(told_p95, float)
+        lines.append(
+            (
+                name,
+                *(str(told[each]) for each in ("calm_p50_ms", "calm_p95_ms", "p50_ms")),
+                str(told_p95),
+                "ok" if told_p95 <= AIM_MS else "MISSED",
+                str(told["p95_ms_each"]).strip("[]"),
+            )
+        )
+    widths = [max(map(len, column)) for column in zip(*lines, strict=True)]
+    return "\n".join(
+        "  ".join(cell.ljust(width) for cell, width in zip(line, widths, strict=True))
+        for line in lines
+    )
+
+
 async def main() -> None:
     """Measure what is asked for, and print it."""
-    parser = argparse.ArgumentParser(
-        prog="python -m bench.disturbances", description=__doc__
-    )
-    parser.add_argument("--pairs", type=int, default=PAIRS)
-    parser.add_argument("--seconds", type=float, default=live.LATENCY_S)
-    parser.add_argument("names", nargs="*", metavar="NAME", choices=DISTURBANCES)
-    given = parser.parse_args()
+    given = _arguments()
+    named = [*(PARTS[each] for each in given.part), *given.names]
     found = {}
     try:
-        for name in given.names or DISTURBANCES:
+        for name in named or PARTS.values():
             print(name, file=sys.stderr, flush=True)
             disturbance = DISTURBANCES[name]
             found[name] = await measured(disturbance, given.pairs, given.seconds)
@@ -182,7 +181,25 @@ async def main() -> None:
         sys.exit(str(error))
     finally:
         # What was measured before something failed is told all the same.
-        print(json.dumps(found, indent=2))
+        print(json.dumps(found, indent=2) if given.json else as_table(found))
+
+
+def _arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.disturbances", description=__doc__
+    )
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    parser.add_argument("--seconds", type=float, default=SECONDS)
+    parser.add_argument("--part", nargs="*", choices=PARTS, default=())
+    parser.add_argument("--json", action="store_true")
+    # Its own choices would refuse that none is named.
+    parser.add_argument(
+        "names", nargs="*", metavar="NAME", help=", ".join(DISTURBANCES)
+    )
+    given = parser.parse_args()
+    if unknown := set(given.names) - DISTURBANCES.keys():
+        parser.error(f"there is no {', '.join(sorted(unknown))}")
+    return given
 
 
 if __name__ == "__main__":

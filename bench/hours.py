@@ -51,6 +51,8 @@ class Sent:
     """How often no acknowledgement came, so that the same was sent again."""
     longest_s: float = 0.0
     """The longest that one of them took, repetitions included."""
+    longest_for: str = ""
+    """What it met last before it succeeded."""
 
     async def insisted(self, act: Callable[[], Awaitable[T]]) -> T:
         """Do it again until it succeeds, and note how often and how long.
@@ -58,16 +60,19 @@ class Sent:
         Raises:
             TimeoutError: it did not within `PATIENCE_S`.
         """
-        begun = time.monotonic()
+        begun, met = time.monotonic(), ""
         async with asyncio.timeout(PATIENCE_S):
             while True:
                 try:
                     result = await act()
-                except PASSING:
+                except PASSING as error:
+                    met = repr(error)[:200]
                     self.sent_again += 1
                     await asyncio.sleep(0.2)
                 else:
-                    self.longest_s = max(self.longest_s, time.monotonic() - begun)
+                    took_s = time.monotonic() - begun
+                    if took_s > self.longest_s:
+                        self.longest_s, self.longest_for = took_s, met
                     return result
 
 

@@ -39,8 +39,11 @@ from schemas.ports.aids import Aids
 from schemas.ports.probe import Probe
 from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
+from schemas.values.subjects import parse
 from streams.groups import Group, groups
+from streams.jetstream.segments import listed
 from streams.log import GroupWrite, ReadableLog
+from streams.segments import Segments
 
 EVENTS = 6_144
 # Three batches: decided and written work overlap, so one alone would show only a part.
@@ -55,15 +58,15 @@ async def measured(events: int = EVENTS) -> Figures:
     wires = [event.wire for event in world.events(events)]
     async with live.with_packs(1_000) as running:
         after = await running.log.last_sequence(">")
-        whole = await _working(running, wires, made)
+        whole = await working(running, wires, made)
         receive = await _receiving(running, after, events)
         answered = [group async for group in _answered(running, after)]
     async with rig() as running:
         with patch.object(turns, "answer", _repeating(made)):
-            carried = await _working(running, wires, {}, _NoAids(running.log))
+            carried = await working(running, wires, {}, _NoAids(running.log))
     async with rig() as running:
         await store(running, [event.wire for event in world.events(1)])
-        write = await _writing(running, answered)
+        write = await writing(running, answered)
     in_memory = await mind.measured(events)
     return {
         "receive": round(receive, 1),
@@ -104,7 +107,7 @@ def _repeating(made: Mapping[str, Turn]) -> Callable[..., Turn]:
     return repeated
 
 
-async def _working(
+async def working(
     running: Rig,
     wires: Sequence[Wire],
     made: dict[str, Turn],
@@ -114,7 +117,9 @@ async def _working(
 
     What it answered is put into `made`, by the id of the event.
     """
-    last = await store(running, wires)
+    left = {wire.headers["ce-id"] for wire in wires}
+    for each in by_stream(await listed(running.client), wires):
+        await store(running, each)
     spent: list[float] = []
     begun, count = process_time_ns(), 0
     done = asyncio.Event()
@@ -127,7 +132,8 @@ async def _working(
         if count >= WINDOW:
             spent.append((process_time_ns() - begun) / count / 1000)
             begun, count = process_time_ns(), 0
-        if any(turn.input.sequence == last for turn, _ in timed):
+        left.difference_update(turn.input.id for turn, _ in timed)
+        if not left:
             done.set()
 
     worker = a_worker(
@@ -139,6 +145,15 @@ async def _working(
     await asyncio.wait({running_on})
     # The first window includes the settings that every partition gets at the start.
     return _percentile_20(spent[1:])
+
+
+def by_stream(segments: Segments, wires: Sequence[Wire]) -> list[list[Wire]]:
+    """Return messages, those of each stream together: a batch goes to one stream."""
+    found: dict[str, list[Wire]] = {}
+    for wire in wires:
+        stream = segments.open_of(parse(wire.subject).partition).stream
+        found.setdefault(stream, []).append(wire)
+    return list(found.values())
 
 
 async def _receiving(running: Rig, after: int, events: int) -> float:
@@ -163,7 +178,7 @@ async def _answered(running: Rig, after: int) -> AsyncIterator[Group]:
                 lanes.remove(lane)
 
 
-async def _writing(running: Rig, answered: list[Group]) -> float:
+async def writing(running: Rig, answered: list[Group]) -> float:
     """Write groups as the worker does; return microseconds per group."""
     spent, ends = [], dict.fromkeys(PARTITIONS, 0)
     for start in range(0, len(answered), INPUTS_AT_ONCE):

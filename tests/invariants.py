@@ -5,6 +5,7 @@ closed table; nothing is changed in place; the bytes fold to the state they came
 """
 
 from collections import Counter
+from collections.abc import Sequence
 from uuid import UUID
 
 from handlers.mind import turn as turns
@@ -12,7 +13,7 @@ from handlers.mind.turn import Turn
 from projections.folds.partition import fold_recorded
 from schemas.codec import catalogue, checkpoint
 from schemas.codec.decode import read_output
-from schemas.codec.envelope import NotBuilt, Unreadable
+from schemas.codec.envelope import NotBuilt, Output, Unreadable
 from schemas.messages.controls import Control
 from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven
@@ -37,12 +38,7 @@ def check(
 
     That nothing of ours raised is part of it, unless it `may_fail`.
     """
-    _check_marks(turn, epoch)
-    errors = _errors(turn)
-    assert may_fail or not errors, errors
-    if not is_kept_apart(turn):
-        _check_answer(turn)
-    _check_odds(turn)
+    check_turn(turn, epoch, may_fail=may_fail)
     again = turns.answer(before, turn.input, aids, epoch)
     assert [o.record for o in again.outputs] == [o.record for o in turn.outputs]
     records = [each.record for each in turn.outputs]
@@ -50,6 +46,21 @@ def check(
     dumped = checkpoint.dump(turn.state)
     assert checkpoint.dump(folded) == dumped
     assert checkpoint.dump(checkpoint.load(dumped)) == dumped
+
+
+def check_turn(turn: Turn, epoch: UUID, *, may_fail: bool = False) -> Sequence[Output]:
+    """Fail unless a turn has one answer, whole and in order, of the closed table.
+
+    Returns:
+        The outputs as they are read again.
+    """
+    read = _check_marks(turn, epoch)
+    errors = _errors(turn)
+    assert may_fail or not errors, errors
+    if not is_kept_apart(turn):
+        _check_answer(turn)
+    _check_odds(turn)
+    return read
 
 
 def is_kept_apart(turn: Turn) -> bool:
@@ -72,8 +83,8 @@ def _errors(turn: Turn) -> list[str]:
     ]
 
 
-def _check_marks(turn: Turn, epoch: UUID) -> None:
-    count = len(turn.outputs)
+def _check_marks(turn: Turn, epoch: UUID) -> Sequence[Output]:
+    count, found = len(turn.outputs), []
     assert count >= 1
     for index, output in enumerate(turn.outputs):
         mark = output.mark
@@ -86,6 +97,8 @@ def _check_marks(turn: Turn, epoch: UUID) -> None:
         assert (read.mark, read.message) == (mark, output.message)
         assert read.at == output.at
         assert type(output.message) in catalogue.OUTPUTS
+        found.append(read)
+    return found
 
 
 def _check_answer(turn: Turn) -> None:
@@ -107,8 +120,11 @@ def _check_answer(turn: Turn) -> None:
     ]
     match turn.input.message:
         case Unreadable():
-            # A control that these settings do not know is refused unread.
-            assert said in ({"Quarantined": 1}, {"ControlRefused": 1})
+            # A control that these settings do not know is refused unread, after what was due.
+            assert said == {"Quarantined": 1} or said["ControlRefused"] == 1
+            assert (
+                _total(said, "Quarantined", "ControlRefused", "Decided", "Handled") == 1
+            )
         case Sensed():
             assert _total(said, "Decided", "Quarantined", "Handled") == 1
             # A world's clock decides nothing: what was due has run before it.

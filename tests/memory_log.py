@@ -13,7 +13,15 @@ from schemas.values.record import Record, Wire
 from schemas.values.subjects import outputs_of
 from streams.errors import Fenced
 from streams.headers import own_headers
-from streams.log import GroupWrite, Records, check_input, check_writes, same_messages
+from streams.log import (
+    After,
+    GroupWrite,
+    Records,
+    check_input,
+    check_writes,
+    lowest,
+    same_messages,
+)
 from streams.session_files.memory_log import last_of, page_of, record_of
 from streams.topology import DUPLICATE_WINDOW_S
 
@@ -45,10 +53,10 @@ class MemoryLog:
         return page_of(self._records, subjects, after, limit)
 
     async def follow(
-        self, subjects: str, after: int, limit: int
+        self, subjects: str, after: After, limit: int
     ) -> AsyncGenerator[Records, None]:
         """Yield pages, waiting for the list to grow in between."""
-        position = after
+        position = lowest(after)
         while True:
             while records := await self.page(subjects, position, limit):
                 position = records[-1].sequence
@@ -62,6 +70,10 @@ class MemoryLog:
     async def last_sequence(self, subjects: str) -> int:
         """Return the last matching sequence, searched from the end."""
         return last_of(self._records, subjects)
+
+    async def ends(self, subjects: str) -> tuple[int, ...]:
+        """Return the last matching sequence: it is all one stream."""
+        return (await self.last_sequence(subjects),)
 
     async def record(self, sequence: int) -> Record | None:
         """Return the record, if there is one."""

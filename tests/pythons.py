@@ -19,9 +19,9 @@ CONSTRAINTS = ROOT / "constraints.txt"
 MINORS = ("3.11", "3.12", "3.13")
 
 PACKAGES = (
-    "annotated-types", "immutables", "msgspec", "nats-py", "numpy", "orjson", "pydantic",
-    "pydantic_core", "safetensors", "tokenizers", "typing-inspection",
-    "typing_extensions", "wordllama", "zstandard",
+    "annotated-types", "cffi", "cryptography", "immutables", "msgspec", "nats-py",
+    "numpy", "orjson", "pycparser", "pydantic", "pydantic_core", "safetensors",
+    "tokenizers", "typing-inspection", "typing_extensions", "wordllama", "zstandard",
 )  # fmt: skip
 """What answering a session imports, and nothing that these would bring besides."""
 

@@ -20,9 +20,10 @@ from datetime import datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.enduring.findings import Findings
 from bench.village.parts import PARTS, SINGLE, Village, village
 from bench.village.playing import MIDNIGHT
-from bench.village.unharmed import Unharmed, events_told, last_told, unharmed
+from bench.village.unharmed import events_told, last_told, unharmed
 from echoic.errors import NotRunningError
 from streams.errors import StreamsError
 
@@ -53,7 +54,7 @@ class Campaign:
     ended: int = 0
     """How often the world gave up by itself, without a broker."""
     wall_s: float = 0.0
-    found: Unharmed | None = None
+    found: Findings | None = None
 
     def lines(self) -> Sequence[str]:
         """Return it in words."""

@@ -4,68 +4,40 @@ What a program of ours can tell is asked of it by its commands; the rest is coun
 log: what was decided or heard twice, what waits for ever, and what stands still.
 """
 
-import asyncio
 import json
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from contextlib import AbstractAsyncContextManager, suppress
-from dataclasses import dataclass, field
 from datetime import datetime, timedelta
 from typing import Any
 
 import orjson
 
+from bench.enduring.findings import (
+    Findings,
+    as_json,
+    ask_the_program,
+    connected,
+    folded_states,
+    settle,
+)
 from bench.village.parts import Village
-from echoic.client.connection import Connection, connect
-from echoic.config.load import load
-from echoic.embedders import embedder
-from handlers.aids import AidProvider, PackLibrary
-from handlers.state_sources import state_code
-from handlers.worker.recovery import Recovery
-from schemas.codec import checkpoint
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.controls import SessionStarted
 from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.state.agent import AgentState
 from schemas.values.record import Record
-from schemas.values.subjects import AGENT_SOURCE, partition_of, sensor_of
-from streams.audit import audit
-from streams.errors import LogUnavailable
-from streams.jetstream.checkpoints import JetStreamCheckpoints
-from streams.jetstream.consumers import CONSUMERS
+from schemas.values.subjects import AGENT_SOURCE, sensor_of
 from streams.log import scan
-from streams.topology import LOG
 
-_SETTLE_S = 300.0
 _STILL = timedelta(minutes=30)
 """How long in the village a plan, or a conversation, may stand as it is."""
 _ANSWERED = (ModelAsked, DeliveryAsked, RecallAsked)
-_FAULTS = 20
-
-
-@dataclass(slots=True)
-class Unharmed:
-    """What was looked at, and what was found wrong."""
-
-    figures: dict[str, object] = field(default_factory=dict)
-    faults: list[str] = field(default_factory=list)
-
-    def lines(self) -> Sequence[str]:
-        """Return it in words."""
-        told = [f"{name}: {value}" for name, value in self.figures.items()]
-        wrong = [f"FAULT: {each}" for each in self.faults[:_FAULTS]]
-        return [*told, *(wrong or ["nothing is lost, doubled or stuck"])]
-
-    def expect(self, what: str, *, holds: bool) -> None:
-        """Note a fault unless something holds."""
-        if not holds:
-            self.faults.append(what)
 
 
 async def last_told(living: Village) -> datetime | None:
     """Return the latest time of the world that the log holds; None if it has told nothing."""
-    async with _connected(living) as connection:
+    async with connected(living) as connection:
         log = connection.log
         last = await log.last_sequence("ev.*.in.*.sensor.village.*")
         clock = await log.last_sequence("ev.*.in.*.sensor.world.*")
@@ -76,51 +48,25 @@ async def last_told(living: Village) -> datetime | None:
 
 async def events_told(living: Village) -> int:
     """Return the sequence of the last event that the world told."""
-    async with _connected(living) as connection:
+    async with connected(living) as connection:
         return await connection.log.last_sequence("ev.*.in.*.sensor.>")
 
 
-async def unharmed(living: Village) -> Unharmed:
+async def unharmed(living: Village) -> Findings:
     """Look at everything, once nothing is under way any more."""
-    found = Unharmed()
-    async with _connected(living) as connection:
-        await _settled(connection, found)
+    found = Findings()
+    async with connected(living) as connection:
+        await settle(connection, found)
         log = connection.log
         records = [each async for each in scan(log, "ev.>")]
         members = _members(records, found)
         _counted(records, found)
         _heard_once(living, found)
-        states = await _states(connection, members, found)
+        states = await folded_states(connection, members.keys(), found)
         _going_on(records, states, found)
-    _commands(living, found)
+    ask_the_program(living, found)
+    _world(living, found)
     return found
-
-
-def _connected(living: Village) -> AbstractAsyncContextManager[Connection]:
-    return connect(load({"data": str(living.data)}, environment={}))
-
-
-async def _settled(connection: Connection, found: Unharmed) -> None:
-    """Wait until every input is answered, every ask has a result, and none is in hand."""
-    with suppress(TimeoutError):
-        async with asyncio.timeout(_SETTLE_S):
-            while True:
-                with suppress(LogUnavailable):
-                    in_hand = await _in_hand(connection)
-                    counts = await audit(connection.log)
-                    if not in_hand and counts.sound:
-                        found.figures["inputs"] = counts.inputs
-                        return
-                await asyncio.sleep(1)
-    found.faults.append("asks or inputs are still under way")
-
-
-async def _in_hand(connection: Connection) -> int:
-    jetstream = connection.client.jetstream()
-    infos = [
-        await jetstream.consumer_info(LOG.name, spec.durable) for spec in CONSUMERS
-    ]
-    return sum((info.num_pending or 0) + (info.num_ack_pending or 0) for info in infos)
 
 
 def _of(records: Sequence[Record], *tokens: str) -> Iterator[tuple[Record, str, Any]]:
@@ -131,7 +77,7 @@ def _of(records: Sequence[Record], *tokens: str) -> Iterator[tuple[Record, str, 
             yield record, parts[3], orjson.loads(record.body)
 
 
-def _members(records: Sequence[Record], found: Unharmed) -> Mapping[str, str]:
+def _members(records: Sequence[Record], found: Findings) -> Mapping[str, str]:
     """Return the members of the world, with its id."""
     starts = _of(records, SessionStarted.token)
     members = {agent: body["world"] for _, agent, body in starts if body.get("world")}
@@ -140,7 +86,7 @@ def _members(records: Sequence[Record], found: Unharmed) -> Mapping[str, str]:
     return members
 
 
-def _counted(records: Sequence[Record], found: Unharmed) -> None:
+def _counted(records: Sequence[Record], found: Findings) -> None:
     """Count decisions and their ends, asks and their results, and what agents heard."""
     decided = Counter[tuple[str, str]]()
     waiting = dict[str, str]()
@@ -183,7 +129,7 @@ def _counted(records: Sequence[Record], found: Unharmed) -> None:
     _spoken(list(asks.values()), found)
 
 
-def _spoken(asks: Sequence[Any], found: Unharmed) -> None:
+def _spoken(asks: Sequence[Any], found: Findings) -> None:
     """Count the speeches: none was begun that nobody said."""
     said = [
         body["action"] for body in asks if body.get("channel") == AGENT_SOURCE
@@ -198,7 +144,7 @@ def _spoken(asks: Sequence[Any], found: Unharmed) -> None:
     found.expect("nobody spoke: the campaign shows nothing", holds=bool(begun))
 
 
-def _heard_once(living: Village, found: Unharmed) -> None:
+def _heard_once(living: Village, found: Findings) -> None:
     """Nothing came twice to the world, by the id of the ask."""
     lines = living.heard.read_text().splitlines() if living.heard.exists() else []
     heard = Counter(json.loads(line)["id"] for line in lines)
@@ -209,30 +155,8 @@ def _heard_once(living: Village, found: Unharmed) -> None:
     found.expect("the world heard nothing", holds=bool(heard))
 
 
-async def _states(
-    connection: Connection, members: Mapping[str, str], found: Unharmed
-) -> Mapping[str, AgentState]:
-    """Fold each member, from its checkpoint and from the log's start: the same state."""
-    made = embedder(connection.settings["embedder"])
-    log, code = connection.log, state_code(made.digest)
-    provider = AidProvider(made, PackLibrary(log, made))
-    kept_at = JetStreamCheckpoints(connection.client)
-    states = dict[str, AgentState]()
-    for place in {partition_of(agent) for agent in members}:
-        kept = await Recovery(log, provider, kept_at, code).recover(place)
-        whole = await Recovery(log, provider, None, code).recover(place)
-        same = checkpoint.dump(kept.state) == checkpoint.dump(whole.state)
-        found.expect(f"partition {place} has another state", holds=same)
-        states |= {
-            agent: each
-            for agent, each in whole.state.agents.items()
-            if agent in members
-        }
-    return states
-
-
 def _going_on(
-    records: Sequence[Record], states: Mapping[str, AgentState], found: Unharmed
+    records: Sequence[Record], states: Mapping[str, AgentState], found: Findings
 ) -> None:
     """No plan and no conversation stands still."""
     acted = dict[str, datetime]()
@@ -267,32 +191,13 @@ def _going_on(
         found.expect(f"the {name} stands still", holds=not still)
 
 
-def _commands(living: Village, found: Unharmed) -> None:
-    """Ask the program itself: log, tables, every agent, and the world as one file."""
-    told = _json(living, found, "log", "verify", "--full")
-    found.figures["log"] = {
-        each: told.get(each) for each in ("inputs", "broken_chains", "stray_messages")
-    }
-    tables = _json(living, found, "projection", "rebuild", "--verify")
-    found.figures["tables"] = tables.get("rows", "as the log makes them")
-    every = _json(living, found, "replay", "verify", "--all-agents")
-    found.figures["every agent"] = f"{every.get('identical')}/{every.get('total')}"
+def _world(living: Village, found: Findings) -> None:
+    """Have the world exported as one file, and decided again from it."""
     file = living.folder / "world.echoic"
     living.command("session", "export", "--world", "", "-o", str(file))
-    world = _json(living, found, "replay", "verify", str(file))
+    world = as_json(living, found, "replay", "verify", str(file))
     size = file.stat().st_size if file.exists() else 0
     found.figures["world"] = (
         f"{world.get('identical')}/{world.get('total')} identical,"
         f" {world.get('told')} messages between agents, {size:,} bytes"
     )
-
-
-def _json(living: Village, found: Unharmed, *words: str) -> Mapping[str, Any]:
-    done = living.command(*words, "--json")
-    if done.returncode:
-        said = (done.stderr or done.stdout)[-500:]
-        found.faults.append(f"echoic {' '.join(words)}: {said}")
-    with suppress(ValueError):
-        read = json.loads(done.stdout)
-        return read if isinstance(read, dict) else {}
-    return {}

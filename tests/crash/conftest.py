@@ -14,7 +14,11 @@ import pytest
 
 FORKS = get_context("forkserver")
 FORKS.set_forkserver_preload(
-    ["tests.crash.worker_process", "tests.crash.speaking_process"]
+    [
+        "tests.crash.worker_process",
+        "tests.crash.speaking_process",
+        "tests.crash.sharing_process",
+    ]
 )
 
 Running = Callable[..., AbstractContextManager[BaseProcess]]

@@ -7,18 +7,22 @@ import shutil
 import signal
 import subprocess
 import urllib.request
-from collections.abc import AsyncIterator, Iterable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Iterable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
+from itertools import permutations
 from pathlib import Path
+from typing import TypeVar
 
 from echoic.client.sensor_access import accounts, sensor_credentials
 from echoic.config.load import load
 from streams.broker.server import server_binary
 from streams.embedded import free_port
+from tests.deploy.links import BACK, THERE, Link
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 PASSWORD = "a password: @ /"  # each of these letters means something in a URL
-START_S = 30.0
+START_S = 120.0
+"""How long a node may take, on a machine that does other things."""
 
 Sensors = Sequence[tuple[str, str]]
 """Agents and sources that have accounts."""
@@ -29,6 +33,8 @@ class Node:
 
     def __init__(self, folder: Path, number: int, routes: Sequence[int]) -> None:
         self.port, self.monitor = free_port(), free_port()
+        self.reached = self.port
+        """The port at which clients are told to find it."""
         self.name = f"nats-{number}"
         self.environment = {
             "NATS_NAME": self.name,
@@ -76,8 +82,12 @@ class Node:
 
     def reload(self) -> None:
         """Have it read its accounts again."""
+        self.signal(signal.SIGHUP)
+
+    def signal(self, number: signal.Signals) -> None:
+        """Send it a signal; it has to run."""
         assert self._process is not None
-        self._process.send_signal(signal.SIGHUP)
+        self._process.send_signal(number)
 
     async def healthy(self) -> None:
         """Wait until the probe of the manifests is answered."""
@@ -113,7 +123,7 @@ class Cluster:
     @property
     def variables(self) -> dict[str, str]:
         """The environment of an instance over it."""
-        hosts = ",".join(f"localhost:{node.port}" for node in self.nodes)
+        hosts = ",".join(f"localhost:{node.reached}" for node in self.nodes)
         secret = self.folder / "nats_url"
         quoted = "a%20password%3A%20%40%20%2F"
         secret.write_text(f"tls://echoic:{quoted}@{hosts}\n")
@@ -149,10 +159,19 @@ class Cluster:
         await asyncio.gather(*(node.healthy() for node in self.nodes))
 
 
+C = TypeVar("C", bound=Cluster)
+
+
 @asynccontextmanager
 async def cluster(folder: Path, sensors: Sensors = ()) -> AsyncIterator[Cluster]:
     """Run three nodes for the length of the block."""
-    made = Cluster(folder)
+    async with running(Cluster(folder), sensors) as made:
+        yield made
+
+
+@asynccontextmanager
+async def running(made: C, sensors: Sensors = ()) -> AsyncIterator[C]:
+    """Run the nodes of a cluster for the length of the block."""
     await made.prepare(sensors)
     try:
         for node in made.nodes:
@@ -161,7 +180,77 @@ async def cluster(folder: Path, sensors: Sensors = ()) -> AsyncIterator[Cluster]
         yield made
     finally:
         for node in made.nodes:
+            # One that is stopped by SIGSTOP ends by this as well.
             node.stop(signal.SIGKILL)
+
+
+class LinkedCluster(Cluster):
+    """Three nodes whose ways to each other, and from clients to them, can be cut."""
+
+    def __init__(self, folder: Path) -> None:
+        """Lead each node's ways to the others, and its clients', through links."""
+        super().__init__(folder)
+        routes = [
+            int(node.environment["NATS_ROUTE_LISTEN"].rpartition(":")[2])
+            for node in self.nodes
+        ]
+        self.ways = {
+            (one, other): Link(free_port(), routes[other])
+            for one, other in permutations(range(3), 2)
+        }
+        self.doors = [Link(free_port(), node.port) for node in self.nodes]
+        for number, (node, door) in enumerate(zip(self.nodes, self.doors, strict=True)):
+            own = [way for (one, _), way in self.ways.items() if one == number]
+            node.reached = door.port
+            node.environment |= {
+                "NATS_ADVERTISE": f"localhost:{door.port}",
+                "NATS_ROUTES": f"[{', '.join(f'nats://localhost:{w.port}' for w in own)}]",
+            }
+
+    async def prepare(self, sensors: Sensors = ()) -> None:
+        """Lay out the files; nodes do not tell each other of ways beside the links."""
+        await super().prepare(sensors)
+        configuration = self.folder / "nats.conf"
+        told = "cluster_advertise: $NATS_ROUTE_ADVERTISE"
+        text = configuration.read_text()
+        assert told in text
+        configuration.write_text(text.replace(told, "no_advertise: true"))
+
+    def cut(self, number: int) -> None:
+        """Let nothing pass between a node and the other two; its clients still reach it."""
+        for way in self._of(number):
+            way.cut()
+
+    def silence(self, number: int) -> None:
+        """Let nothing pass from a node to the other two; it hears them."""
+        for (one, other), way in self.ways.items():
+            if number in (one, other):
+                way.cut(THERE if one == number else BACK)
+
+    def slow(self, number: int, delay_s: float) -> None:
+        """Delay each piece between a node and the other two."""
+        for way in self._of(number):
+            way.delay_s = delay_s
+
+    def heal(self) -> None:
+        """Let everything pass again."""
+        for link in (*self.ways.values(), *self.doors):
+            link.heal()
+
+    def _of(self, number: int) -> Iterator[Link]:
+        return (way for ends, way in self.ways.items() if number in ends)
+
+
+@asynccontextmanager
+async def linked_cluster(
+    folder: Path, sensors: Sensors = ()
+) -> AsyncIterator[LinkedCluster]:
+    """Run three nodes and the links between them for the length of the block."""
+    made = LinkedCluster(folder)
+    async with AsyncExitStack() as stack:
+        for link in (*made.ways.values(), *made.doors):
+            await stack.enter_async_context(link.listening())
+        yield await stack.enter_async_context(running(made, sensors))
 
 
 def settings_in(variables: Iterable[str]) -> set[str]:

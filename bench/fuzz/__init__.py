@@ -1,0 +1,1 @@
+"""Hostile inputs in great numbers, each of which has to be answered."""
