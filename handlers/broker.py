@@ -9,7 +9,7 @@ import nats.errors
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 
-from handlers.broker_wait import heed_cancellation
+from streams.cancellation import heed_cancellation
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import tls_of
 from streams.jetstream.majority import is_of_a_cluster, keep_to_majority

@@ -6,6 +6,7 @@ from collections.abc import Awaitable, Callable, Iterable
 from typing import Any, TypeVar
 
 from schemas.ports.faults import OF_THE_SHELL
+from streams.cancellation import heed_cancellation
 from streams.errors import LogFull, LogUnavailable
 
 T = TypeVar("T")
@@ -37,18 +38,6 @@ async def until_available(action: Callable[[], Awaitable[T]]) -> T:
                 _log.warning("waiting, and trying again: %s", error)
             told = True
             await asyncio.sleep(PAUSE_S)
-
-
-def heed_cancellation() -> None:
-    """Raise the cancellation of this task, if something swallowed it.
-
-    Before Python 3.12 `asyncio.wait_for`, by which every request waits, forgets a
-    cancellation that comes at the same moment as its result. Endless loops call this.
-    """
-    task = asyncio.current_task()
-    # The count of requests stays up when the exception itself got lost.
-    if task is not None and task.cancelling():
-        raise asyncio.CancelledError
 
 
 async def ended(

@@ -23,7 +23,6 @@ from streams.log import (
     same_messages,
 )
 from streams.session_files.memory_log import last_of, page_of, record_of
-from streams.topology import DUPLICATE_WINDOW_S
 
 
 class MemoryLog:
@@ -36,8 +35,6 @@ class MemoryLog:
         self._epoch = epoch or uuid4()
         self._clock = clock
         self._records: list[Record] = []
-        # By message id, never pruned: such a log is as short as a test or a run.
-        self._recent: dict[str, Record] = {}
         self._ends: dict[int, int] = {}
         """The last output of each partition."""
         self._blobs: dict[str, bytes] = {}
@@ -84,13 +81,9 @@ class MemoryLog:
         return self._blobs.get(digest)
 
     async def append(self, wire: Wire, message_id: str) -> int:
-        """Append one input, unless its id came within the duplicate window."""
+        """Append one input; a repeat as well, as a log does that takes from sensors."""
         check_input(wire)
-        now = self._clock()
-        recent = self._recent.get(message_id)
-        if recent and now - recent.time_ns < DUPLICATE_WINDOW_S * 1_000_000_000:
-            return recent.sequence
-        record = self._recent[message_id] = self._store(wire)
+        record = self._store(wire)
         await self._announce()
         return record.sequence
 

@@ -15,9 +15,9 @@ from typing import Protocol
 
 import nats.errors
 
-from handlers.broker_wait import heed_cancellation
 from schemas.codec.catalogue import AskMessage
 from schemas.codec.envelope import Output
+from streams.cancellation import heed_cancellation
 from streams.jetstream.consumers import CONSUMERS
 
 HEARTBEAT_S = 3.0

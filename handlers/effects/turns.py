@@ -10,9 +10,9 @@ from collections import deque
 from collections.abc import Callable
 from contextlib import suppress
 
-from handlers.broker_wait import heed_cancellation
 from handlers.effects.priority_queue import AskQueue, Perform, QueuedAsk
 from schemas.messages.asks import ModelAsked, TurnAsked
+from streams.cancellation import heed_cancellation
 
 LAYERS = ("talker", "executor", "single")
 """The purposes of calls that a turn comes before."""

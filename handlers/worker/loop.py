@@ -14,7 +14,7 @@ from time import time_ns
 from msgspec.structs import replace
 
 from handlers.aids import AidProvider
-from handlers.broker_wait import PAUSE_S, heed_cancellation
+from handlers.broker_wait import PAUSE_S
 from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
 from handlers.state_sources import state_code
@@ -39,6 +39,7 @@ from schemas.ports import faults
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.record import Record
 from schemas.values.subjects import ALL_PARTITIONS, parse, partition_of
+from streams.cancellation import heed_cancellation
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 from streams.jetstream.checkpoints import Checkpoints
 from streams.log import ReadableLog, WritableLog

@@ -11,8 +11,8 @@ import asyncio
 from dataclasses import dataclass
 from functools import partial
 
-from handlers.broker_wait import heed_cancellation, until_available
-from schemas.values.ids import EPOCH_PREFIX
+from handlers.broker_wait import until_available
+from schemas.values.ids import EPOCH_PREFIX, filled_event_id
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import (
     PARTITIONS,
@@ -23,6 +23,7 @@ from schemas.values.subjects import (
     partition_of,
 )
 from schemas.values.subjects import STRAY as KIND
+from streams.cancellation import heed_cancellation
 from streams.errors import LogRefused
 from streams.log import ReadableLog, WritableLog
 from streams.topology import BOX_SUBJECTS, SENSOR_SUBJECTS
@@ -77,9 +78,10 @@ async def _append(
 ) -> None:
     # The place of the stray in its subject: where to go on, and proof that it is ours.
     subject = input_subject(origin.partition, SHARED_AGENT, KIND, str(stray.sequence))
+    # An id of the stray's own place: it is the same if the broker takes this twice.
+    id_ = {"ce-id": filled_event_id(stray.time_ns, stray.sequence)}
     # The subject as published goes along, so that the input can say where it came from.
-    headers = {**stray.headers, STRAYED_TO: origin.published(stray)}
-    # Derived from the stray, so that the broker drops a second append of the same one.
+    headers = {**id_, **stray.headers, STRAYED_TO: origin.published(stray)}
     message_id = f"{EPOCH_PREFIX}{log.epoch}:{KIND}-{stray.sequence}"
     try:
         wire = Wire(subject, headers, stray.body)
@@ -88,5 +90,5 @@ async def _append(
         # Headers that no line of the protocol can hold, or too much with the one that is new.
         # The log has the stray itself, whole, at the place that the subject names.
         published = ascii(headers[STRAYED_TO])[1:-1]
-        wire = Wire(subject, {STRAYED_TO: published}, b"")
+        wire = Wire(subject, {**id_, STRAYED_TO: published}, b"")
         await until_available(partial(writer.append, wire, message_id))

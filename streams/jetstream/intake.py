@@ -27,6 +27,7 @@ from schemas.values.subjects import (
     parse,
     partition_of,
 )
+from streams.cancellation import heed_cancellation
 from streams.errors import LogRefused, StreamsError
 from streams.headers import own_headers
 from streams.jetstream.connection import ApiError, insist, translated
@@ -63,7 +64,8 @@ async def take_in(client: BrokerClient, log: TakingLog) -> None:
 
 
 async def _keep_taking(client: BrokerClient, log: TakingLog, stream: str) -> None:
-    while not _is_ending():
+    while True:
+        heed_cancellation()
         try:
             with translated(f"to the letter box {stream!r}"):
                 await _take(client, log, stream)
@@ -84,19 +86,11 @@ async def _take(client: BrokerClient, log: TakingLog, stream: str) -> None:
     # before anything newer of the same sensor.
     await insist(client, f"$JS.API.CONSUMER.RESET.{stream}.{DURABLE}", {"seq": 1})
     try:
-        while not _is_ending():
+        while True:
+            heed_cancellation()
             await _round(client, log, stream, waiting)
     finally:
         await waiting.unsubscribe()
-
-
-def _is_ending() -> bool:
-    """Tell whether this task was cancelled, though what it awaited may have swallowed it.
-
-    `asyncio.wait_for` of Python 3.11 does so if what it waits for comes at that moment.
-    """
-    task = asyncio.current_task()
-    return task is not None and task.cancelling() > 0
 
 
 async def _round(

@@ -54,14 +54,10 @@ async def behind_box(
 
     None if it has taken nothing of it.
     """
-    subject = f"$JS.API.CONSUMER.INFO.{box.name}.{segment.stream}"
-    try:
-        info = await insist(client, subject, {})
-    except ApiError as error:
-        # The roll-over that was to make this segment never came that far.
-        if error.code == _CONSUMER_NOT_FOUND:
-            return None
-        raise
+    info = await consumer_of_box(client, segment, box)
+    # The roll-over that was to make this segment never came that far.
+    if info is None:
+        return None
     # Acknowledged once it is stored; what is under way may be stored and not acknowledged.
     floor: int = info["ack_floor"]["stream_seq"]
     state = await _state(client, box.name)
@@ -73,6 +69,22 @@ async def behind_box(
     taken = await taken_since(client, segment.stream, filters, behind)
     last = max(floor, taken.get(box.name, 0))
     return last + 1 if last else None
+
+
+async def consumer_of_box(
+    client: BrokerClient, segment: Segment, box: StreamSpec
+) -> dict[str, Any] | None:
+    """Return what the server says of the consumer by which a segment sources a box.
+
+    None if there is no such consumer: a sealed log sources nothing.
+    """
+    subject = f"$JS.API.CONSUMER.INFO.{box.name}.{segment.stream}"
+    try:
+        return dict(await insist(client, subject, {}))
+    except ApiError as error:
+        if error.code == _CONSUMER_NOT_FOUND:
+            return None
+        raise
 
 
 async def _behind_in(client: BrokerClient, segment: Segment) -> dict[str, int]:

@@ -11,11 +11,12 @@ from collections.abc import Sequence
 from typing import Any
 
 from streams.errors import StreamsError
-from streams.jetstream.connection import ApiError, insist
+from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import set_sources
+from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.registry import load
-from streams.jetstream.sourced import behind_box
+from streams.jetstream.sourced import behind_box, consumer_of_box
 from streams.segment_streams import sources_of
 from streams.segments import Segment, Segments
 from streams.topology import BOXES, StreamSpec
@@ -28,8 +29,6 @@ CLOSE_LOOKS = 5
 
 SELDOM_LOOKS = 20
 """After how many `LOOK_S` it is looked in other times: another node may have been killed."""
-
-_CONSUMER_NOT_FOUND = 10014
 
 _log = logging.getLogger(__name__)
 
@@ -57,6 +56,7 @@ class StallWatch:
         """Use a connection, which the caller closes."""
         self._client = client
         self._stood: dict[tuple[str, str], Any] = {}
+        self._alone = OneInstance(client, "stalls")
 
     async def look(self) -> list[str]:
         """Mend those that stand where they stood before; return their intake streams.
@@ -76,20 +76,28 @@ class StallWatch:
                 if await self._stands_still(segment, BOXES[each])
             ]
             if boxes:
-                await go_on(self._client, segments, segment, boxes)
-            mended += [each.name for each in boxes]
+                mended += await self._mend(segments, segment, boxes)
         return mended
+
+    async def _mend(
+        self, segments: Segments, segment: Segment, boxes: Sequence[StreamSpec]
+    ) -> list[str]:
+        async with self._alone.turn() as may:
+            # Another instance may have mended some since they were looked at.
+            still = [
+                each
+                for each in boxes
+                if may and await self._stands_still(segment, each)
+            ]
+            if still:
+                await go_on(self._client, segments, segment, still)
+        return [each.name for each in still]
 
     async def _stands_still(self, segment: Segment, box: StreamSpec) -> bool:
         place = segment.stream, box.name
-        subject = f"$JS.API.CONSUMER.INFO.{box.name}.{segment.stream}"
-        try:
-            info = await insist(self._client, subject, {})
-        except ApiError as error:
-            # A sealed log sources nothing.
-            if error.code == _CONSUMER_NOT_FOUND:
-                return False
-            raise
+        info = await consumer_of_box(self._client, segment, box)
+        if info is None:
+            return False
         under_way = info["num_ack_pending"]
         stands = (
             info["delivered"]["stream_seq"],

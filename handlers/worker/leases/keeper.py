@@ -17,11 +17,11 @@ from typing import Any, Protocol
 
 import msgspec
 
-from handlers.broker_wait import heed_cancellation
 from handlers.worker.leases import registry, rules
 from handlers.worker.leases.membership import Membership
 from handlers.worker.leases.registry import Bucket, PartitionKey
 from handlers.worker.leases.rules import MOVED_AT_ONCE, RENEW_S, Lease, Stillness, View
+from streams.cancellation import heed_cancellation
 from streams.errors import LogUnavailable
 from streams.jetstream.leases import Entry
 
