@@ -8,6 +8,7 @@ import uvicorn
 from starlette.types import ASGIApp
 
 from echoic.doors.http.guard import Guard, GuardedProtocol
+from echoic.doors.http.hangups import Hangups
 from echoic.doors.http.heads import Heads
 
 _GOODBYE_S = 5
@@ -34,7 +35,7 @@ async def serve(
         begun: Takes the address as a URL.
     """
     config = uvicorn.Config(
-        Heads(app),
+        Heads(Hangups(app)),
         *listen,
         http=partial(GuardedProtocol, guard),  # type: ignore[arg-type]
         # Besides: each would be a door of its own, without a guard.
