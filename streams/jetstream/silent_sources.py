@@ -1,0 +1,112 @@
+"""Sources of a cluster's log that the server asks again too late.
+
+A node that comes to lead the log asks for the consumer of each intake stream. If that has no
+leader yet, nats-server 2.15.1 waits for an answer that never comes, and then 10 s and more
+before it asks again. A source that is taken out of the log's configuration and put back is
+asked for at once.
+"""
+
+import asyncio
+import logging
+import time
+from collections.abc import Callable, Collection, Mapping
+from typing import Any
+
+from streams.errors import StreamsError
+from streams.jetstream.connection import insist
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.majority import is_of_a_cluster
+from streams.jetstream.migrate import set_sources
+from streams.jetstream.one_instance import OneInstance
+from streams.jetstream.registry import load
+from streams.segment_streams import sources_of
+from streams.segments import Segment, Segments
+
+LOOK_S = 1.0
+"""Seconds between two looks."""
+
+SILENT_NS = 3_000_000_000
+"""Nanoseconds without a heartbeat, which come each second, after which a source is silent."""
+
+FIRST_S = 2.0
+"""Seconds for which a source is silent before it is asked again; the next time twice as long,
+since a busy server that answers late would never come to its answer."""
+
+_log = logging.getLogger(__name__)
+
+
+async def keep_asking(client: BrokerClient) -> None:
+    """Have silent sources of the log asked again, until cancelled; of a cluster alone."""
+    alone = OneInstance(client, "sources")
+    waits: dict[str, Waits] = {}
+    while True:
+        await asyncio.sleep(LOOK_S)
+        if not is_of_a_cluster(client):
+            continue
+        try:
+            await _look(client, waits, alone)
+        except StreamsError as error:
+            _log.info("not looked for silent sources: %s", error)
+
+
+async def _look(
+    client: BrokerClient, waits: dict[str, "Waits"], alone: OneInstance
+) -> None:
+    segments, _ = await load(client)
+    # A roll-over closes the intake, and opens it.
+    for segment in () if segments.preparing else segments.open:
+        info = await insist(client, f"$JS.API.STREAM.INFO.{segment.stream}", {})
+        if due := waits.setdefault(segment.stream, Waits()).due(silent(info)):
+            async with alone.turn() as may:
+                if may:
+                    await ask_again(client, segments, segment, due)
+
+
+async def ask_again(
+    client: BrokerClient, segments: Segments, segment: Segment, names: Collection[str]
+) -> None:
+    """Take sources out of a segment's configuration, and put them back.
+
+    Raises:
+        StreamsError: the broker is away, or refuses.
+    """
+    _log.info("%s asks again for %s", segment.stream, ", ".join(sorted(names)))
+    every = sources_of(segment, segments)
+    others = [each for each in every if each["name"] not in names]
+    try:
+        await set_sources(client, segment.stream, others or None)
+    finally:
+        await set_sources(client, segment.stream, every)
+
+
+def silent(info: Mapping[str, Any]) -> set[str]:
+    """Return the names of a stream's sources that it hears nothing of."""
+    # -1: not since its node leads it.
+    return {
+        each["name"]
+        for each in info.get("sources") or ()
+        if not 0 <= each["active"] <= SILENT_NS
+    }
+
+
+class Waits:
+    """Since when sources are silent, and when each is due to be asked again."""
+
+    def __init__(self, clock: Callable[[], float] = time.monotonic) -> None:
+        """Begin with none; `clock` counts seconds."""
+        self._clock = clock
+        self._until: dict[str, tuple[float, float]] = {}
+        """By name: when it is due, and how long it waits then."""
+
+    def due(self, names: set[str]) -> set[str]:
+        """Return which of the silent sources are due now; the others have been heard."""
+        now = self._clock()
+        for heard in self._until.keys() - names:
+            del self._until[heard]
+        found = set()
+        for name in names:
+            due, wait = self._until.setdefault(name, (now + FIRST_S, FIRST_S))
+            if now >= due:
+                self._until[name] = now + 2 * wait, 2 * wait
+                found.add(name)
+        return found

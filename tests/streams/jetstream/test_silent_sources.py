@@ -1,0 +1,77 @@
+"""Sources that a cluster's log hears nothing of."""
+
+import asyncio
+import itertools
+
+import pytest
+from nats.aio.client import Client
+
+from schemas.values.subjects import partition_of
+from streams.jetstream.connection import connected
+from streams.jetstream.registry import load
+from streams.jetstream.silent_sources import FIRST_S, Waits, ask_again, silent
+from streams.topology import BOXES, IN
+from tests.servers import Broker
+from tests.streams.sensors import OWN, arrived, send
+
+
+def test_a_source_without_a_heartbeat_is_silent() -> None:
+    """One that was never heard, or not for some seconds; where none are, none is."""
+    told = [("IN", 900_000_000), ("IN_1", -1), ("IN_2", 3_100_000_000), ("IN_3", 0)]
+    sources = [{"name": name, "active": active} for name, active in told]
+
+    assert silent({"sources": sources}) == {"IN_1", "IN_2"}
+    assert silent({"config": {}}) == set()
+
+
+def test_a_silent_source_is_due_ever_less_often() -> None:
+    """A busy server has more time each time, until the source was heard again."""
+    now = 0.0
+    waits = Waits(lambda: now)
+    due = []
+    while now < 29:
+        due += [
+            (now, name)
+            for name in waits.due({"IN_1"} | ({"IN_2"} if now > 10 else set()))
+        ]
+        now += 1
+
+    assert due == [
+        (2, "IN_1"), (6, "IN_1"), (13, "IN_2"), (14, "IN_1"), (17, "IN_2"), (25, "IN_2")
+    ]  # fmt: skip
+    assert FIRST_S == 2
+    waits.due({"IN_2"})
+    assert waits.due({"IN_1"}) == set()
+
+
+@pytest.mark.services
+async def test_what_is_asked_again_is_neither_lost_nor_doubled(broker: Broker) -> None:
+    """While sensors with and without an account send, each in its order."""
+    box = BOXES[partition_of("ada")].name
+    credentials = await broker.server.add_sensor("ada", "cam")
+    end, stored = asyncio.Event(), list[bytes]()
+
+    async def tell(client: Client, subject: str, name: str) -> None:
+        for number in itertools.takewhile(
+            lambda _: not end.is_set(), itertools.count()
+        ):
+            body = f"{name} {number}".encode()
+            assert "seq" in await send(client, subject, body)
+            stored.append(body)
+
+    async with connected(credentials) as cam, asyncio.TaskGroup() as group:
+        group.create_task(tell(cam, OWN, "cam"))
+        group.create_task(tell(broker.client, "in.ada.game.vital", "game"))
+        segments, _ = await load(broker.client)
+        for _ in range(10):
+            await ask_again(broker.client, segments, segments.open[0], {box, IN.name})
+            await asyncio.sleep(0.2)
+        end.set()
+
+    bodies = [each.body for each in await arrived(broker, len(stored))]
+    await asyncio.sleep(1)
+    assert await broker.reader.last_sequence("ev.>") == len(bodies) == len(stored)
+    for name in (b"cam", b"game"):
+        own = [each for each in bodies if each.startswith(name)]
+        assert len(own) > 100
+        assert own == [each for each in stored if each.startswith(name)]
