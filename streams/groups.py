@@ -47,9 +47,8 @@ async def groups(
     # before the first one's group: two cursors put them back into logical order.
     inputs = _Cursor(log, inputs_of(partition), after, void)
     outputs = _Cursor(log, outputs_of(partition), after, void)
-    await _pass_over(outputs, after)
-    position = after
-    while group := await _next_group(outputs):
+    position, answered = after, after
+    while group := await _next_group(outputs, answered):
         first, mark = group[0]
         if until is not None and mark.cause_sequence > until:
             return
@@ -64,7 +63,7 @@ async def groups(
             )
         cause = await _cause(log, inputs, mark, first)
         yield Group(cause, tuple(record for record, _ in group))
-        position = mark.cause_sequence
+        position, answered = mark.cause_sequence, 0
 
 
 async def answer(
@@ -171,23 +170,20 @@ class _Cursor:
         self._next += 1
 
 
-async def _pass_over(outputs: _Cursor, after: int) -> None:
-    """Skip the outputs stored behind the position that answer inputs up to it.
-
-    A position is an input's sequence, and its group stands behind it in the log.
-    """
-    while (record := await outputs.peek()) and _mark(record).cause_sequence <= after:
-        outputs.advance()
-
-
-async def _next_group(outputs: _Cursor) -> list[tuple[Record, Mark]]:
+async def _next_group(outputs: _Cursor, answered: int) -> list[tuple[Record, Mark]]:
     """Return the next group if it is whole, else an empty list.
 
-    At the log's end the rest of a group may still be missing from a lagging replica's page.
+    Outputs that answer inputs up to `answered` are passed over: a position is an input's
+    sequence, and its group stands behind it. All of it may be missing from a lagging replica's
+    page, so this goes on until another group is there; so may the rest of a group at the
+    log's end.
     """
     group: list[tuple[Record, Mark]] = []
     while (record := await outputs.peek()) is not None:
         mark = _mark(record)
+        if mark.cause_sequence <= answered:
+            outputs.advance()
+            continue
         _check_place(group, record, mark)
         outputs.advance()
         group.append((record, mark))

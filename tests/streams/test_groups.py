@@ -209,6 +209,29 @@ async def test_a_page_that_lags_behind_the_leader_is_no_damage() -> None:
     assert await log.last_sequence(outputs_of(11)) == 4
 
 
+@pytest.mark.parametrize("shown", range(10))
+@pytest.mark.parametrize("more", [1, 2, 4])
+async def test_a_page_that_lags_behind_the_position_is_no_damage(
+    shown: int, more: int
+) -> None:
+    """The group of the position itself is passed over, though it comes into view late."""
+
+    class Lagging(MemoryLog):
+        seen = shown
+
+        async def page(self, subjects, after, limit):
+            page = await super().page(subjects, after, limit)
+            self.seen += more
+            return tuple(each for each in page if each.sequence < self.seen)
+
+    log = Lagging()
+    causes = await append_inputs(log, 3)
+    await answer_all(log, causes, count=2)
+
+    found = [each.input.sequence async for each in groups(log, 11, causes[1])]
+    assert found in ([], causes[2:])
+
+
 async def test_an_audit_is_not_misled_by_what_arrives_meanwhile() -> None:
     """An input that comes with its group while others are counted is left out."""
     log = GrowingLog()
