@@ -6,24 +6,18 @@ before it asks again. A source that is taken out of the log's configuration and 
 asked for at once.
 """
 
-import asyncio
 import logging
 import time
 from collections.abc import Callable, Collection, Mapping
 from typing import Any
 
-from streams.errors import StreamsError
 from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.majority import is_of_a_cluster
 from streams.jetstream.migrate import set_sources
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.registry import load
 from streams.segment_streams import sources_of
 from streams.segments import Segment, Segments
-
-LOOK_S = 1.0
-"""Seconds between two looks."""
 
 SILENT_NS = 3_000_000_000
 """Nanoseconds without a heartbeat, which come each second, after which a source is silent."""
@@ -35,31 +29,30 @@ since a busy server that answers late would never come to its answer."""
 _log = logging.getLogger(__name__)
 
 
-async def keep_asking(client: BrokerClient) -> None:
-    """Have silent sources of the log asked again, until cancelled; of a cluster alone."""
-    alone = OneInstance(client, "sources")
-    waits: dict[str, Waits] = {}
-    while True:
-        await asyncio.sleep(LOOK_S)
-        if not is_of_a_cluster(client):
-            continue
-        try:
-            await _look(client, waits, alone)
-        except StreamsError as error:
-            _log.info("not looked for silent sources: %s", error)
+class SilentSources:
+    """The sources of the log that nothing is heard of, and when each is asked again."""
 
+    def __init__(self, client: BrokerClient, alone: OneInstance) -> None:
+        """Use a connection, which the caller closes, in turns with other instances."""
+        self._client = client
+        self._alone = alone
+        self._waits: dict[str, Waits] = {}
 
-async def _look(
-    client: BrokerClient, waits: dict[str, "Waits"], alone: OneInstance
-) -> None:
-    segments, _ = await load(client)
-    # A roll-over closes the intake, and opens it.
-    for segment in () if segments.preparing else segments.open:
-        info = await insist(client, f"$JS.API.STREAM.INFO.{segment.stream}", {})
-        if due := waits.setdefault(segment.stream, Waits()).due(silent(info)):
-            async with alone.turn() as may:
-                if may:
-                    await ask_again(client, segments, segment, due)
+    async def look(self) -> None:
+        """Have those that are due asked again.
+
+        Raises:
+            StreamsError: the broker is away, or refuses.
+        """
+        segments, _ = await load(self._client)
+        # A roll-over closes the intake, and opens it.
+        for segment in () if segments.preparing else segments.open:
+            subject = f"$JS.API.STREAM.INFO.{segment.stream}"
+            found = silent(await insist(self._client, subject, {}))
+            if due := self._waits.setdefault(segment.stream, Waits()).due(found):
+                async with self._alone.turn() as may:
+                    if may:
+                        await ask_again(self._client, segments, segment, due)
 
 
 async def ask_again(

@@ -5,12 +5,10 @@ those messages as delivered and unacknowledged, though the log has them, and han
 The consumer is then put behind what the log has taken.
 """
 
-import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Any
 
-from streams.errors import StreamsError
 from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import set_sources
@@ -21,42 +19,17 @@ from streams.segment_streams import sources_of
 from streams.segments import Segment, Segments
 from streams.topology import BOXES, StreamSpec
 
-LOOK_S = 3.0
-"""Seconds for which a window must stand still: what is taken is acknowledged within one."""
-
-CLOSE_LOOKS = 5
-"""How often it is looked after each `LOOK_S`, once a connection was made; a kill ends it."""
-
-SELDOM_LOOKS = 20
-"""After how many `LOOK_S` it is looked in other times: another node may have been killed."""
-
 _log = logging.getLogger(__name__)
-
-
-async def keep_taking(client: BrokerClient) -> None:
-    """Put consumers that stand still behind what the log has taken, until cancelled."""
-    watch, turn, reconnects = StallWatch(client), 0, client.stats["reconnects"]
-    while True:
-        if client.stats["reconnects"] != reconnects:
-            turn, reconnects = 0, client.stats["reconnects"]
-        # Two looks in a row tell what stands still.
-        if turn < CLOSE_LOOKS or turn % SELDOM_LOOKS <= 1:
-            try:
-                await watch.look()
-            except StreamsError as error:
-                _log.info("not looked for intake streams that stand still: %s", error)
-        turn += 1
-        await asyncio.sleep(LOOK_S)
 
 
 class StallWatch:
     """What the intake streams' consumers stood at when they were last looked at."""
 
-    def __init__(self, client: BrokerClient) -> None:
-        """Use a connection, which the caller closes."""
+    def __init__(self, client: BrokerClient, alone: OneInstance) -> None:
+        """Use a connection, which the caller closes, in turns with other instances."""
         self._client = client
+        self._alone = alone
         self._stood: dict[tuple[str, str], Any] = {}
-        self._alone = OneInstance(client, "stalls")
 
     async def look(self) -> list[str]:
         """Mend those that stand where they stood before; return their intake streams.

@@ -11,7 +11,7 @@ from schemas.values.subjects import partition_of
 from streams.errors import LogUnavailable
 from streams.jetstream.connection import connected
 from streams.jetstream.migrate import close_intake, open_intake
-from streams.jetstream.stalls import keep_taking
+from streams.jetstream.taking import keep_taking
 from streams.topology import BOX_WINDOW, box_subject
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor
