@@ -7,7 +7,8 @@ closed and made by `streams.jetstream.segments`.
 """
 
 import asyncio
-from collections.abc import Callable, Mapping
+from collections.abc import AsyncIterator, Callable, Collection, Mapping
+from contextlib import asynccontextmanager
 from functools import partial
 from typing import Any
 from uuid import UUID, uuid4
@@ -23,7 +24,7 @@ from streams.segment_streams import (
     sources_of,
     streams_of,
 )
-from streams.segments import Segment
+from streams.segments import Segment, Segments
 from streams.topology import (
     BOXES,
     DUPLICATE_WINDOW_S,
@@ -116,6 +117,20 @@ async def set_sources(client: Client, stream: str, sources: object) -> None:
     changed = {**live, "sources": sources, "duplicate_window": window(sources)}
     if differences(changed, live):
         await insist(client, f"$JS.API.STREAM.UPDATE.{stream}", changed)
+
+
+@asynccontextmanager
+async def without(
+    client: Client, segments: Segments, segment: Segment, names: Collection[str]
+) -> AsyncIterator[None]:
+    """Let a segment take nothing from the sources of these names during the block."""
+    every = sources_of(segment, segments)
+    others = [each for each in every if each["name"] not in names]
+    try:
+        await set_sources(client, segment.stream, others or None)
+        yield
+    finally:
+        await set_sources(client, segment.stream, every)
 
 
 def window(sources: object) -> int:

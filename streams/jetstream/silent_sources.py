@@ -1,19 +1,19 @@
-"""Sources of a cluster's log that the server asks again too late.
+"""Sources of the log that the server asks again too late, or has no more.
 
-A node that comes to lead the log asks for the consumer of each intake stream. If that has no
-leader yet, nats-server 2.15.1 waits for an answer that never comes, and then 10 s and more
-before it asks again. A source that is taken out of the log's configuration and put back is
-asked for at once.
+A node of a cluster that comes to lead the log asks for the consumer of each intake stream. If
+that has no leader yet, nats-server 2.15.1 waits for an answer that never comes, and then 10 s
+and more before it asks again. A source that is taken out of the log's configuration and put
+back is asked for at once.
 """
 
 import logging
 import time
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Iterable, Mapping
 from typing import Any
 
 from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.migrate import set_sources
+from streams.jetstream.migrate import without
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.registry import load
 from streams.segment_streams import sources_of
@@ -48,7 +48,8 @@ class SilentSources:
         # A roll-over closes the intake, and opens it.
         for segment in () if segments.preparing else segments.open:
             subject = f"$JS.API.STREAM.INFO.{segment.stream}"
-            found = silent(await insist(self._client, subject, {}))
+            info = await insist(self._client, subject, {})
+            found = silent(info, sources_of(segment, segments))
             if due := self._waits.setdefault(segment.stream, Waits()).due(found):
                 async with self._alone.turn() as may:
                     if may:
@@ -64,21 +65,20 @@ async def ask_again(
         StreamsError: the broker is away, or refuses.
     """
     _log.info("%s asks again for %s", segment.stream, ", ".join(sorted(names)))
-    every = sources_of(segment, segments)
-    others = [each for each in every if each["name"] not in names]
-    try:
-        await set_sources(client, segment.stream, others or None)
-    finally:
-        await set_sources(client, segment.stream, every)
+    async with without(client, segments, segment, names):
+        pass
 
 
-def silent(info: Mapping[str, Any]) -> set[str]:
-    """Return the names of a stream's sources that it hears nothing of."""
+def silent(info: Mapping[str, Any], wanted: Iterable[Mapping[str, object]]) -> set[str]:
+    """Return the names of the sources that a stream hears nothing of, or does not have.
+
+    One that was taken out is missing if it could not be put back.
+    """
+    live = info.get("sources") or ()
+    missing = {str(each["name"]) for each in wanted} - {each["name"] for each in live}
     # -1: not since its node leads it.
-    return {
-        each["name"]
-        for each in info.get("sources") or ()
-        if not 0 <= each["active"] <= SILENT_NS
+    return missing | {
+        each["name"] for each in live if not 0 <= each["active"] <= SILENT_NS
     }
 
 

@@ -11,11 +11,10 @@ from typing import Any
 
 from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.migrate import set_sources
+from streams.jetstream.migrate import without
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.registry import load
 from streams.jetstream.sourced import behind_box, consumer_of_box
-from streams.segment_streams import sources_of
 from streams.segments import Segment, Segments
 from streams.topology import BOXES, StreamSpec
 
@@ -89,14 +88,13 @@ async def go_on(
 ) -> None:
     """Put consumers of intake streams behind what a segment has taken of them.
 
-    The segment takes nothing meanwhile: what is under way would come twice, and the server
-    would pass over what a consumer delivers that was reset behind its back.
+    The segment takes nothing of them meanwhile: what is under way would come twice, and the
+    server would pass over what a consumer delivers that was reset behind its back.
 
     Raises:
         StreamsError: the broker is away, or refuses.
     """
-    await set_sources(client, segment.stream, None)
-    try:
+    async with without(client, segments, segment, {each.name for each in boxes}):
         for box in boxes:
             taken = await behind_box(client, segment, box)
             # What the segments before have taken, this one must not.
@@ -106,5 +104,3 @@ async def go_on(
             _log.warning(
                 "%s stood still: %s goes on at %d", box.name, segment.stream, begin
             )
-    finally:
-        await set_sources(client, segment.stream, sources_of(segment, segments))

@@ -35,8 +35,8 @@ async def keep_taking(client: BrokerClient) -> None:
         if client.stats["reconnects"] != reconnects:
             looks, reconnects = 0, client.stats["reconnects"]
         try:
-            # One broker alone has no elections to wait for.
-            if is_of_a_cluster(client):
+            # One broker alone has no elections, in which sources fall silent.
+            if is_of_a_cluster(client) or _is_due(looks):
                 await sources.look()
             if _is_due(looks):
                 await stalls.look()
