@@ -49,7 +49,7 @@ from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.intake import take_in
 from streams.jetstream.migrate import close_intake, migrate, open_intake
-from streams.jetstream.taking import keep_taking
+from streams.jetstream.stalls import keep_taking
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -236,7 +236,7 @@ async def _take_in(client: BrokerClient, log: LiveLog, tasks: Tasks) -> None:
     if log.keyring is not None:
         tasks.start("intake", take_in(client, log))
     else:
-        tasks.start("intake", keep_taking(client))
+        tasks.start("stalls", keep_taking(client))
 
 
 def projector_job(

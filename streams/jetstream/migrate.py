@@ -7,6 +7,7 @@ closed and made by `streams.jetstream.segments`.
 """
 
 import asyncio
+import logging
 from collections.abc import AsyncIterator, Callable, Collection, Mapping
 from contextlib import asynccontextmanager
 from functools import partial
@@ -15,7 +16,8 @@ from uuid import UUID, uuid4
 
 from nats.aio.client import Client
 
-from streams.errors import TopologyDrift
+from streams.cancellation import heed_cancellation
+from streams.errors import LogUnavailable, TopologyDrift
 from streams.jetstream.connection import ApiError, insist
 from streams.jetstream.registry import load
 from streams.segment_streams import (
@@ -46,9 +48,14 @@ _UNFINISHED = (
     f"{LOG.name} is of a restoration that was broken off: delete the streams that it made"
     " (`nats stream rm`), and restore again"
 )
+PAUSE_S = 0.5
+"""Seconds between attempts to put sources back."""
+
 # Error codes of the JetStream API.
 _STREAM_NOT_FOUND = 10059
 _NAME_IN_USE = 10058
+
+_log = logging.getLogger(__name__)
 
 
 async def migrate(
@@ -123,14 +130,29 @@ async def set_sources(client: Client, stream: str, sources: object) -> None:
 async def without(
     client: Client, segments: Segments, segment: Segment, names: Collection[str]
 ) -> AsyncIterator[None]:
-    """Let a segment take nothing from the sources of these names during the block."""
+    """Let a segment take nothing from the sources of these names during the block.
+
+    They are put back however long the broker is away; who is cancelled meanwhile leaves that
+    to the next start.
+    """
     every = sources_of(segment, segments)
     others = [each for each in every if each["name"] not in names]
     try:
         await set_sources(client, segment.stream, others or None)
         yield
     finally:
-        await set_sources(client, segment.stream, every)
+        while not await _has_set(client, segment.stream, every):
+            heed_cancellation()
+            await asyncio.sleep(PAUSE_S)
+
+
+async def _has_set(client: Client, stream: str, sources: object) -> bool:
+    try:
+        await set_sources(client, stream, sources)
+    except LogUnavailable as error:
+        _log.warning("%s takes nothing of some sources until then: %s", stream, error)
+        return False
+    return True
 
 
 def window(sources: object) -> int:

@@ -5,10 +5,12 @@ those messages as delivered and unacknowledged, though the log has them, and han
 The consumer is then put behind what the log has taken.
 """
 
+import asyncio
 import logging
 from collections.abc import Sequence
 from typing import Any
 
+from streams.errors import StreamsError
 from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import without
@@ -18,7 +20,33 @@ from streams.jetstream.sourced import behind_box, consumer_of_box
 from streams.segments import Segment, Segments
 from streams.topology import BOXES, StreamSpec
 
+LOOK_S = 3.0
+"""Seconds for which a window must stand still: what is taken is acknowledged within one."""
+
+CLOSE_LOOKS = 5
+"""How often it is looked after each `LOOK_S`, once a connection was made; a kill ends it."""
+
+SELDOM_LOOKS = 20
+"""After how many `LOOK_S` it is looked in other times: another node may have been killed."""
+
 _log = logging.getLogger(__name__)
+
+
+async def keep_taking(client: BrokerClient) -> None:
+    """Put consumers that stand still behind what the log has taken, until cancelled."""
+    watch = StallWatch(client, OneInstance(client, "intake"))
+    looks, reconnects = 0, client.stats["reconnects"]
+    while True:
+        if client.stats["reconnects"] != reconnects:
+            looks, reconnects = 0, client.stats["reconnects"]
+        # Two looks in a row tell what stands still.
+        if looks < CLOSE_LOOKS or looks % SELDOM_LOOKS <= 1:
+            try:
+                await watch.look()
+            except StreamsError as error:
+                _log.info("not looked for intake streams that stand still: %s", error)
+        looks += 1
+        await asyncio.sleep(LOOK_S)
 
 
 class StallWatch:

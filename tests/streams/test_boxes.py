@@ -10,9 +10,10 @@ import pytest
 from schemas.values.subjects import partition_of
 from streams.errors import LogUnavailable
 from streams.jetstream.connection import connected
-from streams.jetstream.migrate import close_intake, open_intake
-from streams.jetstream.taking import keep_taking
-from streams.topology import BOX_WINDOW, box_subject
+from streams.jetstream.migrate import close_intake, live_of, open_intake, without
+from streams.jetstream.registry import load
+from streams.jetstream.stalls import keep_taking
+from streams.topology import BOX_WINDOW, BOXES, LOG, box_subject
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor
 
@@ -75,6 +76,33 @@ async def test_kills_of_the_broker_lose_and_double_nothing(
     assert len(found) == len(set(found))
     assert [int(each) for each in found] == sorted(map(int, found))
     assert len(stored) > EVENTS // 2
+
+
+async def test_a_source_is_put_back_though_the_broker_dies(broker: Broker) -> None:
+    """What is taken out for a moment is there again, however that moment ends."""
+    segments, _ = await load(broker.client)
+    log, box = segments.open[0], BOXES[partition_of("ada")].name
+
+    async with asyncio.timeout(30), without(broker.client, segments, log, {box}):
+        others = await sources(broker)
+        await broker.server.kill()
+        coming = asyncio.create_task(later(broker))
+    await coming
+
+    assert await sources(broker) - others == {box}
+
+
+async def sources(broker: Broker) -> set[str]:
+    """The names of what the log takes from."""
+    live = await live_of(broker.client, LOG.name)
+    assert live is not None
+    return {each["name"] for each in live["sources"]}
+
+
+async def later(broker: Broker) -> None:
+    """Start the broker again after a while."""
+    await asyncio.sleep(1)
+    await broker.server.restart()
 
 
 async def test_an_intake_that_was_closed_goes_on_where_it_was(broker: Broker) -> None:
