@@ -41,7 +41,7 @@ def archive(
     shelf = Shelf(opened(to, endpoint))
     if list_:
         labels = sorted(shelf.labels(), key=lambda each: (each.epoch, each.first))
-        _show(call, shelf, labels)
+        _show(call, shelf, labels, "nothing is kept there yet")
         return
 
     if put_back is not None:
@@ -58,7 +58,7 @@ def archive(
         return kept, gone
 
     kept, gone = on_instance(call, keep)
-    _show(call, shelf, kept.stored)
+    _show(call, shelf, kept.stored, "nothing new")
     if not call.as_json:
         note(f"{len(kept.stored):,} stored, {kept.known:,} there before")
         for each in gone:
@@ -77,7 +77,9 @@ def _put_back(call: InstanceCall, shelf: Shelf, stream: str) -> None:
     call.show({"put_back": stream}, [f"{stream} is there again"])
 
 
-def _show(call: InstanceCall, shelf: Shelf, labels: Sequence[Label]) -> None:
+def _show(
+    call: InstanceCall, shelf: Shelf, labels: Sequence[Label], empty: str
+) -> None:
     rows = [
         {
             "url": f"{shelf.url}/{each.key}",
@@ -97,4 +99,4 @@ def _show(call: InstanceCall, shelf: Shelf, labels: Sequence[Label]) -> None:
         (each["agent"], each["id"], each["messages"], each["bytes"], each["url"])
         for each in rows
     )
-    call.show_rows(rows, shown, cells, "nothing new")
+    call.show_rows(rows, shown, cells, empty)

@@ -7,6 +7,7 @@ from echoic.cli.options import Call, new_app
 from echoic.client import forgetting
 from echoic.client.connection import Connection
 from echoic.terminal.output import note
+from echoic.terminal.screen import counted
 from echoic.tracing.destinations import SPOOL, Spool
 from projections.projector.rebuild import Here
 from projections.store.store import Store
@@ -47,7 +48,8 @@ def forget(call: Call, person: str) -> None:
     if done.keys:
         # With trace.content=on it may hold their words; the log is the trace.
         Spool(call.settings.data / SPOOL).clear()
-    screen = [f"forgotten: {person}, at {done.agent} ({len(done.keys)} keys destroyed)"]
+    destroyed = counted(len(done.keys), "key")
+    screen = [f"forgotten: {person}, at {done.agent} ({destroyed} destroyed)"]
     if not done.keys:
         screen = [f"nothing is known of {person} at {done.agent}"]
     call.show(asdict(done), screen)

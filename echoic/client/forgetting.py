@@ -31,7 +31,7 @@ from streams.log import scan
 
 OUT_OF_REACH = (
     "traces that were sent to a collector, with trace.content=on",
-    "session files and backups that were made before, and copies of this data folder",
+    "copies of this data folder, keys included, that were made before",
     "what receivers of deliveries keep: games, chats, webhooks, other agents",
     "what a model's provider keeps of its prompts",
     "what devices asked the broker to retain (MQTT), and quarantined words of no agent",

@@ -6,6 +6,7 @@ anything changes it; then the log itself records, by partition, what it has lost
 
 import asyncio
 import json
+import shlex
 import shutil
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass, replace
@@ -165,7 +166,8 @@ def look(data: Path, progress: Progress = lambda count: None) -> Damage:
         raise EchoicError(f"{data} holds no log", next_step="echoic up")
     if server_folder.running(data / _SERVER) is not None:
         raise EchoicError(
-            f"a nats-server works on the log in {data}", next_step="echoic down"
+            f"a nats-server works on the log in {data}",
+            next_step=f"echoic down --data {shlex.quote(str(data))}",
         )
     leftovers = Leftovers()
     found = _surveys(data, folders, leftovers, progress)

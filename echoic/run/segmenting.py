@@ -1,6 +1,7 @@
 """Dividing the log into further segments: by command, or as a setting has it at a start."""
 
 import asyncio
+import shlex
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
@@ -43,7 +44,7 @@ def _alone(settings: Settings) -> Iterator[None]:
     except EchoicError as error:
         raise EchoicError(
             f"no worker may write while segments are closed: {error.what}",
-            next_step="echoic down",
+            next_step=f"echoic down --data {shlex.quote(str(settings.data))}",
         ) from error
 
 

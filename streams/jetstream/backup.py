@@ -2,7 +2,7 @@
 
 The point is that of the log's own snapshots. What the log refers to is copied around it so
 that it agrees: states and the positions of consumers before it, as those may lag behind but
-never run ahead; blobs and letter boxes after it, as those may hold more.
+never run ahead; blobs and intake streams after it, as those may hold more.
 """
 
 import asyncio
@@ -274,7 +274,7 @@ async def _compare(client: Client, copy: StreamCopy, state: Mapping[str, Any]) -
 
 
 async def _drop_what_the_log_has(client: BrokerClient, manifest: Manifest) -> None:
-    """Purge from the letter boxes what the log took before its snapshot.
+    """Purge from the intake streams what the log took before its snapshot.
 
     The server notices that a stream was made anew and takes all that it holds, so what was
     taken already must be gone. The log received what still lies in a box after the box did,

@@ -1,7 +1,7 @@
 """The intake of a sealed log: takes what sensors send, seals it and appends it.
 
 The broker does not source for a sealed log, so that no words of a person reach an undeletable
-stream in clear. What was appended is overwritten in the letter box at once. A crash in
+stream in clear. What was appended is overwritten in the intake stream at once. A crash in
 between appends it twice, under the same id, and the state refuses the second: whatever a box
 still holds when an intake begins is handed out again, before anything newer.
 """
@@ -38,7 +38,7 @@ from streams.sealing import HEADER
 from streams.topology import BOX_WINDOW, BOXES, IN
 
 DURABLE = "INTAKE"
-"""The durable consumer of each letter box."""
+"""The durable consumer of each intake stream."""
 
 WAIT_S = 20.0
 """How long one request waits for a message."""
@@ -55,7 +55,7 @@ class TakingLog(ReadableLog, WritableLog, Protocol):
 
 
 async def take_in(client: BrokerClient, log: TakingLog) -> None:
-    """Take what arrives in the letter boxes, until cancelled."""
+    """Take what arrives in the intake streams, until cancelled."""
     names = [IN.name, *(box.name for box in BOXES)]
     # A task for each, so that a flood in one box does not delay the others.
     async with asyncio.TaskGroup() as group:
@@ -67,7 +67,7 @@ async def _keep_taking(client: BrokerClient, log: TakingLog, stream: str) -> Non
     while True:
         heed_cancellation()
         try:
-            with translated(f"to the letter box {stream!r}"):
+            with translated(f"to the intake stream {stream!r}"):
                 await _take(client, log, stream)
         except* StreamsError as errors:
             _log.warning("what sensors send waits: %s", errors.exceptions[0])
@@ -130,7 +130,7 @@ async def _append_all(
 ) -> None:
     for message in lane:
         await _append(log, message)
-        with translated(f"to the letter box {stream!r}"):
+        with translated(f"to the intake stream {stream!r}"):
             await message.ack()
         await erase(client, stream, message.metadata.sequence.stream)
 
@@ -157,7 +157,7 @@ async def _append(log: TakingLog, message: Msg) -> None:
 
 
 def logged(subject: str, sequence: int) -> str:
-    """Return where the log holds what was published to a subject of a letter box.
+    """Return where the log holds what was published to a subject of an intake stream.
 
     What is outside the grammar is filed under the shared agent, and quarantined there.
     """
@@ -182,7 +182,7 @@ def logged(subject: str, sequence: int) -> str:
 async def erase_waiting(
     client: BrokerClient, agent: str, is_theirs: Callable[[bytes], bool]
 ) -> int:
-    """Overwrite what waits in the letter boxes for an agent and is `is_theirs` by its body.
+    """Overwrite what waits in the intake streams for an agent and is `is_theirs` by its body.
 
     Returns how many messages it was. What is taken meanwhile is not there any more.
     """

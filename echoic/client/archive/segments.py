@@ -121,8 +121,7 @@ async def _keep(
         if known:
             shelf.check(known[0])
             return known[0]
-        shelf.keep(file, label)
-        return label
+        return shelf.keep(file, label) or label
 
 
 async def _label(client: BrokerClient, shelf: Shelf, segment: Segment) -> Label:

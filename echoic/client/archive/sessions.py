@@ -48,8 +48,8 @@ async def keep_sessions(
                 file = await session_sealing.finished(file, log, redact=False)
                 write_session(draft, file)
                 label = _label(epoch, session, len(file.records))
-                if shelf.keep(draft, label):
-                    kept.stored.append(label)
+                if (stored := shelf.keep(draft, label)) is not None:
+                    kept.stored.append(stored)
                     progress(len(kept.stored))
     return kept
 

@@ -56,8 +56,8 @@ class Shelf:
             if key.endswith(LABEL):
                 yield self._label(key)
 
-    def keep(self, file: Path, label: Label) -> bool:
-        """Store a file, read it back, and label it; tell whether it was not there yet.
+    def keep(self, file: Path, label: Label) -> Label | None:
+        """Store a file, read it back, and return its whole label; None if it was there already.
 
         Raises:
             Altered: another object has this key, or what is read back differs.
@@ -71,14 +71,14 @@ class Shelf:
                     f"{self.url}/{label.key} is there already, and another: nothing is"
                     " replaced"
                 )
-            return False
+            return None
         self._store.put(label.key, file)
         self.check(label)
         with tempfile.NamedTemporaryFile() as written:
             written.write(msgspec.json.encode(label))
             written.flush()
             self._store.put(label.key + LABEL, Path(written.name))
-        return True
+        return label
 
     def check(self, label: Label) -> None:
         """Read an object back.

@@ -75,7 +75,7 @@ async def post_events(
     door: Here,
     key: bodies.Key = None,
 ) -> KeptEvents:
-    """Publish one event or a batch; each is acknowledged once the log's letter box has it.
+    """Publish one event or a batch; each is acknowledged once its intake stream has it.
 
     A wrong event is refused by name and stops no other. With an `Idempotency-Key` a request
     may be sent again until it is acknowledged: its events count once.
