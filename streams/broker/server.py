@@ -17,7 +17,7 @@ from typing import IO
 from streams.broker import data_folder as folders
 from streams.broker import enrolment
 from streams.broker.staging import Staging
-from streams.disk import guarding
+from streams.disk import configurations, guarding
 from streams.embedded import ServerProcess, open_log
 from streams.errors import ServerFailed
 from streams.jetstream.accounts import Credentials, Listeners
@@ -164,12 +164,14 @@ class EmbeddedServer:
 
         Raises:
             ServerFailed: it does not start.
-            LogDamaged: it recovered less of the log than its files held; they are restored.
+            LogDamaged: it recovered less of the log than its files held; they are restored. Or
+                a stream's configuration cannot be read.
         """
         folders.make(self._folder)
         self._lock = folders.lock(self._folder)
         try:
             self._staging.clear()
+            configurations.finish(self._folder)
             kept = guarding.keep(self._folder) if self._guarded else None
             for attempt in range(_PORT_TRIES):
                 fresh = attempt >= _SAME_PORT_TRIES

@@ -44,6 +44,10 @@ _CLOSED = (
     f"{LOG.name} takes nothing from {LOG.sourced_from}: an instance is starting, or its"
     " start failed; what sensors send waits until one has started (`echoic up`)"
 )
+_PASSED_OVER = (
+    f"{LOG.name} is missing, and its consumers are there: nats-server passed over it at its"
+    " start (its log says why), or somebody deleted it. No other log is begun in its place"
+)
 _UNFINISHED = (
     f"{LOG.name} is of a restoration that was broken off: delete the streams that it made"
     " (`nats stream rm`), and restore again"
@@ -54,6 +58,7 @@ PAUSE_S = 0.5
 # Error codes of the JetStream API.
 _STREAM_NOT_FOUND = 10059
 _NAME_IN_USE = 10058
+_CONSUMER_NOT_FOUND = 10014
 
 _log = logging.getLogger(__name__)
 
@@ -299,12 +304,25 @@ async def _have(client: Client, spec: StreamSpec, replicas: int) -> None:
 async def _have_log(client: Client, replicas: int, *, is_sealed: bool) -> None:
     """Create the first segment if it is missing."""
     if await live_of(client, LOG.name) is None:
+        if await _was_there(client):
+            raise TopologyDrift(_explain([_PASSED_OVER]))
         # Created with a closed intake: what came in before the settings would be decided
         # without heuristics, models or limits.
         config = configuration(LOG, replicas) | {"sources": None}
         marks = {SEALED_KEY: "true"} if is_sealed else {}
         marks[EPOCH_KEY] = str(uuid4())
         await create(client, config | {"metadata": marks})
+
+
+async def _was_there(client: Client) -> bool:
+    """Tell whether the log sourced an intake stream: such consumers are made after it."""
+    try:
+        await insist(client, f"$JS.API.CONSUMER.INFO.{BOXES[0].name}.{LOG.name}", {})
+    except ApiError as error:
+        if error.code == _CONSUMER_NOT_FOUND:
+            return False
+        raise
+    return True
 
 
 async def have_consumers(client: Client, segment: Segment) -> None:

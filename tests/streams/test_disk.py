@@ -11,6 +11,7 @@ from streams.broker.server import EmbeddedServer, embedded_server
 from streams.disk import guarding
 from streams.disk import survey as surveying
 from streams.disk.blocks import read_block
+from streams.disk.configurations import finish
 from streams.disk.highway import checksums
 from streams.disk.mending import mend
 from streams.disk.s2 import decompress, masked
@@ -209,3 +210,47 @@ def test_what_is_no_s2_is_not_sound() -> None:
         text, is_sound = decompress(random.randbytes(size))
         assert isinstance(text, bytes)
         assert not is_sound
+
+
+async def test_a_configuration_that_was_cut_off_is_finished(tmp_path: Path) -> None:
+    """Of a stream or a consumer: nothing is passed over, and the log is the same log."""
+    async with embedded_server(tmp_path) as server, opened(server) as broker:
+        epoch = broker.reader.epoch
+        await server.add_sensor("ada", "cam")
+    sums = found(tmp_path, "**/meta.sum")
+    before = {each: each.read_bytes() for each in sums}
+    assert finish(tmp_path) == []
+    assert any("obs" in each.parts for each in sums)
+
+    for number, each in enumerate(sums):
+        if number % 2:
+            each.unlink()
+        else:
+            each.write_bytes(b"ad33a9cbca027167")
+    assert sorted(finish(tmp_path)) == sums
+    assert {each: each.read_bytes() for each in sums} == before
+
+    for each in sums:
+        each.write_bytes(b"ad33a9cbca027167")
+    async with embedded_server(tmp_path) as server, opened(server) as broker:
+        assert broker.reader.epoch == epoch
+
+
+async def test_a_configuration_that_cannot_be_read_is_refused(tmp_path: Path) -> None:
+    """No other log is begun in place of the one that is there."""
+    async with embedded_server(tmp_path) as server, opened(server):
+        pass
+    (file,) = found(tmp_path, "jetstream/jetstream/*/streams/LOG/meta.inf")
+    whole = file.read_bytes()
+    file.write_bytes(whole[:100])
+
+    with pytest.raises(LogDamaged, match="is not what nats-server wrote of LOG"):
+        await EmbeddedServer(tmp_path).start()
+    file.write_bytes(whole)
+    async with embedded_server(tmp_path) as server, opened(server):
+        pass
+
+
+def found(folder: Path, pattern: str) -> list[Path]:
+    """The files below a folder."""
+    return sorted(folder.glob(pattern))

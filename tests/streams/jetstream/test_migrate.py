@@ -1,6 +1,7 @@
 """Streams are made once, as they must be, and what differs stops the program."""
 
 from dataclasses import replace
+from pathlib import Path
 
 import pytest
 
@@ -136,3 +137,19 @@ async def test_a_fresh_log_takes_nothing_until_it_is_opened() -> None:
             await client.close()
 
     assert found == [str(number) for number in range(60)]
+
+
+async def test_no_log_is_begun_in_place_of_one_that_is_gone(broker: Broker) -> None:
+    """A server that passed over the log's stream at its start is not taken for a new one."""
+    await broker.server.stop()
+    lose_log(broker.server._folder)
+    await broker.server.start()
+
+    with pytest.raises(TopologyDrift, match="No other log is begun in its place"):
+        await migrate(broker.client)
+
+
+def lose_log(server: Path) -> None:
+    """Move the stream of the log out of a server's store."""
+    (stream,) = server.glob(f"jetstream/jetstream/*/streams/{LOG.name}")
+    stream.rename(server / "aside")
