@@ -63,18 +63,17 @@ class Link:
     async def _connect(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
+        opened = [writer]
         try:
             # A node that is down refuses: whoever asked is refused, too.
-            other = await asyncio.open_connection("127.0.0.1", self.target)
-        except OSError:
-            writer.close()
-            return
-        try:
-            async with asyncio.TaskGroup() as group:
-                group.create_task(self._pass(THERE, reader, other[1]))
-                group.create_task(self._pass(BACK, other[0], writer))
+            with suppress(OSError):
+                other = await asyncio.open_connection("127.0.0.1", self.target)
+                opened.append(other[1])
+                async with asyncio.TaskGroup() as group:
+                    group.create_task(self._pass(THERE, reader, other[1]))
+                    group.create_task(self._pass(BACK, other[0], writer))
         finally:
-            for each in (writer, other[1]):
+            for each in opened:
                 # What is left unsent is dropped: waiting for a stopped end never ends.
                 each.transport.abort()
 
