@@ -1,6 +1,7 @@
 """A cluster whose leader is cut off or stands still: what goes on without it."""
 
 import asyncio
+import gc
 import shutil
 import signal
 from collections.abc import Iterator
@@ -28,6 +29,9 @@ DEADLINE_S = 120.0
 PAUSE_S = 0.1
 
 
+# nats-py leaves a connection to the garbage collector where two of its tasks connect again at
+# once, as may be with nodes that take connections and say nothing.
+@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.slow
 async def test_it_goes_on_without_the_leader(tmp_path: Path) -> None:
     """While the node that leads the log, and has the worker, is cut off from the others or
@@ -60,6 +64,8 @@ async def test_it_goes_on_without_the_leader(tmp_path: Path) -> None:
             connection.log, made.data, lambda _: None, full=True
         )
         assert found.is_sound, found.counts()
+    # Here, and not in whichever test follows.
+    gc.collect()
 
 
 @contextmanager
