@@ -46,7 +46,8 @@ _CLOSED = (
 )
 _PASSED_OVER = (
     f"{LOG.name} is missing, and its consumers are there: nats-server passed over it at its"
-    " start (its log says why), or somebody deleted it. No other log is begun in its place"
+    " start (its log says why), or somebody deleted it. No other log is begun in its place:"
+    " restore a backup"
 )
 _UNFINISHED = (
     f"{LOG.name} is of a restoration that was broken off: delete the streams that it made"
@@ -304,7 +305,7 @@ async def _have_log(client: Client, replicas: int, *, is_sealed: bool) -> None:
     """Create the first segment if it is missing."""
     if await live_of(client, LOG.name) is None:
         if await _was_there(client):
-            raise TopologyDrift(_explain([_PASSED_OVER]))
+            raise TopologyDrift(_PASSED_OVER)
         # Created with a closed intake: what came in before the settings would be decided
         # without heuristics, models or limits.
         config = configuration(LOG, replicas) | {"sources": None}
