@@ -2,7 +2,7 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from queue import Empty, Queue
@@ -19,28 +19,10 @@ from schemas.values.record import Record
 from streams.broker.server import embedded_server
 from streams.errors import ServerFailed
 from streams.jetstream.accounts import Credentials, Listeners
-from tests.echoic.tracing.collectors import free_port
-from tests.servers import Broker, opened
+from tests.servers import Broker
 from tests.streams.sensors import arrived
 
 pytestmark = pytest.mark.services
-
-
-@pytest.fixture
-def listeners() -> Listeners:
-    """Free addresses on loopback."""
-    return Listeners(f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
-
-
-@pytest.fixture
-async def listening(tmp_path: Path, listeners: Listeners) -> AsyncIterator[Broker]:
-    """A broker that listens for MQTT and WebSockets, too."""
-    folder = tmp_path / "nats"
-    async with (
-        embedded_server(folder, listeners=listeners) as server,
-        opened(server) as broker,
-    ):
-        yield broker
 
 
 @contextmanager

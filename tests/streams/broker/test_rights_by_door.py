@@ -8,7 +8,6 @@ import asyncio
 import json
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, suppress
-from pathlib import Path
 from typing import Protocol
 
 import nats
@@ -17,11 +16,9 @@ import pytest
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from streams.broker.server import embedded_server
 from streams.jetstream.accounts import SENSOR_LIMITS, Credentials, Listeners
 from streams.jetstream.segments import roll_over
-from tests.echoic.tracing.collectors import free_port
-from tests.servers import Broker, opened
+from tests.servers import Broker
 from tests.streams.broker.test_listeners import Device
 from tests.streams.sensors import arrived
 
@@ -217,29 +214,12 @@ class AsyncGet(Protocol):
 
 
 @pytest.fixture
-def listeners() -> Listeners:
-    """Free addresses on loopback."""
-    return Listeners(f"127.0.0.1:{free_port()}", f"127.0.0.1:{free_port()}")
-
-
-@pytest.fixture
-async def broker(tmp_path: Path, listeners: Listeners) -> AsyncIterator[Broker]:
-    """A broker with all of its doors."""
-    folder = tmp_path / "nats"
-    async with (
-        embedded_server(folder, listeners=listeners) as server,
-        opened(server) as broker,
-    ):
-        yield broker
-
-
-@pytest.fixture
 async def doors(
-    broker: Broker, listeners: Listeners
+    listening: Broker, listeners: Listeners
 ) -> AsyncIterator["dict[str, Door]"]:
     """The sensor `ada.cam`, connected by each door."""
-    access = await broker.server.add_sensor("ada", "cam")
-    await broker.server.add_sensor("ada", "mic")
+    access = await listening.server.add_sensor("ada", "cam")
+    await listening.server.add_sensor("ada", "mic")
     async with AsyncExitStack() as stack:
         plain = await connected_to(access.url, access)
         stack.push_async_callback(plain.close)
@@ -269,7 +249,7 @@ async def connected_to(url: str, access: Credentials) -> Client:
 
 @pytest.mark.parametrize("name", DOORS)
 async def test_what_it_must_not_publish_comes_nowhere(
-    broker: Broker, doors: "dict[str, Door]", name: str
+    listening: Broker, doors: "dict[str, Door]", name: str
 ) -> None:
     """Not to whoever listens to everything, and not into any stream."""
     heard: list[tuple[str, bytes]] = []
@@ -278,26 +258,26 @@ async def test_what_it_must_not_publish_comes_nowhere(
         heard.append((message.subject, message.data))
 
     # `LOG` is closed then, and `LOG_2` has the partitions of ada.
-    await roll_over(broker.client, 2)
-    await broker.client.subscribe(">", cb=hear)
-    await broker.client.flush()
-    before = await messages_of(broker)
+    await roll_over(listening.client, 2)
+    await listening.client.subscribe(">", cb=hear)
+    await listening.client.flush()
+    before = await messages_of(listening)
     for subject in NOT_TO_PUBLISH:
         await doors[name].publish(subject, FORBIDDEN)
     await doors[name].publish("in.ada.cam.motion", b"mine")
-    stored = [each.body for each in await arrived(broker, 1, "ev.*.in.*.sensor.>")]
-    await broker.client.flush()
+    stored = [each.body for each in await arrived(listening, 1, "ev.*.in.*.sensor.>")]
+    await listening.client.flush()
 
     assert [subject for subject, body in heard if body == FORBIDDEN] == []
     assert set(stored) == {b"mine"}
-    after = await messages_of(broker)
+    after = await messages_of(listening)
     changed = {each for each in after if after[each] != before.get(each)}
     assert {each for each in changed if not each.startswith("IN_")} == {"LOG_2"}
 
 
 @pytest.mark.parametrize("name", DOORS)
 async def test_what_it_must_not_hear_stays_unheard(
-    broker: Broker, doors: "dict[str, Door]", name: str
+    listening: Broker, doors: "dict[str, Door]", name: str
 ) -> None:
     """Whatever it subscribes to; what is said to its own agent it hears."""
     door = doors[name]
@@ -305,22 +285,22 @@ async def test_what_it_must_not_hear_stays_unheard(
         await door.listen(subject)
     await door.listen("out.ada.free")
     for subject in SAID:
-        await broker.client.publish(subject, FORBIDDEN)
-    await broker.client.flush()
+        await listening.client.publish(subject, FORBIDDEN)
+    await listening.client.flush()
     # An event of another, too, with all that the broker tells of it.
-    other = await broker.server.add_sensor("bob", "cam")
+    other = await listening.server.add_sensor("bob", "cam")
     bob = await connected_to(other.url, other)
     await bob.request("in.bob.cam.motion", FORBIDDEN, timeout=5)
     await bob.close()
-    await broker.client.publish("out.ada.free", b"free")
-    await broker.client.flush()
+    await listening.client.publish("out.ada.free", b"free")
+    await listening.client.flush()
 
     assert await door.heard() == []
 
 
 @pytest.mark.parametrize("name", DOORS)
 async def test_what_is_too_large_ends_its_own_connection(
-    broker: Broker, doors: "dict[str, Door]", name: str
+    listening: Broker, doors: "dict[str, Door]", name: str
 ) -> None:
     """Or is refused; the others' go on."""
     with suppress(nats.errors.Error, RuntimeError, ValueError, TimeoutError):
@@ -329,14 +309,14 @@ async def test_what_is_too_large_ends_its_own_connection(
     other = next(each for each in DOORS if each != name)
     await doors[other].publish("in.ada.cam.motion", b"small")
 
-    assert {each.body for each in await arrived(broker, 1)} == {b"small"}
+    assert {each.body for each in await arrived(listening, 1)} == {b"small"}
 
 
 @pytest.mark.parametrize(
     "topic", ["out/bob/chat", "in/bob/cam/motion", "ev/11/in/ada/control/muted"]
 )
 async def test_a_last_will_has_no_more_rights(
-    broker: Broker, listeners: Listeners, topic: str
+    listening: Broker, listeners: Listeners, topic: str
 ) -> None:
     """What MQTT publishes for a client that is gone is published with its rights."""
     heard: list[bytes] = []
@@ -344,8 +324,8 @@ async def test_a_last_will_has_no_more_rights(
     async def hear(message: Msg) -> None:
         heard.append(message.data)
 
-    await broker.client.subscribe(">", cb=hear)
-    access = await broker.server.add_sensor("ada", "cam")
+    await listening.client.subscribe(">", cb=hear)
+    access = await listening.server.add_sensor("ada", "cam")
     host, _, port = (listeners.mqtt or "").rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(with_will(access, topic, FORBIDDEN))
@@ -356,7 +336,7 @@ async def test_a_last_will_has_no_more_rights(
     client = await connected_to(access.url, access)
     await client.request("in.ada.cam.motion", b"after", timeout=5)
     await client.close()
-    await arrived(broker, 1)
+    await arrived(listening, 1)
 
     assert accepted[:1] in (b"\x20", b"")
     assert FORBIDDEN not in heard
@@ -379,8 +359,8 @@ def with_will(access: Credentials, topic: str, body: bytes) -> bytes:
     return b"\x10" + size + head + payload
 
 
-async def messages_of(broker: Broker) -> "dict[str, int]":
+async def messages_of(listening: Broker) -> "dict[str, int]":
     """How many messages each stream of CORE has had."""
-    answer = await broker.client.request("$JS.API.STREAM.LIST", b"{}", timeout=10)
+    answer = await listening.client.request("$JS.API.STREAM.LIST", b"{}", timeout=10)
     streams = json.loads(answer.data)["streams"]
     return {each["config"]["name"]: each["state"]["last_seq"] for each in streams}
