@@ -12,9 +12,8 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol
 
-from nats.aio.msg import Msg
-
 from echoic.client.publish import publish
+from echoic.doors.deliveries import Deliveries, Delivery
 from echoic.doors.engines import messages
 from echoic.doors.engines.messages import Event, Expired, Kept, Refused, Taken
 from schemas.messages.sensing import EventRef, Sensed
@@ -25,8 +24,6 @@ from streams.topology import SENSOR_MESSAGE_BYTES
 
 MOST_HELD = 100
 """What waits for an engine at most; the oldest makes room."""
-MOST_KNOWN = 1_000
-"""Deliveries whose ids are remembered, since they are delivered at least once."""
 MOST_UNSENT = 256
 """Messages that may wait for a slow engine; with more its connection is closed."""
 MOST_UNSTORED = 64
@@ -39,8 +36,6 @@ REPLACED = 4001
 TOO_SLOW = 4002
 """The code that ends a connection that does not read what it is sent."""
 
-_TTL_S = 60.0
-"""Of a delivery by a program from before deliveries told theirs."""
 _PAUSE_S = 0.5
 """Seconds before an event is sent again to a broker that is away."""
 
@@ -110,16 +105,14 @@ class Seat:
         self._client = client
         self._agent = agent
         self._source = source
+        self._deliveries = Deliveries(client, agent, self._hold)
         self._visit: _Visit | None = None
         self._held: OrderedDict[str, _Held] = OrderedDict()
-        self._known: OrderedDict[str, None] = OrderedDict()
         self._telling: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Begin to hear what the character does and says."""
-        # One token: the parts of what is about to be said have two.
-        await self._client.subscribe(f"out.{self._agent}.*", cb=self._delivered)
-        await self._client.flush()
+        await self._deliveries.open()
 
     def close(self) -> None:
         """Let go of what waits."""
@@ -199,32 +192,16 @@ class Seat:
             except (LogFull, LogRefused) as error:
                 return _refused(event.id, "not_stored", str(error))
 
-    async def _delivered(self, message: Msg) -> None:
+    async def _hold(self, delivery: Delivery) -> None:
         """Hold what is to be done or said, and pass it on to the engine if there is one."""
-        try:
-            said = json.loads(message.data)
-            id_ = (message.headers or {}).get("ce-id") or said["decision_id"]
-            said = {"ttl_s": _TTL_S, **said}
-            needed = (said["decision_id"], said["event_id"], said["text"])
-            if not all(isinstance(each, str) for each in (id_, *needed)):
-                raise TypeError("its ids and its text are no texts")
-            ttl_s = float(said["ttl_s"])
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            _log.warning("no delivery: %r", error)
-            return
-        if id_ in self._known:
-            return
-        self._known[id_] = None
-        if len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
+        said, id_ = delivery.said, delivery.id
         kind = "speech" if said.get("action") is None else "action"
-        channel = message.subject.rpartition(".")[2]
-        fields = {"message": kind, "id": id_, "channel": channel, **said}
+        fields = {"message": kind, "id": id_, "channel": delivery.channel, **said}
         if len(self._held) >= MOST_HELD:
             self._expire(next(iter(self._held)), "too much waited for an engine")
         loop = asyncio.get_running_loop()
         late = "no engine took it in time"
-        timer = loop.call_later(ttl_s, self._expire, id_, late)
+        timer = loop.call_later(said["ttl_s"], self._expire, id_, late)
         self._held[id_] = _Held(fields, timer)
         if self._visit is not None:
             self._visit.tell(fields)

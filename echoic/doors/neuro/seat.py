@@ -9,15 +9,16 @@ import asyncio
 import json
 import logging
 from collections import OrderedDict
+from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from random import Random
 from typing import Any
 
-from nats.aio.msg import Msg
 from websockets.exceptions import ConnectionClosed
 
 from echoic.client.publish import new_event_id, publish
+from echoic.doors.deliveries import Deliveries, Delivery
 from echoic.doors.engines.seat import REPLACED, Socket
 from echoic.doors.neuro import choosing, messages
 from echoic.doors.neuro.choosing import Choice
@@ -34,7 +35,6 @@ MOST_WAITING = 8
 """Forced choices that wait; the API knows of one at a time."""
 MOST_ASKED = 100
 """Actions without a result that are remembered; the oldest makes room."""
-MOST_KNOWN = 1_000
 
 _PAUSE_S = 0.5
 _REASON = 500
@@ -77,21 +77,20 @@ class NeuroSeat:
         self._client = client
         self._agent = agent
         self._source = source
+        self._deliveries = Deliveries(client, agent, self._heard)
         self._patience_s = patience_s
         self._has_model = has_model
         self._socket: Socket | None = None
         self._actions: dict[str, GameAction] = {}
         self._forced: asyncio.Queue[messages.Forced] = asyncio.Queue(MOST_WAITING)
-        self._answers: dict[str, asyncio.Future[dict[str, Any]]] = {}
+        self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         """By event: what waits for the mind's answer to it."""
         self._asked: OrderedDict[str, _Asked] = OrderedDict()
-        self._known: OrderedDict[str, None] = OrderedDict()
         self._ending: set[asyncio.Task[None]] = set()
 
     async def open(self) -> None:
         """Begin to hear what the companion does and says."""
-        await self._client.subscribe(f"out.{self._agent}.*", cb=self._delivered)
-        await self._client.flush()
+        await self._deliveries.open()
 
     def close(self) -> None:
         """Let go of what waits."""
@@ -173,7 +172,7 @@ class NeuroSeat:
         question = forced.query or "Choose."
         if self._has_model:
             question = _question(forced, open_, problem)
-        said: dict[str, Any] = {}
+        said: Mapping[str, Any] = {}
         try:
             await self._tell(
                 "force",
@@ -239,28 +238,18 @@ class NeuroSeat:
         if not asked.ended.done():
             asked.ended.set_result(outcome)
 
-    async def _delivered(self, message: Msg) -> None:
+    async def _heard(self, delivery: Delivery) -> None:
         """Give the mind's answer to whom waits for it, or do what it wants by itself."""
-        try:
-            said = json.loads(message.data)
-            id_ = (message.headers or {}).get("ce-id") or said["decision_id"]
-            event, decision = said["event_id"], said["decision_id"]
-        except (ValueError, TypeError, KeyError, AttributeError) as error:
-            _log.warning("no delivery: %r", error)
-            return
-        if id_ in self._known:
-            return
-        self._known[id_] = None
-        if len(self._known) > MOST_KNOWN:
-            self._known.popitem(last=False)
-        answer = self._answers.get(event)
+        said = delivery.said
+        answer = self._answers.get(said["event_id"])
         if answer is not None:
             if not answer.done():
                 answer.set_result(said)
             return
         choice = choosing.by_answer(said, self._actions)
         if choice is not None and self._socket is not None:
-            await self._act(id_, _asked(choice, decision, by_chance=False))
+            asked = _asked(choice, said["decision_id"], by_chance=False)
+            await self._act(delivery.id, asked)
 
     async def _tell(
         self,
