@@ -32,7 +32,7 @@ from echoic.packs import bundled
 from echoic.run.process import prepare
 from projections.postgres.server import embedded_postgres
 from streams.errors import LogUnavailable
-from streams.jetstream.connection import attempts, call
+from streams.jetstream.connection import call
 from streams.topology import LOG
 from tests.deploy.cluster import LinkedCluster, linked_cluster
 
@@ -41,6 +41,9 @@ BEFORE_S = (2.0, 4.0)
 LASTS_S = (20.0, 30.0)
 """So long it lasts: several times an election, so that being healed is not what helps."""
 AFTER_S = 6.0
+CATCH_UP_S = 300.0
+"""A node that was cut off may take minutes until it has all of the log."""
+LOOK_S = 0.5
 PAUSE_S = 0.1
 """Between two events of one agent."""
 SLOW_S = 0.1
@@ -217,14 +220,19 @@ def _rounded(seen: Found) -> dict[str, object]:
 async def lead_where_the_worker_is(
     connection: Connection, made: LinkedCluster, worker: str = "echoic"
 ) -> int:
-    """Have the log led by the node that the worker is connected to; return its number."""
-    async for last in attempts():
-        number = await asyncio.to_thread(_node_of, made, worker)
-        # Nobody answers while another is elected.
-        with suppress(LogUnavailable):
-            if await _is_led_by(connection, made.nodes[number].name) or last:
-                return number
-    raise AssertionError("unreachable")
+    """Have the log led by the node that the worker is connected to; return its number.
+
+    Raises:
+        TimeoutError: the others did not catch up, so that none could be spared.
+    """
+    async with asyncio.timeout(CATCH_UP_S):
+        while True:
+            number = await asyncio.to_thread(_node_of, made, worker)
+            # Nobody answers while another is elected.
+            with suppress(LogUnavailable):
+                if await _is_led_by(connection, made.nodes[number].name):
+                    return number
+            await asyncio.sleep(LOOK_S)
 
 
 async def _is_led_by(connection: Connection, wanted: str) -> bool:
