@@ -1,9 +1,10 @@
 """Short-lived pull consumers on the server: records in order, from behind a sequence.
 
 A message costs the server a quarter of what it costs in a batched direct get. One request
-runs at a time, so that the buffer here stays bounded. A gap, a silence or a reconnect ends
-the consumer, and whoever made it goes on behind the last record that was handed on. The
-client library's own ordered consumer loses messages when its queue is full (ADR 0007).
+runs at a time, so that the buffer here stays bounded. A gap, a silence, a reconnect or a
+copy of the stream that lags ends the consumer, and whoever made it goes on behind the last
+record that was handed on. The client library's own ordered consumer loses messages when its
+queue is full (ADR 0007).
 """
 
 import asyncio
@@ -18,9 +19,9 @@ import nats.errors
 from nats.aio.subscription import Subscription
 
 from schemas.values.record import Record
-from streams.errors import LogUnavailable
+from streams.errors import LogUnavailable, StreamsError
 from streams.headers import own_headers_of, status_of
-from streams.jetstream.connection import call, translated
+from streams.jetstream.connection import answer, call, translated
 from streams.jetstream.hardened_client import READERS, BrokerClient
 from streams.log import Records
 from streams.topology import LOG
@@ -39,6 +40,9 @@ _HEARTBEAT_S = 0.5
 
 _SILENCE_S = 2.0
 """Seconds without a message or heartbeat, four missed ones, that mean a lost consumer."""
+
+_COMPARED_S = 1.0
+"""Seconds between two looks whether its copy of the stream lags, while nothing arrives."""
 
 _REMOVED_AFTER_S = 2 * _ASKED_FOR_S
 """Seconds without a request after which the server removes a consumer; more than a request
@@ -86,6 +90,10 @@ class Consumer:
         self._delivered = 0
         self._lost = False
         self._heard_at = 0.0
+        self._is_of_cluster = False
+        self._compared_at = 0.0
+        self._leader_has = 0
+        """The last sequence that the stream's leader told it has of these subjects."""
 
     @property
     def position(self) -> int:
@@ -121,11 +129,12 @@ class Consumer:
         with translated(repr(create)):
             self._subscription = await self._client.receive(self._inbox, self._hear)
         try:
-            await call(self._client, create, self._configuration())
+            made = await call(self._client, create, self._configuration())
         except BaseException:
             # `__aexit__` is not called if entering fails, a cancellation included.
             await self.close()
             raise
+        self._is_of_cluster = bool(made.get("cluster"))
         self._heard_at = _now()
 
     async def close(self) -> None:
@@ -146,6 +155,8 @@ class Consumer:
             await self.ask()
             self._arrived.clear()
             await self._wait()
+            if self._is_of_cluster and not self._buffer:
+                await self._compare()
         records = self._handed_on(limit)
         # Ask for more before the buffer runs dry, so that reading and sending overlap.
         if len(self._buffer) < self._asked:
@@ -214,6 +225,22 @@ class Consumer:
                 raise LogUnavailable(
                     "the connection was closed while the log was being followed"
                 ) from None
+
+    async def _compare(self) -> None:
+        """Count as lost if its node's copy of the stream lags behind the leader's.
+
+        A node that was cut off may lag for minutes, and sends heartbeats all the while.
+        """
+        if _now() - self._compared_at < _COMPARED_S:
+            return
+        # It had time enough to come from there.
+        self._lost = self._lost or self._leader_has > self._after
+        subject = f"$JS.API.STREAM.MSG.GET.{self._stream}"
+        wanted = json.dumps({"last_by_subj": self._subjects}).encode()
+        with suppress(StreamsError, nats.errors.Error, OSError):
+            message = await self._client.request(subject, wanted, _HEARTBEAT_S)
+            self._leader_has = answer(subject, message)["message"]["seq"]
+        self._compared_at = _now()
 
     def _hear(self, subject: bytes, reply: bytes, block: bytes, body: bytes) -> None:
         self._heard_at = _now()

@@ -1,0 +1,57 @@
+"""A reader whose consumer is on a node with an old copy of the log."""
+
+import asyncio
+import shutil
+from contextlib import aclosing
+from pathlib import Path
+
+import pytest
+
+from echoic.client.connection import credentials_of, open_log
+from echoic.config.load import load
+from schemas.values.record import Wire
+from streams.jetstream.connection import connected, insist
+from streams.jetstream.hardened_client import READERS, BrokerClient
+from streams.jetstream.migrate import migrate
+from streams.topology import LOG
+from tests.deploy.cluster import cluster
+
+pytestmark = [
+    pytest.mark.services,
+    pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here"),
+]
+
+SUBJECT = "ev.3.in.ada.feedback.vote"
+DEADLINE_S = 30.0
+
+
+async def test_it_does_not_wait_until_that_copy_has_caught_up(tmp_path: Path) -> None:
+    """A paused consumer sends heartbeats and no messages, as one on a copy that lags does."""
+    async with cluster(tmp_path) as made:
+        settings = load(
+            {"data": str(made.data)}, environment=made.variables, folder=tmp_path
+        )
+        async with connected(credentials_of(settings)) as client:
+            log = await open_log(client, await migrate(client, 3))
+            async with aclosing(log.follow("ev.3.in.>", 0, 10)) as following:
+                await log.append(Wire(SUBJECT, {"ce-id": "1"}, b"1"), "1")
+                (first,) = await anext(following)
+                await pause_readers(client)
+                await log.append(Wire(SUBJECT, {"ce-id": "2"}, b"2"), "2")
+                async with asyncio.timeout(DEADLINE_S):
+                    (second,) = await anext(following)
+
+    assert [first.body, second.body] == [b"1", b"2"]
+
+
+async def pause_readers(client: BrokerClient) -> None:
+    """Have all short-lived consumers of the log deliver nothing more."""
+    names = await insist(client, f"$JS.API.CONSUMER.NAMES.{LOG.name}", {})
+    found = [each for each in names["consumers"] if each.startswith(READERS)]
+    assert found
+    for each in found:
+        await insist(
+            client,
+            f"$JS.API.CONSUMER.PAUSE.{LOG.name}.{each}",
+            {"pause_until": "2100-01-01T00:00:00Z"},
+        )
