@@ -49,6 +49,7 @@ from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.intake import take_in
 from streams.jetstream.migrate import close_intake, migrate, open_intake
+from streams.jetstream.silent_sources import keep_hearing
 from streams.jetstream.stalls import keep_taking
 
 
@@ -237,6 +238,7 @@ async def _take_in(client: BrokerClient, log: LiveLog, tasks: Tasks) -> None:
         tasks.start("intake", take_in(client, log))
     else:
         tasks.start("stalls", keep_taking(client))
+        tasks.start("sources", keep_hearing(client))
 
 
 def projector_job(

@@ -1,0 +1,98 @@
+"""Sources that a cluster's log hears nothing of, and another leader that asks for them anew.
+
+A node that comes to lead the log asks for the consumer of each intake stream once. If that has
+no leader yet, nats-server 2.15.1 waits 5 s for the answer, and 10 s and more before it asks
+again. A node that has just come to lead asks at once, and to hand over takes milliseconds.
+"""
+
+import asyncio
+import logging
+from collections.abc import Mapping
+from datetime import datetime
+from typing import Any
+
+from streams.errors import StreamsError
+from streams.jetstream.connection import call
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.majority import is_of_a_cluster
+from streams.jetstream.registry import load
+
+LOOK_S = 1.0
+"""Seconds between two looks; a source gives a sign of life as often."""
+
+SILENT_S = 3.0
+"""Seconds without a sign of life after which a source is silent."""
+
+PATIENCE_S = 2.0, 4.0, 8.0, 16.0, 32.0
+"""Seconds for which one leader after the other is let try: a cluster that is busy would never
+come to its answers if each had as little as the first."""
+
+_NANOSECONDS = 1_000_000_000
+
+_log = logging.getLogger(__name__)
+
+
+async def keep_hearing(client: BrokerClient) -> None:
+    """Have another node lead each segment that does not hear its sources, until cancelled.
+
+    A broker that is one node alone is left as it is.
+    """
+    tried: dict[str, int] = {}
+    while True:
+        await asyncio.sleep(LOOK_S)
+        if not is_of_a_cluster(client):
+            continue
+        try:
+            segments, _ = await load(client)
+            # A roll-over closes the intake, and opens it.
+            for each in () if segments.preparing else segments.open:
+                tried[each.stream] = await look(
+                    client, each.stream, tried.get(each.stream, 0)
+                )
+        except StreamsError as error:
+            _log.info("not looked for sources that are silent: %s", error)
+
+
+async def look(client: BrokerClient, stream: str, tried: int) -> int:
+    """Have another node lead a stream whose leader hears nothing of a source for too long.
+
+    `tried` counts the leaders that were made to hand over since all sources were heard;
+    return what it has become.
+
+    Raises:
+        StreamsError: the broker is away, or refuses.
+    """
+    info = await call(client, f"$JS.API.STREAM.INFO.{stream}", {})
+    missing = silent(info)
+    if not missing:
+        return 0
+    if led_for_s(info) < PATIENCE_S[min(tried, len(PATIENCE_S) - 1)]:
+        return tried
+    for each in missing:
+        # One that has no leader itself cannot be heard by any.
+        await call(client, f"$JS.API.STREAM.INFO.{each}", {})
+    _log.info("%s does not hear %s: another leads it", stream, ", ".join(missing))
+    await call(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", {})
+    return tried + 1
+
+
+def silent(info: Mapping[str, Any]) -> list[str]:
+    """Return the names of the sources that a stream hears nothing of, as it tells itself."""
+    # -1: not since its node leads it.
+    return [
+        each["name"]
+        for each in info.get("sources") or ()
+        if not 0 <= each["active"] < SILENT_S * _NANOSECONDS
+    ]
+
+
+def led_for_s(info: Mapping[str, Any]) -> float:
+    """Return for how many seconds a stream has had its leader, by the server's clock.
+
+    0 if it does not tell, as a server before 2.12.
+    """
+    now, since = info.get("ts"), (info.get("cluster") or {}).get("leader_since")
+    if now is None or since is None:
+        return 0.0
+    led = datetime.fromisoformat(now) - datetime.fromisoformat(since)
+    return led.total_seconds()

@@ -1,0 +1,80 @@
+"""Sources that a cluster's log hears nothing of, and the leader that asks for them anew."""
+
+import asyncio
+import shutil
+from collections.abc import Callable, Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from echoic.client.connection import credentials_of
+from echoic.config.load import load
+from streams.jetstream.connection import connected, insist
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import have_consumers, migrate, open_intake
+from streams.jetstream.registry import load as segments_of
+from streams.jetstream.silent_sources import led_for_s, look, silent
+from streams.topology import LOG
+from tests.deploy.cluster import cluster
+
+BOX = "IN_3"
+DEADLINE_S = 30.0
+
+
+def test_a_source_without_a_sign_of_life_is_silent() -> None:
+    """One that was never heard since the leader leads, or not for some seconds."""
+    told = [("IN", 900_000_000), ("IN_1", -1), ("IN_2", 3_100_000_000), ("IN_3", 0)]
+    sources = [{"name": name, "active": active} for name, active in told]
+
+    assert silent({"sources": sources}) == ["IN_1", "IN_2"]
+    assert silent({"config": {}}) == []
+
+
+def test_a_leader_has_led_for_as_long_as_the_server_says() -> None:
+    """By one clock, the server's; who does not tell counts as new."""
+    info = {
+        "ts": "2026-11-23T10:26:09.428073586Z",
+        "cluster": {"leader_since": "2026-11-23T10:26:08Z"},
+    }
+
+    assert led_for_s(info) == pytest.approx(1.428, abs=0.001)
+    assert led_for_s({"ts": info["ts"], "cluster": {"leader": "nats-0"}}) == 0
+
+
+@pytest.mark.services
+@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
+async def test_a_leader_that_does_not_hear_a_source_hands_over(tmp_path: Path) -> None:
+    """One that was heard before, and whose consumer was gone for a while, is heard again."""
+    async with cluster(tmp_path) as made:
+        settings = load(
+            {"data": str(made.data)}, environment=made.variables, folder=tmp_path
+        )
+        async with connected(credentials_of(settings)) as client:
+            await migrate(client, 3)
+            await open_intake(client)
+            before = await once(client, lambda info: not silent(info))
+            assert await look(client, LOG.name, 3) == 0
+
+            await insist(client, f"$JS.API.CONSUMER.DELETE.{BOX}.{LOG.name}", {})
+            deaf = await once(client, lambda info: silent(info) == [BOX])
+            (segment,) = (await segments_of(client))[0].open
+            await have_consumers(client, segment)
+            assert await look(client, LOG.name, 9) == 9, "it has led for too short"
+            assert await look(client, LOG.name, 0) == 1
+
+            after = await once(client, lambda info: not silent(info))
+    assert deaf["cluster"]["leader"] == before["cluster"]["leader"]
+    assert after["cluster"]["leader"] != before["cluster"]["leader"]
+
+
+async def once(
+    client: BrokerClient, is_so: Callable[[Mapping[str, Any]], bool]
+) -> dict[str, Any]:
+    """What the broker tells of the log, once it is so."""
+    async with asyncio.timeout(DEADLINE_S):
+        while True:
+            found = await insist(client, f"$JS.API.STREAM.INFO.{LOG.name}", {})
+            if is_so(found):
+                return found
+            await asyncio.sleep(0.1)
