@@ -25,6 +25,7 @@ from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
 from streams.jetstream.follow import Wanted, follow
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.keys import Keyring
+from streams.jetstream.majority import is_of_a_cluster
 from streams.jetstream.registry import Registry
 from streams.log import After, Records
 from streams.segments import Segment, partition_in
@@ -39,9 +40,6 @@ a page of so many, and it then serves a record at a third."""
 
 PASSES = 16
 """How many filters are read ahead at once; each holds a page. Others are read directly."""
-
-_LAG_S = 0.05
-"""Seconds until a replica that lags is asked again."""
 
 _SILENCE_S = 2.0
 """Seconds without a message after which the rest of a page is taken for lost."""
@@ -81,7 +79,8 @@ class JetStreamReader:
     async def page(self, subjects: str, after: int, limit: int) -> Records:
         """Return up to `limit` records; those that go on from a full page are read ahead.
 
-        Any replica may serve it, so a page may lack the newest records; it never has gaps.
+        Any replica may serve it, so a page may lack the newest records; it never has gaps,
+        and is empty only if the leader has nothing more.
         Over several partitions it goes by sequence, so through one segment after the other.
 
         Raises:
@@ -103,15 +102,29 @@ class JetStreamReader:
         """Return a page of one segment; none only at its end."""
         if segment.state == "deleted":
             raise LogReclaimed(segment.stream, segment.last or 0)
-        while True:
-            records = await self._page_of(segment.stream, subjects, after, limit)
-            if records or segment.last is None:
-                return records
-            # The rest of the chain must not be read before a replica that lags has it all.
+        records = await self._page_of(segment.stream, subjects, after, limit)
+        # The rest of the chain must not be read before this one has been read out.
+        if records or (segment.last is None and not is_of_a_cluster(self._client)):
+            return records
+        return await self._missing(segment.stream, subjects, after, limit)
+
+    async def _missing(
+        self, stream: str, subjects: str, after: int, limit: int
+    ) -> Records:
+        """Return what a replica that lags has not, one by one from the leader.
+
+        One that was cut off may lag for minutes, and whoever is connected to its node is
+        answered by it alone.
+        """
+        found: list[Record] = []
+        while len(found) < min(limit, FIRST):
             wanted = {"seq": after + 1, "next_by_subj": subjects}
-            if await stored(self._client, wanted, segment.stream) is None:
-                return ()
-            await asyncio.sleep(_LAG_S)
+            record = await stored(self._client, wanted, stream)
+            if record is None:
+                break
+            found.append(record)
+            after = record.sequence
+        return tuple(found)
 
     async def _page_of(
         self, stream: str, subjects: str, after: int, limit: int

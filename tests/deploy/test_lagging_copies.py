@@ -1,4 +1,4 @@
-"""A reader whose consumer is on a node with an old copy of the log."""
+"""A reader that is answered by a node with an old copy of the log."""
 
 import asyncio
 import shutil
@@ -13,6 +13,8 @@ from schemas.values.record import Wire
 from streams.jetstream.connection import connected, insist
 from streams.jetstream.hardened_client import READERS, BrokerClient
 from streams.jetstream.migrate import migrate
+from streams.jetstream.read import JetStreamReader
+from streams.log import Records, scan
 from streams.topology import LOG
 from tests.deploy.cluster import cluster
 
@@ -42,6 +44,39 @@ async def test_it_does_not_wait_until_that_copy_has_caught_up(tmp_path: Path) ->
                     (second,) = await anext(following)
 
     assert [first.body, second.body] == [b"1", b"2"]
+
+
+class OldCopies(JetStreamReader):
+    """Whose pages come from copies that have the first messages alone."""
+
+    has = 1
+
+    async def _page_of(
+        self, stream: str, subjects: str, after: int, limit: int
+    ) -> Records:
+        page = await super()._page_of(stream, subjects, after, limit)
+        return tuple(each for each in page if each.sequence <= self.has)
+
+
+async def test_what_it_lacks_comes_from_the_leader(tmp_path: Path) -> None:
+    """A reader that is answered by an old copy alone reads the log to its end."""
+    async with cluster(tmp_path) as made:
+        settings = load(
+            {"data": str(made.data)}, environment=made.variables, folder=tmp_path
+        )
+        async with connected(credentials_of(settings)) as client:
+            epoch = await migrate(client, 3)
+            log = await open_log(client, epoch)
+            for number in range(5):
+                await log.append(Wire(SUBJECT, {}, str(number).encode()), str(number))
+
+            old = OldCopies(client, epoch)
+            found = [each async for each in scan(old, "ev.3.in.>")]
+
+            assert [each.body for each in found] == [b"0", b"1", b"2", b"3", b"4"]
+            assert found == [each async for each in scan(log, "ev.3.in.>")]
+            assert len(await old.page("ev.3.in.>", 1, 2)) == 2
+            assert await old.page("ev.4.in.>", 0, 2) == ()
 
 
 async def pause_readers(client: BrokerClient) -> None:
