@@ -71,7 +71,7 @@ async def look(client: BrokerClient, stream: str, tried: int) -> int:
     for each in missing:
         # One that has no leader itself cannot be heard by any.
         await call(client, f"$JS.API.STREAM.INFO.{each}", {})
-    _log.info("%s does not hear %s: another leads it", stream, ", ".join(missing))
+    _log.warning("%s does not hear %s: another leads it", stream, ", ".join(missing))
     await call(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", {})
     return tried + 1
 
