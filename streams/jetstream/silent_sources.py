@@ -12,10 +12,10 @@ from datetime import datetime
 from typing import Any
 
 from streams.errors import StreamsError
-from streams.jetstream.connection import call
+from streams.jetstream.connection import answer, call, translated
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.majority import is_of_a_cluster
-from streams.jetstream.registry import load
+from streams.jetstream.registry import Registry
 
 LOOK_S = 1.0
 """Seconds between two looks; a source gives a sign of life as often."""
@@ -38,12 +38,13 @@ async def keep_hearing(client: BrokerClient) -> None:
     A broker that is one node alone is left as it is.
     """
     tried: dict[str, int] = {}
+    registry = Registry(client)
     while True:
         await asyncio.sleep(LOOK_S)
         if not is_of_a_cluster(client):
             continue
         try:
-            segments, _ = await load(client)
+            segments = await registry.current()
             # A roll-over closes the intake, and opens it.
             for each in () if segments.preparing else segments.open:
                 tried[each.stream] = await look(
@@ -62,18 +63,31 @@ async def look(client: BrokerClient, stream: str, tried: int) -> int:
     Raises:
         StreamsError: the broker is away, or refuses.
     """
-    info = await call(client, f"$JS.API.STREAM.INFO.{stream}", {})
+    info = await _info(client, stream)
     missing = silent(info)
     if not missing:
         return 0
-    if led_for_s(info) < PATIENCE_S[min(tried, len(PATIENCE_S) - 1)]:
+    patience_s = PATIENCE_S[min(tried, len(PATIENCE_S) - 1)]
+    if led_for_s(info) < patience_s:
         return tried
-    for each in missing:
-        # One that has no leader itself cannot be heard by any.
-        await call(client, f"$JS.API.STREAM.INFO.{each}", {})
+    # One that has no leader itself cannot be heard by any.
+    found = await asyncio.gather(
+        *(_info(client, each) for each in missing), return_exceptions=True
+    )
+    led = [each for each in found if not isinstance(each, BaseException)]
+    # Rather once, for all of them; but not for ever because of one.
+    if not led or (len(led) < len(missing) and led_for_s(info) < 2 * patience_s):
+        return tried
     _log.warning("%s does not hear %s: another leads it", stream, ", ".join(missing))
     await call(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", {})
     return tried + 1
+
+
+async def _info(client: BrokerClient, stream: str) -> dict[str, Any]:
+    """Return what a stream's leader tells of it; ask for no longer than until the next look."""
+    subject = f"$JS.API.STREAM.INFO.{stream}"
+    with translated(repr(subject)):
+        return answer(subject, await client.request(subject, b"{}", LOOK_S))
 
 
 def silent(info: Mapping[str, Any]) -> list[str]:
