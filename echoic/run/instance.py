@@ -5,11 +5,10 @@ the broker alone; without PostgreSQL it runs, and its read models are reported s
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Coroutine, Sequence
+from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
 
 from echoic.client import forgetting, health
 from echoic.client import packs as packs_in_force
@@ -29,6 +28,7 @@ from echoic.run.projector_process import Job, keep_up
 from echoic.run.sealing import check_sealing
 from echoic.run.servers import Servers, start_servers
 from echoic.run.supervision import Notify
+from echoic.run.tasks import Tasks
 from echoic.tracing.destinations import SPOOL
 from handlers.broker import faststream_broker, start, stop
 from handlers.effects.models import LiteLLM, Model
@@ -67,49 +67,11 @@ class Instance:
     embedder: Embedder
     metrics_url: str | None
     """None: no metrics are served."""
-    tasks: "Tasks"
+    tasks: Tasks
 
     async def wait(self) -> None:
         """Wait until a part fails, and raise what it failed with."""
         await self.tasks.failure()
-
-
-class Tasks:
-    """The background tasks of an instance; the first that fails ends the instance."""
-
-    def __init__(self) -> None:
-        self._tasks: dict[str, asyncio.Task[None]] = {}
-
-    def start(self, name: str, work: Coroutine[Any, Any, None]) -> None:
-        """Start a task that runs until the instance ends."""
-        self._tasks[name] = asyncio.create_task(work, name=name)
-
-    async def failure(self) -> None:
-        """Wait until one of them ends, and raise what it ended with."""
-        # Not a TaskGroup: it would cancel the siblings, which have to end in the stack's
-        # order.
-        done, _ = await asyncio.wait(
-            self._tasks.values(), return_when=asyncio.FIRST_COMPLETED
-        )
-        for task in done:
-            task.result()
-
-    async def beside(self, work: Coroutine[Any, Any, object]) -> None:
-        """Await `work`; raise the failure of a task that ends before it does."""
-        doing = asyncio.create_task(work)
-        await asyncio.wait(
-            (doing, *self._tasks.values()), return_when=asyncio.FIRST_COMPLETED
-        )
-        if not doing.done():
-            doing.cancel()
-            await self.failure()
-        await doing
-
-    async def stop(self) -> None:
-        """Cancel all tasks and wait for their end; drop what they raise."""
-        for task in self._tasks.values():
-            task.cancel()
-        await asyncio.gather(*self._tasks.values(), return_exceptions=True)
 
 
 @asynccontextmanager
@@ -157,8 +119,7 @@ async def instance(
         model = _model(settings)
         memory = _memory(stack, settings, database_url, made_by, log)
         performer = Performer(log, log, client, model, *ways, memory=memory)
-        asked = await prepare_consumers(client)
-        await _effects(stack, credentials, performer, log, asked)
+        await _effects(stack, credentials, performer, client, log)
         if database_url is not None and is_projecting:
             job = projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
@@ -321,10 +282,11 @@ async def _effects(
     stack: AsyncExitStack,
     credentials: Credentials,
     performer: Performer,
+    client: BrokerClient,
     log: LiveLog,
-    streams: Sequence[str],
 ) -> None:
     """Start performing the mind's asks for models and deliveries, by FastStream."""
+    streams = await prepare_consumers(client)
     broker = faststream_broker(credentials)
     performer = replace(performer, found=await last_outputs(log))
     effects = Effects(performer, log.keyring.opened if log.keyring else None)

@@ -13,9 +13,10 @@ from echoic.errors import SettingsError
 from echoic.metrics.catalogue import PROJECTOR
 from echoic.metrics.endpoint import served
 from echoic.metrics.reports import Reports
-from echoic.run.instance import Tasks, projector_job
+from echoic.run.instance import projector_job
 from echoic.run.projector_process import keep_up
 from echoic.run.supervision import Notify
+from echoic.run.tasks import Tasks
 from streams.jetstream.accounts import Credentials
 
 
