@@ -8,6 +8,7 @@ again. A node that has just come to lead asks at once, and to hand over takes mi
 import asyncio
 import logging
 from collections.abc import Mapping
+from contextlib import suppress
 from datetime import datetime
 from typing import Any
 
@@ -70,17 +71,21 @@ async def look(client: BrokerClient, stream: str, tried: int) -> int:
     patience_s = PATIENCE_S[min(tried, len(PATIENCE_S) - 1)]
     if led_for_s(info) < patience_s:
         return tried
-    # One that has no leader itself cannot be heard by any.
-    found = await asyncio.gather(
-        *(_info(client, each) for each in missing), return_exceptions=True
-    )
-    led = [each for each in found if not isinstance(each, BaseException)]
+    led = await asyncio.gather(*(_is_led(client, each) for each in missing))
     # Rather once, for all of them; but not for ever because of one.
-    if not led or (len(led) < len(missing) and led_for_s(info) < 2 * patience_s):
+    if not any(led) or (not all(led) and led_for_s(info) < 2 * patience_s):
         return tried
     _log.warning("%s does not hear %s: another leads it", stream, ", ".join(missing))
     await call(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", {})
     return tried + 1
+
+
+async def _is_led(client: BrokerClient, stream: str) -> bool:
+    """Whether a stream has a leader; without one nobody can hear it."""
+    # A replica answers as well, after a while, where nobody leads.
+    with suppress(StreamsError):
+        return "leader" in ((await _info(client, stream)).get("cluster") or {})
+    return False
 
 
 async def _info(client: BrokerClient, stream: str) -> dict[str, Any]:
