@@ -19,7 +19,7 @@ from streams.broker import enrolment
 from streams.broker.staging import Staging
 from streams.disk import configurations, guarding
 from streams.embedded import ServerProcess, open_log
-from streams.errors import ServerFailed
+from streams.errors import LogUnavailable, ServerFailed
 from streams.jetstream.accounts import Credentials, Listeners
 from streams.jetstream.connection import connect, connected
 from streams.jetstream.hardened_client import BrokerClient
@@ -191,11 +191,16 @@ class EmbeddedServer:
 
         Raises:
             LogDamaged: it did not; the server is stopped and the files are as before.
+            ServerFailed: it went meanwhile, or does not answer.
         """
         if kept is None:
             return self._staging.keep()
-        async with connected(self.core, "echoic guard") as client:
-            damage = await guarding.fault(client, kept)
+        try:
+            async with connected(self.core, "echoic guard") as client:
+                damage = await guarding.fault(client, kept)
+        except LogUnavailable as error:
+            what = f"did not answer what it has of the log: {error}"
+            raise folders.failure(self._folder, what) from error
         if damage is None:
             kept.drop()
             return self._staging.keep()

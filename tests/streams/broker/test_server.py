@@ -2,8 +2,10 @@
 
 import asyncio
 import os
+import signal
 import sys
 from pathlib import Path
+from typing import IO
 
 import psutil  # type: ignore[import-untyped]  # has no types
 import pytest
@@ -40,6 +42,29 @@ async def test_what_is_acknowledged_survives_a_kill(broker: Broker) -> None:
 
     found = await broker.reader.page(inputs_of("*"), 0, 100)
     assert [each.sequence for each in found] == acknowledged
+
+
+class Short(EmbeddedServer):
+    """A server that is killed as soon as it says that it is ready."""
+
+    async def _launch(self, lock: IO[bytes]) -> bool:
+        is_ready = await super()._launch(lock)
+        assert self.process_id is not None
+        os.kill(self.process_id, signal.SIGKILL)
+        return is_ready
+
+
+async def test_one_that_dies_as_it_is_looked_at_did_not_start(tmp_path: Path) -> None:
+    """Who keeps it up tries a server again that failed, and ends with any other error."""
+    async with embedded_server(tmp_path / "nats") as server, opened(server) as broker:
+        await append_inputs(broker.writer, 3)
+        await server.kill()
+
+    with pytest.raises(ServerFailed, match="did not answer what it has of the log"):
+        await Short(tmp_path / "nats").start()
+
+    async with embedded_server(tmp_path / "nats") as server, opened(server) as broker:
+        assert await broker.reader.last_sequence(inputs_of("*")) == 3
 
 
 async def test_secrets_are_the_owners_alone(tmp_path: Path) -> None:
