@@ -98,6 +98,9 @@ class ModelPort(Protocol):
             BudgetSpent: the granted calls or money are used up.
         """
 
+    async def close(self) -> None:
+        """Close what it keeps open in this event loop."""
+
 
 @dataclass(frozen=True, slots=True)
 class Recorded:

@@ -56,8 +56,10 @@ async def litellm_closed() -> AsyncIterator[None]:
     yield
     litellm = sys.modules.get("litellm")
     if litellm is not None:
-        await litellm.close_litellm_async_clients()
-        litellm.in_memory_llm_clients_cache.flush_cache()
+        # Imported here, as few tests need a model.
+        from handlers.effects.models import close_connections
+
+        await close_connections(litellm)
 
 
 @pytest.fixture(autouse=True)

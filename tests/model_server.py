@@ -22,6 +22,11 @@ class ModelServer(ThreadingHTTPServer):
         """The bodies of the requests, oldest first."""
         self.headers: list[dict[str, str]] = []
         """Their headers, names in lower case."""
+        self.clients: list[object] = []
+        """The addresses of all connections, oldest first."""
+        self.open = 0
+        """How many of them are open."""
+        self.news = threading.Condition()
         self.failures: list[int] = []
         """Statuses to fail the next requests with."""
         self.finish_reason = "stop"
@@ -43,6 +48,11 @@ class ModelServer(ThreadingHTTPServer):
         """Where it listens."""
         return f"http://127.0.0.1:{self.server_address[1]}/v1"
 
+    def is_left(self, within_s: float) -> bool:
+        """Wait until no connection is open."""
+        with self.news:
+            return self.news.wait_for(lambda: self.open == 0, within_s)
+
 
 @contextmanager
 def model_server() -> Iterator[ModelServer]:
@@ -61,6 +71,24 @@ def model_server() -> Iterator[ModelServer]:
 
 class _Handler(BaseHTTPRequestHandler):
     server: ModelServer
+    protocol_version = "HTTP/1.1"
+    """A connection is kept for further requests."""
+
+    @override
+    def setup(self) -> None:
+        """Count the connection."""
+        super().setup()
+        with self.server.news:
+            self.server.clients.append(self.client_address)
+            self.server.open += 1
+
+    @override
+    def finish(self) -> None:
+        """Count it no longer as open."""
+        super().finish()
+        with self.server.news:
+            self.server.open -= 1
+            self.server.news.notify_all()
 
     def do_POST(self) -> None:
         """Answer a chat completion."""
@@ -69,6 +97,7 @@ class _Handler(BaseHTTPRequestHandler):
         self.server.headers.append({k.lower(): v for k, v in self.headers.items()})
         if self.server.is_silent:
             self.server.closing.wait(30)
+            self.close_connection = True
             return
         if self.server.failures:
             self._send(self.server.failures.pop(0), {"error": {"message": "no"}})
@@ -81,6 +110,8 @@ class _Handler(BaseHTTPRequestHandler):
         """Answer in parts of a few characters, until it breaks in the middle."""
         self.send_response(200)
         self.send_header("content-type", "text/event-stream")
+        # Its end is the connection's; the handler closes it for this header.
+        self.send_header("connection", "close")
         self.end_headers()
         text = self.server.text or ""
         size = max(1, len(text) // 5)

@@ -83,8 +83,14 @@ def compare_one(job: Job, progress: process_pool.Progress) -> SessionResult:
 
 
 async def _compared(job: Job, progress: process_pool.Progress) -> SessionResult:
-    async with opened(job.source) as (recording, provider):
-        return await compared(recording, provider, job.plan, progress)
+    port = job.plan.answers.port
+    try:
+        async with opened(job.source) as (recording, provider):
+            return await compared(recording, provider, job.plan, progress)
+    finally:
+        # A connection to a model belongs to the loop, which ends with the recording.
+        if port is not None:
+            await port.close()
 
 
 def _of_file(settings: Settings, path: Path) -> list[FileSource]:

@@ -58,6 +58,10 @@ class Requery:
             line = await self._asked(asked, key)
         return _take(line)
 
+    async def close(self) -> None:
+        """Close what the model keeps open in this event loop."""
+        await self._model.close()
+
     async def _asked(self, asked: ModelAsked, key: str) -> _Line:
         is_poor = self._cost_usd is not None and self._spent_usd >= self._cost_usd
         if self._calls <= 0 or is_poor:

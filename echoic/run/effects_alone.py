@@ -42,6 +42,7 @@ async def perform(settings: Settings, notify: Notify) -> None:
                 next_step="start it with a model.name",
             )
         model = LiteLLM(settings.model_api_base, settings.model_api_key)
+        stack.push_async_callback(model.close)
         streams = await prepare_consumers(client)
         found = await last_outputs(log)
         performer = Performer(log, log, client, model, found=found)

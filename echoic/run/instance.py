@@ -116,7 +116,7 @@ async def instance(
         others = [_begin(job, tasks, metrics.reports, notify) for job in jobs]
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
         tasks.start("strays", reappend(log, log))
-        model = _model(settings)
+        model = _model(stack, settings)
         memory = _memory(stack, settings, database_url, made_by, log)
         performer = Performer(log, log, client, model, *ways, memory=memory)
         await _effects(stack, credentials, performer, client, log)
@@ -249,10 +249,12 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
     return MindStarted(settings=mind, digests=shared_settings.code_digests(made_by))
 
 
-def _model(settings: Settings) -> Model | None:
+def _model(stack: AsyncExitStack, settings: Settings) -> Model | None:
     if settings["model.name"] is None:
         return None
-    return LiteLLM(settings.model_api_base, settings.model_api_key)
+    model = LiteLLM(settings.model_api_base, settings.model_api_key)
+    stack.push_async_callback(model.close)
+    return model
 
 
 def _memory(

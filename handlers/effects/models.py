@@ -19,6 +19,13 @@ from schemas.messages.asks import ModelAsked
 _NOBODY = "http://127.0.0.1:0/v1"
 """Port 0, where nothing can listen: connecting fails at once."""
 
+_CLIENT_PATIENCE_S = 86_400.0
+"""The time-out of every request, far beyond any deadline; the deadline is kept here.
+
+litellm makes a client, with connections of its own, for each time-out that it is given, and
+keeps up to 200 of them for an hour.
+"""
+
 TOKENS_AT_MOST = 1_000_000_000
 """No prompt or answer has more; a larger number from a server is not a count."""
 
@@ -67,6 +74,9 @@ class Model(Protocol):
     async def prepare(self) -> None:
         """Get ready for the first prompt, if that takes time."""
 
+    async def close(self) -> None:
+        """Close what it keeps open in this event loop; it may be called again."""
+
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:
@@ -109,6 +119,13 @@ class LiteLLM:
         """Import litellm before it is needed."""
         await self._litellm()
 
+    async def close(self) -> None:
+        """Close the connections that litellm keeps open in this process."""
+        if self._importing is not None:
+            # Without litellm there is none, which each call has told.
+            with suppress(ModelError):
+                await close_connections(await self._litellm())
+
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:
@@ -121,8 +138,8 @@ class LiteLLM:
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
-            request = self._request(asked, deadline_s, headers)
-            response = await litellm.acompletion(**request)
+            async with asyncio.timeout(deadline_s):
+                response = await litellm.acompletion(**self._request(asked, headers))
         except Exception as error:
             raise _failure(litellm, error) from error
         return _completion(litellm, response, asked, 1000 * (clock() - started))
@@ -146,11 +163,13 @@ class LiteLLM:
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
-            request = self._request(asked, deadline_s, headers)
-            stream = await litellm.acompletion(
-                **request, stream=True, stream_options={"include_usage": True}
-            )
-            chunks = await _heard(stream, hear)
+            async with asyncio.timeout(deadline_s):
+                stream = await litellm.acompletion(
+                    **self._request(asked, headers),
+                    stream=True,
+                    stream_options={"include_usage": True},
+                )
+                chunks = await _heard(stream, hear)
             response = litellm.stream_chunk_builder(chunks)
         except Exception as error:
             raise _failure(litellm, error) from error
@@ -166,9 +185,7 @@ class LiteLLM:
             raise _malformed("its JSON has no end")
         return completion
 
-    def _request(
-        self, asked: ModelAsked, deadline_s: float, headers: Mapping[str, str]
-    ) -> dict[str, Any]:
+    def _request(self, asked: ModelAsked, headers: Mapping[str, str]) -> dict[str, Any]:
         return {
             "model": asked.model,
             "messages": [
@@ -177,7 +194,7 @@ class LiteLLM:
             ],
             "temperature": asked.temperature,
             "max_tokens": asked.max_tokens,
-            "timeout": deadline_s,
+            "timeout": _CLIENT_PATIENCE_S,
             "api_base": self._api_base,
             "api_key": self._api_key,
             "extra_headers": dict(headers),
@@ -206,6 +223,13 @@ class LiteLLM:
             raise ModelError(
                 "unavailable", f"litellm cannot be imported: {error!r}"
             ) from error
+
+
+async def close_connections(litellm: ModuleType) -> None:
+    """Close the connections that litellm keeps for further calls of the process."""
+    await litellm.close_litellm_async_clients()
+    # It would hand out the closed ones again.
+    litellm.in_memory_llm_clients_cache.flush_cache()
 
 
 def _import_litellm() -> ModuleType:
@@ -267,8 +291,8 @@ def _words_of(chunk: Any) -> str:
 def _failure(litellm: ModuleType, error: Exception) -> ModelError:
     detail = str(error)[:2_000]
     known = litellm.exceptions
-    if isinstance(error, known.Timeout):
-        return ModelError("timeout", detail)
+    if isinstance(error, TimeoutError | known.Timeout):
+        return ModelError("timeout", detail or "no answer by the deadline")
     if isinstance(error, known.ContentPolicyViolationError):
         return ModelError("declined", detail)
     # Tested by text, for litellm gives these no class of their own.

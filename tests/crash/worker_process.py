@@ -43,6 +43,9 @@ class QuickModel:
     async def prepare(self) -> None:
         """It is ready."""
 
+    async def close(self) -> None:
+        """It keeps nothing open."""
+
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:

@@ -63,6 +63,9 @@ class Talker:
     def __init__(self) -> None:
         self.left = 2
 
+    async def close(self) -> None:
+        """It keeps nothing open."""
+
     async def ask(self, asked: ModelAsked, occurrence: int) -> Take:
         if not self.left:
             raise BudgetSpent("nothing is left")

@@ -45,6 +45,9 @@ class Scripted:
     async def prepare(self) -> None:
         """Nothing is to be prepared."""
 
+    async def close(self) -> None:
+        """It keeps nothing open."""
+
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:

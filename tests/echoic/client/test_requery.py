@@ -37,6 +37,9 @@ class Talker:
     async def prepare(self) -> None:
         """Nothing to prepare."""
 
+    async def close(self) -> None:
+        """It keeps nothing open."""
+
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
     ) -> Completion:

@@ -1,5 +1,6 @@
 """Asking a model, against a real server on loopback: answers, failures, patience."""
 
+import asyncio
 from collections.abc import Iterator
 from datetime import UTC, datetime
 from typing import Any
@@ -211,6 +212,9 @@ class Odd:
     async def prepare(self) -> None:
         """It is ready."""
 
+    async def close(self) -> None:
+        """It keeps nothing open."""
+
     async def complete(self, *_: object, **__: object) -> Any:
         """Answer, or raise."""
         self.asked += 1
@@ -239,3 +243,30 @@ async def test_without_a_model_it_is_unavailable() -> None:
 
     assert isinstance(failed, ModelFailed)
     assert failed.reason == "unavailable"
+
+
+async def test_calls_share_a_connection(server: ModelServer) -> None:
+    """Whatever is left of each one's deadline; a client is made in milliseconds."""
+    model = LiteLLM(api_base=server.base, api_key="none")
+    for deadline_s in (10.0, 9.0, 8.0):
+        asked = structs.replace(ASKED, deadline_s=deadline_s)
+        answered = await ask_model(model, "ask", asked, within_s=10.0, headers={})
+        assert isinstance(answered, ModelAnswered)
+
+    assert len(server.requests) == 3
+    assert len(server.clients) == 1
+
+
+async def test_a_closed_model_holds_no_connection_and_answers_again(
+    server: ModelServer,
+) -> None:
+    """Nothing is left to be closed by the garbage collector."""
+    model = LiteLLM(api_base=server.base, api_key="none")
+    await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
+
+    await model.close()
+
+    assert await asyncio.to_thread(server.is_left, 10.0)
+    answered = await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
+    assert isinstance(answered, ModelAnswered)
+    assert len(server.clients) == 2
