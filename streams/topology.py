@@ -30,7 +30,8 @@ BLOB_BUCKET = "BLOBS"
 BATCH_LIMIT = 1000
 """How many messages the server accepts in one atomic batch (its own limit)."""
 
-_NANOSECONDS = 1_000_000_000
+NANOSECONDS = 1_000_000_000
+"""In a second: the server's API counts durations in them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -226,8 +227,8 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
         "max_bytes": -1,
         "max_msgs_per_subject": 1 if spec.keyed else -1,
         "max_msg_size": spec.max_message_bytes,
-        "max_age": spec.max_age_s * _NANOSECONDS,
-        "duplicate_window": int(DUPLICATE_WINDOW_S * _NANOSECONDS),
+        "max_age": spec.max_age_s * NANOSECONDS,
+        "duplicate_window": int(DUPLICATE_WINDOW_S * NANOSECONDS),
         # A node of a cluster that was killed cuts its copy back, and nats-server 2.15.1
         # damages a compressed block that it cuts: that copy is never whole again.
         "compression": "s2" if spec.compressed and replicas == 1 else "none",
@@ -264,7 +265,7 @@ def box_consumer(box: StreamSpec, stream: str = LOG.name) -> dict[str, object]:
         "replay_policy": "instant",
         "ack_policy": "flow_control",
         "flow_control": True,
-        "idle_heartbeat": _NANOSECONDS,
+        "idle_heartbeat": NANOSECONDS,
         "max_ack_pending": BOX_WINDOW,
     }
 

@@ -12,7 +12,7 @@ from uuid import uuid4
 
 from nats.js.errors import NotFoundError
 
-from schemas.values.record import Record, Wire
+from schemas.values.record import Wire
 from schemas.values.subjects import outputs_of
 from streams.errors import Fenced, LogRefused, LogUnavailable
 from streams.headers import BARE_BLOCK, block_of
@@ -25,9 +25,9 @@ from streams.jetstream.connection import (
     translated,
 )
 from streams.jetstream.hardened_client import BrokerClient, Framed
-from streams.jetstream.read import stored
+from streams.jetstream.read import led_page, stored
 from streams.jetstream.registry import Registry
-from streams.log import GroupWrite, check_input, check_writes, same_messages
+from streams.log import GroupWrite, Records, check_input, check_writes, same_messages
 from streams.segments import ALONE, Segment, Segments
 from streams.topology import BLOB_BUCKET
 
@@ -190,25 +190,19 @@ class JetStreamWriter:
                 ends[write.partition] = found[-1].sequence
         return ends if len(ends) == len(writes) else None
 
-    async def _after(self, write: GroupWrite) -> list[Record]:
+    async def _after(self, write: GroupWrite) -> Records:
         """Return what the leader holds behind the fence, at most one more than was written.
 
         One more is enough to know that somebody else wrote behind our messages.
         """
-        found: list[Record] = []
-        position = write.expected_last_output_sequence
         segments = await self._registry.current()
-        stream = segments.open_of(write.partition).stream
-        while len(found) <= len(write.messages):
-            # Asked of the leader one by one: a page may come from a replica that lags,
-            # and a lagging answer would read as "nothing stored".
-            which = {"seq": position + 1, "next_by_subj": outputs_of(write.partition)}
-            record = await stored(self._client, which, stream)
-            if record is None:
-                break
-            found.append(record)
-            position = record.sequence
-        return found
+        return await led_page(
+            self._client,
+            segments.open_of(write.partition).stream,
+            outputs_of(write.partition),
+            write.expected_last_output_sequence,
+            len(write.messages) + 1,
+        )
 
     def _block(self, wire: Wire, headers: Mapping[str, str]) -> bytes:
         """Return the headers as bytes, if the server will not close the connection for them.

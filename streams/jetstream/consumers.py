@@ -11,8 +11,7 @@ from nats.aio.client import Client
 
 from streams.jetstream.connection import insist
 from streams.jetstream.registry import load
-
-_NANOSECONDS = 1_000_000_000
+from streams.topology import NANOSECONDS
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,7 +74,7 @@ def configuration(spec: ConsumerSpec) -> dict[str, object]:
         "filter_subject": spec.subjects,
         "deliver_policy": "all",
         "ack_policy": "explicit",
-        "ack_wait": spec.patience_s * _NANOSECONDS,
+        "ack_wait": spec.patience_s * NANOSECONDS,
         # An ask is redelivered without limit: the decision waits for its result.
         "max_deliver": -1,
         "max_ack_pending": spec.at_once,

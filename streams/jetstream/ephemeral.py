@@ -24,7 +24,7 @@ from streams.headers import own_headers_of, status_of
 from streams.jetstream.connection import answer, call, translated
 from streams.jetstream.hardened_client import READERS, BrokerClient
 from streams.log import Records
-from streams.topology import LOG
+from streams.topology import LOG, NANOSECONDS
 
 ASKED_AT_ONCE = 1000
 """How many messages one request asks for; the buffer never holds twice as many."""
@@ -47,8 +47,6 @@ _COMPARED_S = 1.0
 _REMOVED_AFTER_S = 2 * _ASKED_FOR_S
 """Seconds without a request after which the server removes a consumer; more than a request
 may stay unanswered."""
-
-_NANOSECONDS = 1_000_000_000
 
 
 class Consumer:
@@ -200,8 +198,8 @@ class Consumer:
             "max_bytes": ASKED_BYTES * self._asked // ASKED_AT_ONCE,
         }
         if is_waiting:
-            wanted["expires"] = _ASKED_FOR_S * _NANOSECONDS
-            wanted["idle_heartbeat"] = int(_HEARTBEAT_S * _NANOSECONDS)
+            wanted["expires"] = _ASKED_FOR_S * NANOSECONDS
+            wanted["idle_heartbeat"] = int(_HEARTBEAT_S * NANOSECONDS)
         else:
             wanted["no_wait"] = True
         subject = f"$JS.API.CONSUMER.MSG.NEXT.{self._stream}.{self._name}"
@@ -303,7 +301,7 @@ class Consumer:
                 "mem_storage": True,
                 "num_replicas": 1,
                 # It ends by itself if this process dies.
-                "inactive_threshold": _REMOVED_AFTER_S * _NANOSECONDS,
+                "inactive_threshold": _REMOVED_AFTER_S * NANOSECONDS,
             },
         }
 

@@ -15,7 +15,7 @@ from typing import Any
 import nats.errors
 from nats.aio.client import Client
 
-from streams.topology import LOG
+from streams.topology import LOG, NANOSECONDS
 
 LOOK_S = 1.0
 """Seconds between two looks, and how long one waits for its answer."""
@@ -30,8 +30,6 @@ LOOKS = 2
 turn, which does no harm, since none of them could answer."""
 
 _log = logging.getLogger(__name__)
-
-_NANOSECONDS = 1_000_000_000
 
 
 async def keep_to_majority(client: Client) -> None:
@@ -97,6 +95,6 @@ def is_heard(cluster: Mapping[str, Any]) -> bool:
     """Whether a stream's leader hears the majority, by what it tells of its cluster."""
     others = cluster.get("replicas") or ()
     # `active` is how long ago the leader heard a replica, in nanoseconds.
-    heard = [each for each in others if each["active"] < UNHEARD_S * _NANOSECONDS]
+    heard = [each for each in others if each["active"] < UNHEARD_S * NANOSECONDS]
     # The leader counts as one of them.
     return 2 * (len(heard) + 1) > len(others) + 1

@@ -106,25 +106,10 @@ class JetStreamReader:
         # The rest of the chain must not be read before this one has been read out.
         if records or (segment.last is None and not is_of_a_cluster(self._client)):
             return records
-        return await self._missing(segment.stream, subjects, after, limit)
-
-    async def _missing(
-        self, stream: str, subjects: str, after: int, limit: int
-    ) -> Records:
-        """Return what a replica that lags has not, one by one from the leader.
-
-        One that was cut off may lag for minutes, and whoever is connected to its node is
-        answered by it alone.
-        """
-        found: list[Record] = []
-        while len(found) < min(limit, FIRST):
-            wanted = {"seq": after + 1, "next_by_subj": subjects}
-            record = await stored(self._client, wanted, stream)
-            if record is None:
-                break
-            found.append(record)
-            after = record.sequence
-        return tuple(found)
+        # A replica that was cut off may lag for minutes, and whoever is connected to its
+        # node is answered by it alone.
+        limit = min(limit, FIRST)
+        return await led_page(self._client, segment.stream, subjects, after, limit)
 
     async def _page_of(
         self, stream: str, subjects: str, after: int, limit: int
@@ -242,6 +227,25 @@ async def stored(
         sequence=message["seq"],
         time_ns=_time_ns(message["time"]),
     )
+
+
+async def led_page(
+    client: BrokerClient, stream: str, subjects: str, after: int, limit: int
+) -> Records:
+    """Return up to `limit` records after a sequence, one by one as the leader has them.
+
+    A page of one request may come from a replica that lags, which would read as "nothing
+    stored".
+    """
+    found: list[Record] = []
+    while len(found) < limit:
+        wanted = {"seq": after + 1, "next_by_subj": subjects}
+        record = await stored(client, wanted, stream)
+        if record is None:
+            break
+        found.append(record)
+        after = record.sequence
+    return tuple(found)
 
 
 class _Ahead:

@@ -17,6 +17,7 @@ from streams.jetstream.connection import answer, call, translated
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.majority import is_of_a_cluster
 from streams.jetstream.registry import Registry
+from streams.topology import NANOSECONDS
 
 LOOK_S = 1.0
 """Seconds between two looks; a source gives a sign of life as often."""
@@ -27,8 +28,6 @@ SILENT_S = 3.0
 PATIENCE_S = 2.0, 4.0, 8.0, 16.0, 32.0
 """Seconds for which one leader after the other is let try: a cluster that is busy would never
 come to its answers if each had as little as the first."""
-
-_NANOSECONDS = 1_000_000_000
 
 _log = logging.getLogger(__name__)
 
@@ -101,7 +100,7 @@ def silent(info: Mapping[str, Any]) -> list[str]:
     return [
         each["name"]
         for each in info.get("sources") or ()
-        if not 0 <= each["active"] < SILENT_S * _NANOSECONDS
+        if not 0 <= each["active"] < SILENT_S * NANOSECONDS
     ]
 
 
