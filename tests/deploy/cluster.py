@@ -13,10 +13,13 @@ from itertools import permutations
 from pathlib import Path
 from typing import TypeVar
 
+from echoic.client.connection import credentials_of
 from echoic.client.sensor_access import accounts, sensor_credentials
-from echoic.config.load import load
+from echoic.config.load import Settings, load
 from streams.broker.server import server_binary
 from streams.embedded import free_port
+from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 from tests.deploy.links import BACK, THERE, Link
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
@@ -133,6 +136,18 @@ class Cluster:
             "ECHOIC_NATS_REPLICAS": "3",
         }
 
+    @property
+    def settings(self) -> Settings:
+        """The settings of an instance over it."""
+        data = {"data": str(self.data)}
+        return load(data, environment=self.variables, folder=self.folder)
+
+    @asynccontextmanager
+    async def client(self) -> AsyncIterator[BrokerClient]:
+        """Connect to it with all rights, for the length of the block."""
+        async with connected(credentials_of(self.settings)) as client:
+            yield client
+
     async def prepare(self, sensors: Sensors = ()) -> None:
         """Lay out the files of the repository, and those that are made for them."""
         shutil.copy(DEPLOY / "nats" / "nats.conf", self.folder)
@@ -147,9 +162,7 @@ class Cluster:
 
     async def give_accounts(self, sensors: Sensors) -> None:
         """Write the accounts of Echoic and of sensors."""
-        settings = load(
-            {"data": str(self.data)}, environment=self.variables, folder=self.folder
-        )
+        settings = self.settings
         for agent, source in sensors:
             await sensor_credentials(settings, agent, source)
         (self.folder / "accounts.conf").write_text(accounts(settings))

@@ -130,12 +130,9 @@ async def test_a_sensor_comes_by_a_reload(tmp_path: Path) -> None:
         await made.give_accounts([("ada", "door")])
         for node in made.nodes:
             node.reload()
-        settings = load(
-            {"data": str(made.data)}, environment=made.variables, folder=tmp_path
-        )
         from echoic.client.sensor_access import sensor_credentials
 
-        access = await sensor_credentials(settings, "ada", "door")
+        access = await sensor_credentials(made.settings, "ada", "door")
         context = ssl.create_default_context(cafile=access.ca)
 
         async with asyncio.timeout(DEADLINE_S):

@@ -7,10 +7,9 @@ from pathlib import Path
 
 import pytest
 
-from echoic.client.connection import credentials_of, open_log
-from echoic.config.load import load
+from echoic.client.connection import open_log
 from schemas.values.record import Wire
-from streams.jetstream.connection import connected, insist
+from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import READERS, BrokerClient
 from streams.jetstream.migrate import migrate
 from streams.jetstream.read import JetStreamReader
@@ -29,19 +28,15 @@ DEADLINE_S = 30.0
 
 async def test_it_does_not_wait_until_that_copy_has_caught_up(tmp_path: Path) -> None:
     """A paused consumer sends heartbeats and no messages, as one on a copy that lags does."""
-    async with cluster(tmp_path) as made:
-        settings = load(
-            {"data": str(made.data)}, environment=made.variables, folder=tmp_path
-        )
-        async with connected(credentials_of(settings)) as client:
-            log = await open_log(client, await migrate(client, 3))
-            async with aclosing(log.follow("ev.3.in.>", 0, 10)) as following:
-                await log.append(Wire(SUBJECT, {"ce-id": "1"}, b"1"), "1")
-                (first,) = await anext(following)
-                await pause_readers(client)
-                await log.append(Wire(SUBJECT, {"ce-id": "2"}, b"2"), "2")
-                async with asyncio.timeout(DEADLINE_S):
-                    (second,) = await anext(following)
+    async with cluster(tmp_path) as made, made.client() as client:
+        log = await open_log(client, await migrate(client, 3))
+        async with aclosing(log.follow("ev.3.in.>", 0, 10)) as following:
+            await log.append(Wire(SUBJECT, {"ce-id": "1"}, b"1"), "1")
+            (first,) = await anext(following)
+            await pause_readers(client)
+            await log.append(Wire(SUBJECT, {"ce-id": "2"}, b"2"), "2")
+            async with asyncio.timeout(DEADLINE_S):
+                (second,) = await anext(following)
 
     assert [first.body, second.body] == [b"1", b"2"]
 
@@ -60,23 +55,19 @@ class OldCopies(JetStreamReader):
 
 async def test_what_it_lacks_comes_from_the_leader(tmp_path: Path) -> None:
     """A reader that is answered by an old copy alone reads the log to its end."""
-    async with cluster(tmp_path) as made:
-        settings = load(
-            {"data": str(made.data)}, environment=made.variables, folder=tmp_path
-        )
-        async with connected(credentials_of(settings)) as client:
-            epoch = await migrate(client, 3)
-            log = await open_log(client, epoch)
-            for number in range(5):
-                await log.append(Wire(SUBJECT, {}, str(number).encode()), str(number))
+    async with cluster(tmp_path) as made, made.client() as client:
+        epoch = await migrate(client, 3)
+        log = await open_log(client, epoch)
+        for number in range(5):
+            await log.append(Wire(SUBJECT, {}, str(number).encode()), str(number))
 
-            old = OldCopies(client, epoch)
-            found = [each async for each in scan(old, "ev.3.in.>")]
+        old = OldCopies(client, epoch)
+        found = [each async for each in scan(old, "ev.3.in.>")]
 
-            assert [each.body for each in found] == [b"0", b"1", b"2", b"3", b"4"]
-            assert found == [each async for each in scan(log, "ev.3.in.>")]
-            assert len(await old.page("ev.3.in.>", 1, 2)) == 2
-            assert await old.page("ev.4.in.>", 0, 2) == ()
+        assert [each.body for each in found] == [b"0", b"1", b"2", b"3", b"4"]
+        assert found == [each async for each in scan(log, "ev.3.in.>")]
+        assert len(await old.page("ev.3.in.>", 1, 2)) == 2
+        assert await old.page("ev.4.in.>", 0, 2) == ()
 
 
 async def pause_readers(client: BrokerClient) -> None:

@@ -8,9 +8,7 @@ from typing import Any
 
 import pytest
 
-from echoic.client.connection import credentials_of
-from echoic.config.load import load
-from streams.jetstream.connection import connected, insist
+from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import have_consumers, migrate, open_intake
 from streams.jetstream.registry import load as segments_of
@@ -46,24 +44,20 @@ def test_a_leader_has_led_for_as_long_as_the_server_says() -> None:
 @pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
 async def test_a_leader_that_does_not_hear_a_source_hands_over(tmp_path: Path) -> None:
     """One that was heard before, and whose consumer was gone for a while, is heard again."""
-    async with cluster(tmp_path) as made:
-        settings = load(
-            {"data": str(made.data)}, environment=made.variables, folder=tmp_path
-        )
-        async with connected(credentials_of(settings)) as client:
-            await migrate(client, 3)
-            await open_intake(client)
-            before = await once(client, lambda info: not silent(info))
-            assert await look(client, LOG.name, 3) == 0
+    async with cluster(tmp_path) as made, made.client() as client:
+        await migrate(client, 3)
+        await open_intake(client)
+        before = await once(client, lambda info: not silent(info))
+        assert await look(client, LOG.name, 3) == 0
 
-            await insist(client, f"$JS.API.CONSUMER.DELETE.{BOX}.{LOG.name}", {})
-            deaf = await once(client, lambda info: silent(info) == [BOX])
-            (segment,) = (await segments_of(client))[0].open
-            await have_consumers(client, segment)
-            assert await look(client, LOG.name, 9) == 9, "it has led for too short"
-            assert await look(client, LOG.name, 0) == 1
+        await insist(client, f"$JS.API.CONSUMER.DELETE.{BOX}.{LOG.name}", {})
+        deaf = await once(client, lambda info: silent(info) == [BOX])
+        (segment,) = (await segments_of(client))[0].open
+        await have_consumers(client, segment)
+        assert await look(client, LOG.name, 9) == 9, "it has led for too short"
+        assert await look(client, LOG.name, 0) == 1
 
-            after = await once(client, lambda info: not silent(info))
+        after = await once(client, lambda info: not silent(info))
     assert deaf["cluster"]["leader"] == before["cluster"]["leader"]
     assert after["cluster"]["leader"] != before["cluster"]["leader"]
 
