@@ -19,15 +19,19 @@ from streams.jetstream.majority import is_of_a_cluster
 from streams.jetstream.registry import Registry
 from streams.topology import NANOSECONDS
 
-LOOK_S = 1.0
-"""Seconds between two looks; a source gives a sign of life as often."""
+LOOK_S = 0.5
+"""Seconds between two looks."""
+
+ANSWER_S = 1.0
+"""Seconds for which a look waits for an answer."""
 
 SILENT_S = 3.0
-"""Seconds without a sign of life after which a source is silent."""
+"""Seconds without a sign of life, of which a source gives one a second, after which it is
+silent."""
 
-PATIENCE_S = 2.0, 4.0, 8.0, 16.0, 32.0
-"""Seconds for which one leader after the other is let try: a cluster that is busy would never
-come to its answers if each had as little as the first."""
+PATIENCE_S = 0.9, 0.9, 0.9, 2.0, 4.0, 8.0, 16.0, 32.0
+"""Seconds for which one leader after the other is let try. Where all is well half a second is
+enough; a cluster that is busy would never come to its answers if each had so little."""
 
 _log = logging.getLogger(__name__)
 
@@ -88,10 +92,10 @@ async def _is_led(client: BrokerClient, stream: str) -> bool:
 
 
 async def _info(client: BrokerClient, stream: str) -> dict[str, Any]:
-    """Return what a stream's leader tells of it; ask for no longer than until the next look."""
+    """Return what a stream's leader tells of it, if it answers soon."""
     subject = f"$JS.API.STREAM.INFO.{stream}"
     with translated(repr(subject)):
-        return answer(subject, await client.request(subject, b"{}", LOOK_S))
+        return answer(subject, await client.request(subject, b"{}", ANSWER_S))
 
 
 def silent(info: Mapping[str, Any]) -> list[str]:
