@@ -1,7 +1,6 @@
 """`echoic up`, `down` and `demo`: an instance from its start to its end."""
 
 import asyncio
-import logging
 import os
 import shlex
 import signal
@@ -32,7 +31,7 @@ from echoic.client.instance_note import (
 )
 from echoic.config.load import Settings
 from echoic.errors import FINDING, NotRunningError
-from echoic.run.process import keep_private
+from echoic.run.process import keep_private, log_to_stderr
 from echoic.run.starting import await_start
 from echoic.terminal.called import as_typed
 from echoic.terminal.output import note, show
@@ -87,7 +86,7 @@ def up(
     if detach:
         _start_detached(settings, packs or [])
     else:
-        logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+        log_to_stderr()
         asyncio.run(_run(settings))
 
 

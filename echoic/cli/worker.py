@@ -1,13 +1,13 @@
 """`echoic worker` and `effects`: take part, from any machine that reaches the broker."""
 
 import asyncio
-import logging
 import os
 from collections.abc import Coroutine
 from typing import TYPE_CHECKING, Any
 
 from echoic.cli.options import Data, InstanceCall, new_app, settings_of
 from echoic.cli.up import stopped_by_signal
+from echoic.run.process import log_to_stderr
 from echoic.terminal.output import note, print_json
 from handlers.broker_wait import ended
 from schemas.values.subjects import PARTITIONS
@@ -31,7 +31,7 @@ def worker(call: InstanceCall, name: str | None = None, force: bool = False) -> 
         name: What it is called where workers are listed; else its process id.
         force: Join although version, embedder or strategies are not the instance's.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    log_to_stderr()
 
     def changed(holding: "Holding") -> None:
         if call.as_json:
@@ -63,7 +63,7 @@ def effects(data: Data = None) -> None:
 
     Example: `echoic effects`, with NATS_URL, and ECHOIC_MODEL_API_KEY if the model needs it.
     """
-    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    log_to_stderr()
     from echoic.run.effects_alone import perform
 
     asyncio.run(_until_stopped(perform(settings_of(data), note)))

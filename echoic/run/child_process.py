@@ -5,7 +5,6 @@ that is killed.
 """
 
 import asyncio
-import logging
 import sys
 from asyncio.subprocess import PIPE, Process
 from collections.abc import Coroutine
@@ -14,6 +13,7 @@ from typing import Any
 
 import orjson
 
+from echoic.run.process import log_to_stderr
 from echoic.run.supervision import Notify
 from handlers.broker_wait import CANCEL_AGAIN_S
 from handlers.broker_wait import ended as cancelled
@@ -72,7 +72,7 @@ async def _ended(child: Process, stop_s: float) -> None:
 
 def given_job() -> Any:
     """Return, in the child, what it was given to do; call it once, before anything else."""
-    logging.basicConfig(level=logging.WARNING, format="%(name)s: %(message)s")
+    log_to_stderr()
     return orjson.loads(sys.stdin.buffer.readline())
 
 

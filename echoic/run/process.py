@@ -1,10 +1,11 @@
-"""What every Echoic process sets up for itself: threads, garbage collection, file modes.
+"""What every Echoic process sets up for itself: threads, garbage collection, file modes, log.
 
 A data folder holds what people wrote, and passwords, so only its owner may read it at any
 moment: an instance and the servers that it starts create files 0600 and folders 0700.
 """
 
 import gc
+import logging
 import os
 import sys
 from pathlib import Path
@@ -32,6 +33,13 @@ def prepare() -> None:
     # Where one works is where one's own strategies are; nothing of ours is hidden by it.
     sys.path.append("")
     gc.set_threshold(*_COLLECTIONS)
+
+
+def log_to_stderr() -> None:
+    """Write warnings to stderr, with their times; `echoic up` keeps them in `echoic.log`."""
+    logging.basicConfig(
+        level=logging.WARNING, format="%(asctime)s %(levelname)s %(name)s: %(message)s"
+    )
 
 
 def keep_private(data: Path) -> None:
