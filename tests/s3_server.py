@@ -9,7 +9,7 @@ from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
-from streams.embedded import free_port
+from tests.ports import free_port
 
 START_S = 60.0
 KEY, SECRET = "tests", "of-these-tests-alone"

@@ -17,10 +17,10 @@ from echoic.client.connection import credentials_of
 from echoic.client.sensor_access import accounts, sensor_credentials
 from echoic.config.load import Settings, load
 from streams.broker.server import server_binary
-from streams.embedded import free_port
 from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
 from tests.deploy.links import BACK, THERE, Link
+from tests.ports import free_port
 
 DEPLOY = Path(__file__).parents[2] / "deploy"
 PASSWORD = "a password: @ /"  # each of these letters means something in a URL

@@ -26,6 +26,7 @@ from streams.errors import LogUnavailable
 from streams.groups import groups
 from tests.e2e.companion import Companion, companion
 from tests.e2e.conftest import running_instance
+from tests.ports import free_port
 from tests.servers import fresh_server
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
@@ -34,16 +35,9 @@ DEADLINE_S = 30.0
 DISK_BYTES = 256_000_000
 
 
-def closed_port() -> int:
-    """A port on loopback where nobody listens."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        return int(probe.getsockname()[1])
-
-
 async def test_without_a_broker_nothing_starts(tmp_path: Path) -> None:
     """A broker that is away is a clear error, with its address and what to check."""
-    address = f"nats://127.0.0.1:{closed_port()}"
+    address = f"nats://127.0.0.1:{free_port()}"
 
     with pytest.raises(LogUnavailable, match=f"no broker answers at '{address}'"):
         async with running_instance(tmp_path, {"NATS_URL": address}):
@@ -52,7 +46,7 @@ async def test_without_a_broker_nothing_starts(tmp_path: Path) -> None:
 
 async def test_without_a_database_the_mind_goes_on(tmp_path: Path) -> None:
     """A database that is away costs the read models, and no decision."""
-    address = f"postgresql://nobody:nothing@127.0.0.1:{closed_port()}/none"
+    address = f"postgresql://nobody:nothing@127.0.0.1:{free_port()}/none"
 
     async with (
         running_instance(tmp_path, {"DATABASE_URL": address}) as live,

@@ -30,8 +30,8 @@ from tests.e2e.searching import in_log, in_streams, in_tables, on_disk
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import ALL, address_of
 from tests.echoic.cli.test_instances import running
-from tests.echoic.tracing.collectors import free_port
 from tests.model_server import ModelServer, model_server
+from tests.ports import free_port
 
 pytestmark = [
     pytest.mark.services,

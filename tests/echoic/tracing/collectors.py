@@ -14,15 +14,9 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 
+from tests.ports import free_port
+
 DEADLINE_S = 20.0
-
-
-def free_port() -> int:
-    """A loopback port that nobody listens on."""
-    with socket.socket() as probe:
-        probe.bind(("127.0.0.1", 0))
-        port: int = probe.getsockname()[1]
-        return port
 
 
 def wait_until(done: Callable[[], bool]) -> None:

@@ -18,7 +18,8 @@ from handlers.mind.turn import Turn
 from schemas.messages.results import Delivered
 from schemas.state.agent import PartitionState
 from tests.echoic.tracing import collectors, samples
-from tests.echoic.tracing.collectors import TraceView, free_port, wait_until
+from tests.echoic.tracing.collectors import TraceView, wait_until
+from tests.ports import free_port
 
 WITHOUT_DRAW = Sampling(ratio=0.0)
 """Of a burst of silence only what the rate allows."""

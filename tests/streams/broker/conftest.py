@@ -7,7 +7,7 @@ import pytest
 
 from streams.broker.server import embedded_server
 from streams.jetstream.accounts import Listeners
-from tests.echoic.tracing.collectors import free_port
+from tests.ports import free_port
 from tests.servers import Broker, opened
 
 

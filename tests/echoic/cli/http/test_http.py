@@ -23,7 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from echoic.doors.http import bodies
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import AGENT, ALL, Client, address_of
-from tests.echoic.tracing.collectors import free_port
+from tests.ports import free_port
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]

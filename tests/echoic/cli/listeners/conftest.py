@@ -9,7 +9,7 @@ from tempfile import TemporaryDirectory
 import pytest
 
 from tests.echoic.cli.conftest import SURVIVAL, Program
-from tests.echoic.tracing.collectors import free_port
+from tests.ports import free_port
 
 AGENT = "ada"
 
