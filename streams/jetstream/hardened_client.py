@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
 
-from nats.aio.client import Client
+from nats.aio.client import Client, Srv
 from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import (
@@ -288,6 +288,11 @@ class BrokerClient(Client):
         if self._pongs and self._pongs[0].done():
             self._pongs[0] = asyncio.get_running_loop().create_future()
         await super()._process_pong()
+
+    async def _connect_to_server(self, server: Srv) -> None:
+        # One that was let in, and whose flush nobody answered, the library leaves open.
+        cut(self)
+        await super()._connect_to_server(server)
 
     async def _process_connect_init(self) -> None:
         """Do the handshake, and close the socket if it fails."""

@@ -29,9 +29,6 @@ DEADLINE_S = 120.0
 PAUSE_S = 0.1
 
 
-# nats-py leaves a connection to the garbage collector where two of its tasks connect again at
-# once, as may be with nodes that take connections and say nothing.
-@pytest.mark.filterwarnings("ignore::pytest.PytestUnraisableExceptionWarning")
 @pytest.mark.slow
 async def test_it_goes_on_without_the_leader(tmp_path: Path) -> None:
     """While the node that leads the log, and has the worker, is cut off from the others or

@@ -7,11 +7,16 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 from nats.aio.msg import Msg
-from nats.errors import NoRespondersError, ProtocolError, TimeoutError
+from nats.errors import (
+    FlushTimeoutError,
+    NoRespondersError,
+    ProtocolError,
+    TimeoutError,
+)
 from nats.protocol.parser import Parser
 
 from handlers.broker import settle
-from streams.jetstream.hardened_client import MessageParser
+from streams.jetstream.hardened_client import BrokerClient, MessageParser
 from tests.servers import Broker, opened
 
 MESSAGES = (
@@ -157,3 +162,43 @@ async def test_a_flush_that_was_given_up_leaves_the_connection_open(
     await settle(broker.client)
 
     assert await broker.reader.last_sequence(">") >= 0
+
+
+class Unanswered(BrokerClient):
+    """One whose first flush after it has connected again finds no answer."""
+
+    left: asyncio.StreamWriter | None = None
+    """What it was connected by then."""
+
+    @property
+    def writer(self) -> asyncio.StreamWriter:
+        """What it is connected by."""
+        found: asyncio.StreamWriter = getattr(self._transport, "_io_writer")  # noqa: B009
+        return found
+
+    async def flush(self, timeout: int = 10) -> None:
+        """Fail once, as over a connection that is cut right after the handshake."""
+        if self.left is None and self.stats["reconnects"]:
+            self.left = self.writer
+            raise FlushTimeoutError
+        await super().flush(timeout)
+
+
+@pytest.mark.services
+async def test_a_connection_that_fails_is_closed_before_the_next(
+    broker: Broker,
+) -> None:
+    """Not left to the garbage collector, one more for each attempt."""
+    core, client = broker.server.core, Unanswered()
+    await client.connect(core.url, user=core.user, password=core.password)
+    try:
+        await client.force_reconnect()
+        async with asyncio.timeout(20):
+            while client.left is None or not client.is_connected:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+
+        assert client.left.is_closing()
+        assert client.writer is not client.left
+        await client.flush()
+    finally:
+        await client.close()
