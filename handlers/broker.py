@@ -12,7 +12,7 @@ from faststream.security import SASLPlaintext
 from streams.cancellation import heed_cancellation
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import tls_of
-from streams.jetstream.majority import is_of_a_cluster, keep_to_majority
+from streams.jetstream.majority import has_another, keep_to_majority
 
 FLUSH_S = 5
 """How long the server may take to answer."""
@@ -71,7 +71,7 @@ async def start(broker: NatsBroker) -> None:
     connection = await broker.connect()
     await broker.start()
     await settle(connection)
-    if is_of_a_cluster(connection):
+    if has_another(connection):
         # It ends with the connection.
         staying = asyncio.create_task(keep_to_majority(connection))
         _STAYING.add(staying)

@@ -82,7 +82,7 @@ class Entrance:
             subjects, position = inputs_of(standing.partition), standing.state.position
             begin = max(position, ends[0]) if len(ends) == 1 else position
             if await self.log.last_sequence(subjects) > position:
-                # A replica that lags may not have it yet.
+                # Empty if what stood there was removed in between.
                 found = await self.log.page(subjects, position, 1)
                 begin = found[0].sequence - 1 if found else position
             begins[standing.partition] = begin

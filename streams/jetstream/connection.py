@@ -19,7 +19,7 @@ from nats.aio.msg import Msg
 from streams.errors import LogFull, LogRefused, LogUnavailable
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.hardened_client import BrokerClient, ReadingClient
-from streams.jetstream.majority import is_of_a_cluster, keep_to_majority
+from streams.jetstream.majority import has_another, keep_to_majority
 
 DEADLINE_S = 20.0
 """Seconds for which an operation is tried before it fails; longer than a leader election."""
@@ -116,7 +116,7 @@ async def connected(
     """
     client = await connect(credentials, name, kind)
     # A sensor may not ask about the log; what it sends tells enough.
-    staying = not credentials.is_of_sensor and is_of_a_cluster(client)
+    staying = not credentials.is_of_sensor and has_another(client)
     watch = asyncio.create_task(keep_to_majority(client)) if staying else None
     try:
         yield client

@@ -26,7 +26,7 @@ from nats.protocol.parser import Parser
 
 from streams.errors import LogRefused
 from streams.headers import block_of, parse_headers, status_of
-from streams.jetstream.majority import cut, is_of_a_cluster, leave, named
+from streams.jetstream.majority import cut, has_another, leave, named
 
 READERS = "read-"
 """How the names of short-lived consumers begin. Durable ones, whose messages are handed out
@@ -229,7 +229,7 @@ class BrokerClient(Client):
         """Note a request without an answer; leave a node that has given none for a while."""
         now = asyncio.get_running_loop().time()
         self._missing_since = self._missing_since or now
-        if now - self._missing_since < MISSING_S or not is_of_a_cluster(self):
+        if now - self._missing_since < MISSING_S or not has_another(self):
             return
         self._missing_since = None
         if self.is_connected:
@@ -290,8 +290,11 @@ class BrokerClient(Client):
         await super()._process_pong()
 
     async def _connect_to_server(self, server: Srv) -> None:
-        # One that was let in, and whose flush nobody answered, the library leaves open.
+        # Of one that was let in, and whose flush nobody answered, the library leaves all.
         cut(self)
+        for task in (self._reading_task, self._ping_interval_task, self._flusher_task):
+            if task is not None:
+                task.cancel()
         await super()._connect_to_server(server)
 
     async def _process_connect_init(self) -> None:

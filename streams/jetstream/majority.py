@@ -40,7 +40,7 @@ async def keep_to_majority(client: Client) -> None:
     failed = 0
     while not client.is_closed:
         await asyncio.sleep(LOOK_S)
-        if not (is_of_a_cluster(client) and client.is_connected):
+        if not (has_another(client) and client.is_connected):
             continue
         failed = 0 if await _has_majority(client) else failed + 1
         if failed >= LOOKS:
@@ -52,7 +52,12 @@ async def keep_to_majority(client: Client) -> None:
 
 
 def is_of_a_cluster(client: Client) -> bool:
-    """Whether there is another node to go to."""
+    """Whether the broker has other nodes, by its own words."""
+    return bool(client._server_info.get("cluster"))
+
+
+def has_another(client: Client) -> bool:
+    """Whether another node can be gone to; one address may stand for all of them."""
     return len(client._server_pool) > 1
 
 
