@@ -9,6 +9,7 @@ import asyncio
 import logging
 from collections.abc import Mapping
 from contextlib import suppress
+from dataclasses import dataclass
 from datetime import datetime
 from typing import Any
 
@@ -30,10 +31,21 @@ SILENT_S = 3.0
 silent."""
 
 PATIENCE_S = 0.9, 0.9, 0.9, 2.0, 4.0, 8.0, 16.0, 32.0
-"""Seconds for which one leader after the other is let try. Where all is well half a second is
-enough; a cluster that is busy would never come to its answers if each had so little."""
+"""Seconds for which one leader after the other is let try. Where all is well it takes one up to
+.8 s until it has asked for all; a cluster that is busy needs more."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Looked:
+    """What a look at a stream found."""
+
+    leader: str | None = None
+    missing: frozenset[str] = frozenset()
+    """The sources of which the leader heard nothing."""
+    tried: int = 0
+    """The leaders that were made to hand over since all sources were heard."""
 
 
 async def keep_hearing(client: BrokerClient) -> None:
@@ -41,7 +53,7 @@ async def keep_hearing(client: BrokerClient) -> None:
 
     A broker that is one node alone is left as it is.
     """
-    tried: dict[str, int] = {}
+    looked: dict[str, Looked] = {}
     registry = Registry(client)
     while True:
         await asyncio.sleep(LOOK_S)
@@ -51,36 +63,51 @@ async def keep_hearing(client: BrokerClient) -> None:
             segments = await registry.current()
             # A roll-over closes the intake, and opens it.
             for each in () if segments.preparing else segments.open:
-                tried[each.stream] = await look(
-                    client, each.stream, tried.get(each.stream, 0)
-                )
+                before = looked.get(each.stream, Looked())
+                looked[each.stream] = await look(client, each.stream, before)
         except StreamsError as error:
             _log.info("not looked for sources that are silent: %s", error)
 
 
-async def look(client: BrokerClient, stream: str, tried: int) -> int:
+async def look(client: BrokerClient, stream: str, before: Looked) -> Looked:
     """Have another node lead a stream whose leader hears nothing of a source for too long.
 
-    `tried` counts the leaders that were made to hand over since all sources were heard;
-    return what it has become.
+    That takes two looks, this one and the one `before`: of a source that was just added
+    nothing was heard either.
 
     Raises:
         StreamsError: the broker is away, or refuses.
     """
     info = await _info(client, stream)
-    missing = silent(info)
-    if not missing:
-        return 0
-    patience_s = PATIENCE_S[min(tried, len(PATIENCE_S) - 1)]
-    if led_for_s(info) < patience_s:
-        return tried
+    found = _looked(info, before.tried)
+    if not found.missing:
+        return found
+    missing = before.missing & found.missing
+    if found.leader != before.leader or not missing:
+        return found
     led = await asyncio.gather(*(_is_led(client, each) for each in missing))
     # Rather once, for all of them; but not for ever because of one.
-    if not any(led) or (not all(led) and led_for_s(info) < 2 * patience_s):
-        return tried
-    _log.warning("%s does not hear %s: another leads it", stream, ", ".join(missing))
+    if not any(led) or not is_due(info, before.tried, turns=1 if all(led) else 2):
+        return found
+    # Another instance may have done it while we asked.
+    again = _looked(await _info(client, stream), before.tried)
+    if again.leader != found.leader or not missing & again.missing:
+        return again
     await call(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", {})
-    return tried + 1
+    names = ", ".join(sorted(missing))
+    _log.warning("%s does not hear %s: another node leads it now", stream, names)
+    return Looked(tried=before.tried + 1)
+
+
+def is_due(info: Mapping[str, Any], tried: int, turns: int = 1) -> bool:
+    """Whether a stream's leader has had its time: `turns` times what this one is given."""
+    return led_for_s(info) >= turns * PATIENCE_S[min(tried, len(PATIENCE_S) - 1)]
+
+
+def _looked(info: Mapping[str, Any], tried: int) -> Looked:
+    missing = frozenset(silent(info))
+    leader = (info.get("cluster") or {}).get("leader")
+    return Looked(leader, missing, tried if missing else 0)
 
 
 async def _is_led(client: BrokerClient, stream: str) -> bool:
