@@ -59,6 +59,8 @@ PAUSE_S = 0.5
 # Error codes of the JetStream API.
 _STREAM_NOT_FOUND = 10059
 _NAME_IN_USE = 10058
+_OFFLINE = (10119, 10195)
+"""Of a consumer that is there, and whose nodes are away or of an older version."""
 
 _log = logging.getLogger(__name__)
 
@@ -318,9 +320,9 @@ async def _was_there(client: Client) -> bool:
     """Tell whether the log sourced an intake stream: such consumers are made after it."""
     try:
         await insist(client, f"$JS.API.CONSUMER.INFO.{BOXES[0].name}.{LOG.name}", {})
-    except ApiError:
+    except ApiError as error:
         # No such consumer; of a stream that was just made, a cluster's nodes say so variously.
-        return False
+        return error.code in _OFFLINE
     return True
 
 
