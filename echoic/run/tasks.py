@@ -28,13 +28,17 @@ class Tasks:
     async def beside(self, work: Coroutine[Any, Any, object]) -> None:
         """Await `work`; raise the failure of a task that ends before it does."""
         doing = asyncio.create_task(work)
-        await asyncio.wait(
-            (doing, *self._tasks.values()), return_when=asyncio.FIRST_COMPLETED
-        )
-        if not doing.done():
+        try:
+            await asyncio.wait(
+                (doing, *self._tasks.values()), return_when=asyncio.FIRST_COMPLETED
+            )
+            if not doing.done():
+                await self.failure()
+            await doing
+        finally:
+            # Nothing may go on over a connection that is closed after this.
             doing.cancel()
-            await self.failure()
-        await doing
+            await asyncio.wait((doing,))
 
     async def stop(self) -> None:
         """Cancel all tasks and wait for their end; drop what they raise."""
