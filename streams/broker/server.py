@@ -191,7 +191,8 @@ class EmbeddedServer:
 
         Raises:
             LogDamaged: it did not; the server is stopped and the files are as before.
-            ServerFailed: it went meanwhile, or does not answer.
+            ServerFailed: it ended meanwhile.
+            LogUnavailable: it does not answer.
         """
         if kept is None:
             return self._staging.keep()
@@ -199,7 +200,9 @@ class EmbeddedServer:
             async with connected(self.core, "echoic guard") as client:
                 damage = await guarding.fault(client, kept)
         except LogUnavailable as error:
-            what = f"did not answer what it has of the log: {error}"
+            if self._process.status is None:
+                raise
+            what = f"ended before it told what it has of the log: {error}"
             raise folders.failure(self._folder, what) from error
         if damage is None:
             kept.drop()
