@@ -83,6 +83,10 @@ class AIDecisionConnector:
         """Ask another model from here, as litellm names it: `ollama/qwen2.5:3b`."""
         self._model = self._model.model_copy(update={"name": name})
 
+    async def close(self) -> None:
+        """Close the connections to models; call it before the event loop ends."""
+        await self._port.close()
+
     async def query(
         self, context: ActionContext, memories: Sequence[Act] = ()
     ) -> Choice:

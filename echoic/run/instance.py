@@ -94,6 +94,8 @@ async def instance(
     async with AsyncExitStack() as stack:
         servers = await _servers(stack, settings, notify, durable=durable)
         credentials, database_url = servers.credentials, servers.database_url
+        # Before the client: until that is closed, somebody may ask whether a model answers.
+        model = _model(stack, settings)
         client, log = await _log(stack, settings, credentials, notify)
         tasks = Tasks()
         # Pushed after the client, so the tasks end while their connection is still open.
@@ -116,7 +118,6 @@ async def instance(
         others = [_begin(job, tasks, metrics.reports, notify) for job in jobs]
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
         tasks.start("strays", reappend(log, log))
-        model = _model(stack, settings)
         memory = _memory(stack, settings, database_url, made_by, log)
         performer = Performer(log, log, client, model, *ways, memory=memory)
         await _effects(stack, credentials, performer, client, log)

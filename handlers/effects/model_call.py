@@ -75,7 +75,6 @@ async def _insist(
 ) -> Completion:
     clock = asyncio.get_running_loop().time
     for pause_s in (*PAUSES_S, None):
-        # Passed on to the provider's client, whose own time-out would otherwise be minutes.
         left_s = (deadline.when() or clock()) - clock()
         try:
             if hear is None or not isinstance(model, StreamingModel):

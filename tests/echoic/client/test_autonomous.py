@@ -41,12 +41,14 @@ class Scripted:
     def __init__(self, endpoint: str | None, texts: list[str]) -> None:
         self.endpoint, self.texts = endpoint, texts
         self.asked: list[ModelAsked] = []
+        self.is_open = True
 
     async def prepare(self) -> None:
         """Nothing is to be prepared."""
 
     async def close(self) -> None:
-        """It keeps nothing open."""
+        """Note that it was closed."""
+        self.is_open = False
 
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
@@ -142,6 +144,8 @@ async def test_set_endpoint_and_set_model_swap_where_and_whom_it_asks() -> None:
     assert [each.endpoint for each in made] == [None, "http://localhost:11434"]
     assert [each.model for each in made[1].asked] == ["ollama/qwen2.5:3b"]
     assert made[0].asked == []
+    await asks.close()
+    assert not made[1].is_open
 
 
 def test_add_episode_finds_importance_and_keeps_two_hundred() -> None:
