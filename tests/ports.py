@@ -1,7 +1,7 @@
 """Ports of loopback for the servers of tests.
 
 They lie below those that Linux gives to connections, so that none takes one between its choice
-and its use. Each process of pytest-xdist has every sixteenth, and gives none twice.
+and its use. Each process of pytest-xdist has every sixteenth, and gives each once in turn.
 """
 
 import os
@@ -30,11 +30,12 @@ def _ports() -> Iterator[int]:
 
 
 def _is_free(port: int) -> bool:
-    with suppress(OSError), socket.socket() as probe:
+    with socket.socket() as probe:
         # As servers do: one that has just ended must not seem to be there.
         probe.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
-        probe.bind(("127.0.0.1", port))
-        return True
+        with suppress(OSError):
+            probe.bind(("127.0.0.1", port))
+            return True
     return False
 
 

@@ -248,6 +248,7 @@ async def test_without_a_model_it_is_unavailable() -> None:
 async def test_calls_share_a_connection(server: ModelServer) -> None:
     """Whatever is left of each one's deadline; a client is made in milliseconds."""
     model = LiteLLM(api_base=server.base, api_key="none")
+    await model.prepare()
     for deadline_s in (10.0, 9.0, 8.0):
         asked = structs.replace(ASKED, deadline_s=deadline_s)
         answered = await ask_model(model, "ask", asked, within_s=10.0, headers={})
@@ -262,6 +263,7 @@ async def test_a_closed_model_holds_no_connection_and_answers_again(
 ) -> None:
     """Nothing is left to be closed by the garbage collector."""
     model = LiteLLM(api_base=server.base, api_key="none")
+    await model.prepare()
     await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
 
     await model.close()
