@@ -8,11 +8,12 @@ from typing import Protocol
 import nats.errors
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
+from nats.aio.client import Client, Srv
 
 from streams.cancellation import heed_cancellation
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import tls_of
-from streams.jetstream.majority import has_another, keep_to_majority
+from streams.jetstream.majority import cut, has_another, keep_to_majority
 
 FLUSH_S = 5
 """How long the server may take to answer."""
@@ -69,6 +70,7 @@ def _is_failure(record: logging.LogRecord) -> bool:
 async def start(broker: NatsBroker) -> None:
     """Start the subscribers; on return the server knows of all of them."""
     connection = await broker.connect()
+    _close_failed(connection)
     await broker.start()
     await settle(connection)
     if has_another(connection):
@@ -76,6 +78,17 @@ async def start(broker: NatsBroker) -> None:
         staying = asyncio.create_task(keep_to_majority(connection))
         _STAYING.add(staying)
         staying.add_done_callback(_STAYING.discard)
+
+
+def _close_failed(connection: Client) -> None:
+    """Have it close an attempt that failed before the next, which the library leaves open."""
+    connect = connection._connect_to_server
+
+    async def connect_next(s: Srv) -> None:
+        cut(connection)
+        await connect(s)
+
+    connection._connect_to_server = connect_next  # type: ignore[method-assign]
 
 
 async def stop(broker: NatsBroker) -> None:

@@ -35,9 +35,10 @@ _PAUSES_S = (0.05, 0.1, 0.2, 0.5, 1.0)
 
 _FULL = {10023, 10047, 10077, 10116}
 """Error codes: insufficient resources, storage, store failed, limit of the stream."""
-_PASSING = {10008, 10009, 10039, 10076, 10109, 10118, 10203}
-"""Error codes of a server that is starting, stopping or changing its leader, and of a segment
-that was just sealed: what follows it takes the message in a moment."""
+_PASSING = {10005, 10008, 10009, 10039, 10076, 10109, 10118, 10203}
+"""Error codes of a server that is starting, stopping or changing its leader, of a cluster whose
+nodes do not know yet that the others are there, and of a segment that was just sealed: what
+follows it takes the message in a moment."""
 
 
 class ApiError(LogRefused):

@@ -306,11 +306,10 @@ class BrokerClient(Client):
                 # As asyncio does for its own connections: else it warns at the end of each.
                 writer.transport.get_protocol()._over_ssl = True
         except BaseException:
-            # The library leaves the transport open, one more for each failed attempt.
-            if self._transport is not None:
-                self._transport.close()  # type: ignore[no-untyped-call]  # has no types
-                # After a failed TLS handshake, waiting for its end would never end.
-                self._transport = None
+            # The library leaves it open, one more for each failed attempt; and the end of TLS
+            # takes an answer, which one that failed may never give.
+            cut(self)
+            self._transport = None
             raise
 
     async def report(self, error: Exception) -> None:

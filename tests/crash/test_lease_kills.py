@@ -10,7 +10,7 @@ import sys
 from collections import defaultdict
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from multiprocessing.process import BaseProcess
 
 import orjson
@@ -25,8 +25,9 @@ from streams.groups import groups
 from streams.jetstream.leases import LeaseBucket
 from tests.crash.conftest import Running
 from tests.crash.sharing_process import share_for_ever
+from tests.deploy.links import Link
 from tests.minds import bringer, publish, sensed
-from tests.relay import relay
+from tests.ports import free_port
 from tests.servers import Broker
 
 pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
@@ -103,7 +104,9 @@ async def test_members_come_go_die_hang_and_are_cut_off(
         first = stack.enter_context(running(share_for_ever, core, "first"))
         stack.enter_context(running(share_for_ever, core, "second"))
         await shared_by(broker, 2)
-        async with relay(core) as way, under_load(broker) as load:
+        way = Link(free_port(), int(core.url.rpartition(":")[2]))
+        there = replace(core, url=f"nats://127.0.0.1:{way.port}")
+        async with way.listening(), under_load(broker) as load:
             load.phase = "join"
             third = stack.enter_context(running(share_for_ever, core, "third"))
             await shared_by(broker, 3)
@@ -115,9 +118,7 @@ async def test_members_come_go_die_hang_and_are_cut_off(
             await shared_by(broker, 1)
             await during(load, "calm again")
             stack.enter_context(running(share_for_ever, core, "fourth"))
-            fifth = stack.enter_context(
-                running(share_for_ever, way.credentials, "fifth")
-            )
+            fifth = stack.enter_context(running(share_for_ever, there, "fifth"))
             await shared_by(broker, 3)
             load.phase = "stop"
             await stopped_for(fifth.pid)
@@ -126,7 +127,7 @@ async def test_members_come_go_die_hang_and_are_cut_off(
             way.cut()
             await shared_by(broker, 2)
             await asyncio.sleep(1)
-            way.mend()
+            way.heal()
             await shared_by(broker, 3)
             await during(load, "calm at last")
         await answered(broker)

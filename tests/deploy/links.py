@@ -52,13 +52,22 @@ class Link:
             for each in self._passing:
                 each.cancel()
             await asyncio.gather(*self._passing, return_exceptions=True)
+            # What was aborted is closed in the loop's next turn.
+            await asyncio.sleep(0)
 
-    async def _accept(
+    # No coroutine: asyncio would begin it later, and a connection that came last be left.
+    def _accept(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter
     ) -> None:
         task = asyncio.create_task(self._connect(reader, writer))
         self._passing.add(task)
-        task.add_done_callback(self._passing.discard)
+
+        def ended(_: asyncio.Task[None]) -> None:
+            self._passing.discard(task)
+            # Also where it was cancelled before it began.
+            writer.transport.abort()
+
+        task.add_done_callback(ended)
 
     async def _connect(
         self, reader: asyncio.StreamReader, writer: asyncio.StreamWriter

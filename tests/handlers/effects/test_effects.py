@@ -33,10 +33,9 @@ pytestmark = pytest.mark.services
 
 ADA = "ada"
 PARTITION = partition_of(ADA)
-NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)
-"""The agent's time in these tests: long ago by the broker's."""
+NOON = datetime(2020, 1, 1, 12, tzinfo=UTC)  # the agent's, long ago by the broker's
 CAUSE = "the door opened"
-"""The id of the event that everything here follows from."""
+"""The id of the event behind all of it."""
 
 
 @dataclass
@@ -48,10 +47,9 @@ class SlowModel:
     let: asyncio.Event = field(default_factory=asyncio.Event)
 
     async def prepare(self) -> None:
-        """It is ready."""
+        """It is ready, and keeps nothing open."""
 
-    async def close(self) -> None:
-        """It keeps nothing open."""
+    close = prepare
 
     async def complete(
         self, asked: ModelAsked, *, deadline_s: float, headers: Mapping[str, str]
