@@ -33,6 +33,9 @@ STOP_S = 10.0
 _SAME_PORT_TRIES = 3
 """How often the known port is tried before another is drawn, so that clients keep theirs."""
 _PORT_TRIES = 6
+_ENDING_S = 0.5
+"""Seconds after which a process whose connections are gone has ended, if it is about to."""
+
 _PORT_PAUSE_S = 0.3
 """Seconds before a port that is taken is tried again; its user may be about to end."""
 
@@ -200,6 +203,8 @@ class EmbeddedServer:
             async with connected(self.core, "echoic guard") as client:
                 damage = await guarding.fault(client, kept)
         except LogUnavailable as error:
+            # Who is killed lets go of its connections before it is seen to end.
+            await asyncio.sleep(_ENDING_S)
             if self._process.status is None:
                 raise
             what = f"ended before it told what it has of the log: {error}"
