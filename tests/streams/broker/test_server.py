@@ -60,7 +60,9 @@ async def test_one_that_dies_as_it_is_looked_at_did_not_start(tmp_path: Path) ->
         await append_inputs(broker.writer, 3)
         await server.kill()
 
-    with pytest.raises(ServerFailed, match="ended before it told what it has of the log"):
+    with pytest.raises(
+        ServerFailed, match="ended before it told what it has of the log"
+    ):
         await Short(tmp_path / "nats").start()
 
     async with embedded_server(tmp_path / "nats") as server, opened(server) as broker:
