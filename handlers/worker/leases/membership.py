@@ -95,6 +95,8 @@ class Membership:
         if revision is None:
             self._term.end()
             self.me = None
+            # Also who asked meanwhile: there is nothing left to be renewed.
+            doubts = tuple(self._doubts)
         else:
             self.me = replace(me, revision=revision)
             self._term.renewed(asked)

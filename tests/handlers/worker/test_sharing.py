@@ -24,6 +24,22 @@ AGENTS = [f"agent{number}" for number in range(40)]
 """Of all partitions but one or two."""
 
 
+class LateBucket(LeaseBucket):
+    """The bucket, whose answers to writes come once they are wanted."""
+
+    def __init__(self, broker: Broker) -> None:
+        """Answer at once until told otherwise."""
+        super().__init__(broker.client)
+        self.wanted = asyncio.Event()
+        self.wanted.set()
+
+    async def write(self, key: str, value: bytes, revision: int) -> int | None:
+        """Write at once, and answer late."""
+        written = await super().write(key, value, revision)
+        await self.wanted.wait()
+        return written
+
+
 @dataclass(frozen=True, slots=True)
 class Sharing:
     """One of several workers."""
@@ -127,3 +143,26 @@ async def test_one_whose_key_is_taken_away_leaves_all_and_joins_again(
         await shared(one, two)
         await told(broker, 2)
         await answered(broker)
+
+
+async def test_one_that_asks_while_its_key_turns_out_gone_is_told(
+    broker: Broker,
+) -> None:
+    """Nothing is renewed after that, so nobody else would ever answer."""
+    bucket = LateBucket(broker)
+    await bucket.prepare()
+    membership = Membership(bucket, "one")
+    await membership.join()
+    me = membership.me
+    assert me is not None
+    await bucket.write(f"member.{me.id}", b"", me.revision)
+    bucket.wanted.clear()
+    renewing = asyncio.create_task(membership.renew())
+    # The renewal first: the question comes while its answer is awaited.
+    await asyncio.sleep(0)
+    asking = asyncio.create_task(membership.look())
+    await asyncio.sleep(0)
+    bucket.wanted.set()
+    await renewing
+    async with asyncio.timeout(DEADLINE_S):
+        assert not await asking
