@@ -38,7 +38,7 @@ async def _publish(
             b"CONNECT " + json.dumps(hello).encode() + b"\r\n"
             b"HPUB " + subject + b" " + sizes + b"\r\n" + head + body + b"\r\nPING\r\n"
         )
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(30):
             while (line := await reader.readline()) and not line.startswith(b"PONG"):
                 continue
     except ConnectionError:

@@ -29,7 +29,7 @@ async def sensor(
 async def arrived(broker: Broker, count: int, subjects: str = "ev.>") -> list[Record]:
     """The first records of the log, once there are so many."""
     records: list[Record] = []
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         async for page in broker.reader.follow(subjects, 0, 100):
             records.extend(page)
             if len(records) >= count:
@@ -42,5 +42,5 @@ async def send(
 ) -> Any:
     """Publish and return the broker's acknowledgement."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = await client.request(subject, body, timeout=2, headers=named or None)
+    answer = await client.request(subject, body, timeout=30, headers=named or None)
     return json.loads(answer.data)

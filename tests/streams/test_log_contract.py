@@ -194,7 +194,7 @@ async def test_following_gives_what_is_there_and_what_arrives(log: BothLogs) -> 
     pieces: list[list[int]] = []
     following = log.read.follow(inputs_of(11), 1, 2)
 
-    async with asyncio.timeout(10), aclosing(following):
+    async with asyncio.timeout(30), aclosing(following):
         async for records in following:
             pieces.append([each.sequence for each in records])
             if pieces[-1][-1] == 5:
@@ -230,7 +230,7 @@ async def test_followed_and_paged_records_are_equal(log: BothLogs) -> None:
     following = log.read.follow(inputs_of("*"), 0, 10)
     followed: list[Record] = []
 
-    async with asyncio.timeout(10), aclosing(following):
+    async with asyncio.timeout(30), aclosing(following):
         async for records in following:
             followed.extend(records)
             if len(followed) == 2:

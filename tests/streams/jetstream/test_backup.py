@@ -169,13 +169,13 @@ async def test_consumers_go_on_where_every_ask_was_done(tmp_path: Path) -> None:
             await broker.client.request(subject, b"%d" % number, 5)
         jetstream = broker.client.jetstream()
         asked = await jetstream.pull_subscribe_bind(MODEL_ASKS.durable, LOG.name)
-        for message in (await asked.fetch(3, timeout=5))[:2]:
+        for message in (await asked.fetch(3, timeout=30))[:2]:
             await message.ack_sync()
         manifest = await backed_up(broker.client, path)
     async with restored(path) as client:
         jetstream = client.jetstream()
         asked = await jetstream.pull_subscribe_bind(MODEL_ASKS.durable, LOG.name)
-        again = [each.data for each in await asked.fetch(5, timeout=5)]
+        again = [each.data for each in await asked.fetch(5, timeout=30)]
         info = await jetstream.consumer_info(LOG.name, DELIVERY_ASKS.durable)
 
     assert manifest.floors[f"{LOG.name}.{MODEL_ASKS.durable}"] == 2

@@ -49,7 +49,7 @@ async def hang_up(app: ASGIApp) -> None:
             asyncio.get_running_loop().call_later(0.05, went.set)
             await asyncio.Event().wait()
 
-    async with asyncio.timeout(10):
+    async with asyncio.timeout(30):
         await app(dict(SCOPE), receive, send)
 
 
