@@ -142,11 +142,12 @@ class Hub:
         await publish.tell(self.connection.log, self.topics.agent, given)
 
     def _show(self, record: DecisionRecord) -> None:
+        # First: whatever the event triggers finds the states as they are now.
+        if record.said is not None:
+            self._show_said(record)
         event = states.decision(record)
         # Not retained: Home Assistant takes an event that was for none.
         self.mqtt.publish(self.topics["decision"], event, retain=False)
-        if record.said is not None:
-            self._show_said(record)
 
     def _show_said(self, record: DecisionRecord) -> None:
         self.last = record.id
