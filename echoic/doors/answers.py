@@ -4,7 +4,7 @@ State is read from the worker's memory; an event is published like any sensor's,
 the log holds it.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass
 from functools import partial
 from typing import Any
@@ -38,7 +38,7 @@ from streams.log import ReadableLog
 class Serving:
     """Answers calls from a worker's state."""
 
-    known: Callable[[str], PartitionState | None]
+    known: Callable[[str], Awaitable[PartitionState | None]]
     """Returns the state of an agent's partition; None if the agent is not known."""
     client: Client
     log: ReadableLog
@@ -70,7 +70,7 @@ class Serving:
         """
         if not self.owns(subjects.partition_of(agent)):
             return await owners.state_elsewhere(self.client, agent)
-        remembered = self._remembered(agent)
+        remembered = await self._remembered(agent)
         return as_fields(remembered, agent) if remembered else None
 
     async def query(self, name: str, agent: str, body: Mapping[str, Any]) -> Reply:
@@ -87,7 +87,7 @@ class Serving:
             asked = read(request, body)
         except InvalidRequestError as error:
             return invalid(error)
-        remembered = self._remembered(agent)
+        remembered = await self._remembered(agent)
         if remembered is None:
             return refusal("unknown_agent", f"nothing is known of {agent!r} here")
         at_hand = queries.AtHand(remembered, self.log, self.embedder, self.library)
@@ -137,8 +137,8 @@ class Serving:
             "sequence": kept["seq"],
         }
 
-    def _remembered(self, agent: str) -> AgentSnapshot | None:
-        state = self.known(agent)
+    async def _remembered(self, agent: str) -> AgentSnapshot | None:
+        state = await self.known(agent)
         if state is None:
             return None
         return AgentSnapshot(state.agents[agent], state.shared, state.position)

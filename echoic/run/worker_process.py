@@ -185,7 +185,7 @@ def mind(
         ),
         keys=log.keyring,
     )
-    serving = Serving(worker.knowing, client, log, made_by, library, worker.owns)
+    serving = Serving(worker.known_now, client, log, made_by, library, worker.owns)
     desk = owners.Desk(client, worker.owns, serving.state, serving.of_owner)
     member = None
     if job.is_sharing:

@@ -60,6 +60,9 @@ Taken = tuple[Input, int]
 SILENT = Listeners()
 """Nobody listens."""
 
+ASKED_S = 1.0
+"""Seconds for which a question waits for the write under way; then it is answered without."""
+
 
 class Lapsed(Exception):
     """The worker cannot tell that its partitions are still its own."""
@@ -115,6 +118,8 @@ class Worker:
         self.holdings = Holdings(self._entrance, self._lanes, self._alarms, self._saver)
         """What it owns; turns decided ahead are local to `_answer_ahead`."""
         self._owners = self.holdings.owners
+        self._written: asyncio.Task[None] | None = None
+        """The last write; under way until it is done."""
 
     def owns(self, partition: int) -> bool:
         """Tell whether this worker, and no other, answers the inputs of a partition."""
@@ -129,6 +134,16 @@ class Worker:
         """Return the state of the partition that knows an agent; None if it does not."""
         standing = self._owners.get(partition_of(agent))
         return standing.state if standing and agent in standing.state.agents else None
+
+    async def known_now(self, agent: str) -> PartitionState | None:
+        """Return the state of an agent's partition, with whatever the log holds by now.
+
+        Whoever read an answer there and asks at once would else be told of the time before:
+        the log shows a write to others before it is acknowledged here.
+        """
+        if self._written is not None:
+            await asyncio.wait({self._written}, timeout=ASKED_S)
+        return self.knowing(agent)
 
     async def run(self) -> None:
         """Answer inputs until cancelled."""
@@ -188,7 +203,7 @@ class Worker:
                 if write is not None:
                     await write
                 # One write at a time: the next one's fence is the last output of this one.
-                write = asyncio.create_task(self._write(timed))
+                write = self._written = asyncio.create_task(self._write(timed))
                 if forgotten := forgetting.partitions_of(timed):
                     await write
                     # On what is left in the log, and not on what the state still knows.

@@ -14,7 +14,7 @@ UNUSED: Any = None
 def serving(scenario: Scenario) -> Serving:
     """Answers from the scenario's state."""
 
-    def known(agent: str) -> Any:
+    async def known(agent: str) -> Any:
         return scenario.state if agent in scenario.state.agents else None
 
     return Serving(known, UNUSED, UNUSED, UNUSED, UNUSED)

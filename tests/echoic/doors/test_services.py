@@ -243,7 +243,9 @@ async def test_state_tells_what_is_known(call: Caller) -> None:
 
 def _view(worker: Worker) -> Any:
     async def view(agent: str) -> dict[str, Any] | None:
-        state = worker.state_of(agent)
-        return None if state is None else {"goals": list(state.goals or ())}
+        state = await worker.known_now(agent)
+        if state is None:
+            return None
+        return {"goals": list(state.agents[agent].goals or ())}
 
     return view

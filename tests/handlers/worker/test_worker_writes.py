@@ -12,9 +12,19 @@ from schemas.values.record import Wire
 from schemas.values.subjects import PARTITIONS, partition_of
 from streams.audit import audit
 from streams.errors import Fenced, LogUnavailable
+from streams.groups import answer
 from streams.log import GroupWrite
 from tests.memory_log import MemoryLog
-from tests.minds import all_groups, bringer, publish, sensed, started, until, working
+from tests.minds import (
+    DEADLINE_S,
+    all_groups,
+    bringer,
+    publish,
+    sensed,
+    started,
+    until,
+    working,
+)
 
 ADA, BOB = "ada", "bob"
 COUNT = 2 * TAKEN_AT_ONCE
@@ -57,6 +67,24 @@ class Unreliable:
         return await self.log.put_blob(data)
 
 
+@dataclass
+class Late(Unreliable):
+    """A writer that hears of what it stored once it is let."""
+
+    heard: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def __post_init__(self) -> None:
+        """Let it hear."""
+        super().__post_init__()
+        self.heard.set()
+
+    async def commit(self, writes: Sequence[GroupWrite]) -> dict[int, int]:
+        """Write, and answer late."""
+        ends = await super().commit(writes)
+        await self.heard.wait()
+        return ends
+
+
 @pytest.mark.parametrize("fails", [False, True])
 async def test_what_waits_for_a_write_shares_the_next(fails: bool) -> None:
     """However they arrive meanwhile: each write is a sync of the broker's disk.
@@ -85,6 +113,25 @@ async def test_what_waits_for_a_write_shares_the_next(fails: bool) -> None:
     assert answered == sequences
     assert writer.sizes[before:] == ([1, FEW] if fails else [1, FEW - 1])
     assert (await audit(log)).sound
+
+
+async def test_who_asks_is_told_of_the_write_under_way() -> None:
+    """The log may show it to others before the worker hears that it was stored."""
+    log = MemoryLog()
+    writer = Late(log, {})
+    async with working(log, writer, started()) as worker:
+        await until(lambda: writer.stored == PARTITIONS, "the starts are answered")
+        writer.heard.clear()
+        (sequence,) = await publish(log, [sensed(ADA, "e1", "something of note")])
+        await answer(log, partition_of(ADA), sequence, DEADLINE_S)
+        assert worker.state_of(ADA) is None
+        asking = asyncio.create_task(worker.known_now(ADA))
+        await asyncio.sleep(0)
+        writer.heard.set()
+        state = await asking
+
+    assert state is not None
+    assert state.position == sequence
 
 
 async def test_what_was_answered_before_a_start_is_passed_over() -> None:
