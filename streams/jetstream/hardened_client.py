@@ -26,7 +26,7 @@ from nats.protocol.parser import Parser
 
 from streams.errors import LogRefused
 from streams.headers import block_of, parse_headers, status_of
-from streams.jetstream.majority import cut, has_another, leave, named
+from streams.jetstream.majority import cut, drop_unsent, has_another, leave, named
 
 READERS = "read-"
 """How the names of short-lived consumers begin. Durable ones, whose messages are handed out
@@ -262,9 +262,8 @@ class BrokerClient(Client):
 
     async def close(self) -> None:
         """Close; what was never sent is dropped if the broker is away."""
-        # The library would wait to flush it to a server that is not there.
         if not self.is_connected:
-            self._pending, self._pending_data_size = [], 0
+            drop_unsent(self)
         await super().close()
 
     def _connect_command(self) -> bytes:

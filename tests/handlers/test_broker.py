@@ -7,7 +7,7 @@ from nats.aio.client import Client
 from nats.errors import FlushTimeoutError
 
 from handlers.broker import faststream_broker, start, stop
-from tests.servers import Broker
+from tests.servers import Broker, fresh_server
 
 pytestmark = pytest.mark.services
 
@@ -40,6 +40,24 @@ async def test_a_connection_that_fails_is_closed_before_the_next(
         await client.flush()
     finally:
         await stop(faststream)
+
+
+async def test_one_that_stops_without_a_server_leaves_nothing_open() -> None:
+    """Whatever it had to send: the library would end at that, half-way through closing."""
+    async with fresh_server() as server:
+        faststream = faststream_broker(server.core)
+        client = await faststream.connect()
+        await start(faststream)
+        await client.request("$JS.API.INFO", b"", timeout=30)
+        await server.kill()
+        async with asyncio.timeout(20):
+            while client.is_connected:  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+        await client.publish("svc._.nobody", b"never sent")
+        await stop(faststream)
+
+    assert client._subs == {}
+    assert writer_of(client).is_closing()
 
 
 def writer_of(client: Client) -> asyncio.StreamWriter:
