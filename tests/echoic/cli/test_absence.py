@@ -26,6 +26,7 @@ from echoic.config.load import load
 from schemas.values.subjects import partition_of
 from streams.jetstream.key_bucket import Bucket
 from streams.jetstream.segments import listed
+from tests.devices import end
 from tests.e2e.searching import in_log, in_streams, in_tables, on_disk
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import ALL, address_of
@@ -167,8 +168,7 @@ def device(access: Access, port: int) -> Iterator[mqtt.Client]:
     try:
         yield made
     finally:
-        made.disconnect()
-        made.loop_stop()
+        end(made)
 
 
 def send(device: mqtt.Client, topic: str, body: bytes, *, retain: bool = False) -> None:

@@ -19,6 +19,7 @@ from schemas.values.record import Record
 from streams.broker.server import embedded_server
 from streams.errors import ServerFailed
 from streams.jetstream.accounts import Credentials, Listeners
+from tests.devices import end
 from tests.servers import Broker
 from tests.streams.sensors import arrived
 
@@ -34,8 +35,7 @@ def device(
     try:
         yield made
     finally:
-        made.client.disconnect()
-        made.client.loop_stop()
+        end(made.client)
 
 
 class Device:

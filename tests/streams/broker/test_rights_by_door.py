@@ -18,6 +18,7 @@ from nats.aio.msg import Msg
 
 from streams.jetstream.accounts import SENSOR_LIMITS, Credentials, Listeners
 from streams.jetstream.segments import roll_over
+from tests.devices import end
 from tests.servers import Broker
 from tests.streams.broker.test_listeners import Device
 from tests.streams.sensors import arrived
@@ -226,8 +227,7 @@ async def doors(
         page = await connected_to(f"ws://{listeners.websocket}", access)
         stack.push_async_callback(page.close)
         device = await asyncio.to_thread(Device, listeners, access, access.password)
-        stack.callback(device.client.loop_stop)
-        stack.callback(device.client.disconnect)
+        stack.callback(end, device.client)
         assert device.is_in
         yield {"nats": Nats(plain), "websocket": Nats(page), "mqtt": Mqtt(device)}
 

@@ -11,6 +11,7 @@ import paho.mqtt.client as paho
 import pytest
 from paho.mqtt.enums import CallbackAPIVersion
 
+from tests.devices import end
 from tests.echoic.cli.acting import thirsty
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.listeners.conftest import AGENT, account, port_of
@@ -90,8 +91,7 @@ def hass(program: Program, *, says_so: bool = True) -> Iterator[HomeAssistant]:
     try:
         yield made
     finally:
-        made.client.disconnect()
-        made.client.loop_stop()
+        end(made.client)
 
 
 @contextmanager
