@@ -175,7 +175,7 @@ async def test_consumers_go_on_where_every_ask_was_done(tmp_path: Path) -> None:
     async with restored(path) as client:
         jetstream = client.jetstream()
         asked = await jetstream.pull_subscribe_bind(MODEL_ASKS.durable, LOG.name)
-        again = [each.data for each in await asked.fetch(5, timeout=30)]
+        again = [each.data for each in await asked.fetch(5, timeout=5)]
         info = await jetstream.consumer_info(LOG.name, DELIVERY_ASKS.durable)
 
     assert manifest.floors[f"{LOG.name}.{MODEL_ASKS.durable}"] == 2
