@@ -1,8 +1,10 @@
 """Sources that a cluster's log hears nothing of, and another leader that asks for them anew.
 
 A node that comes to lead the log asks for the consumer of each intake stream once. If that has
-no leader yet, nats-server 2.15.1 waits 5 s for the answer, and 10 s and more before it asks
-again. A node that has just come to lead asks at once, and to hand over takes milliseconds.
+no leader yet, nats-server 2.15.1 waits 5 s for the answer, and may wait 10 s more until it asks
+again. A node that has just come to lead asks at once. To hand over to one that has all of the
+log takes milliseconds, to any other one a whole election. A source that was heard before needs
+none of this: it is heard again once its consumer is led.
 """
 
 import asyncio
@@ -11,6 +13,7 @@ from collections.abc import Mapping
 from contextlib import suppress
 from dataclasses import dataclass
 from datetime import datetime
+from operator import itemgetter
 from typing import Any
 
 from streams.errors import StreamsError
@@ -30,11 +33,25 @@ SILENT_S = 3.0
 """Seconds without a sign of life, of which a source gives one a second, after which it is
 silent."""
 
+SPOKEN_S = 1.5
+"""Seconds for which its consumer has to be led until one that was heard before is missed."""
+
 PATIENCE_S = 0.9, 0.9, 0.9, 2.0, 4.0, 8.0, 16.0, 32.0
 """Seconds for which one leader after the other is let try. Where all is well it takes one up to
 .8 s until it has asked for all; a cluster that is busy needs more."""
 
 _log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Silent:
+    """A source that the stream's leader hears nothing of."""
+
+    name: str
+    consumer: str
+    """The subject on which whoever leads its consumer is asked about it."""
+    was_heard: bool
+    """Whether this leader has heard of it before."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,15 +102,20 @@ async def look(client: BrokerClient, stream: str, before: Looked) -> Looked:
     missing = before.missing & found.missing
     if found.leader != before.leader or not missing:
         return found
-    led = await asyncio.gather(*(_is_led(client, each) for each in missing))
+    speaking = await asyncio.gather(
+        *(_speaks(client, each) for each in silent(info) if each.name in missing)
+    )
     # Rather once, for all of them; but not for ever because of one.
-    if not any(led) or not is_due(info, before.tried, turns=1 if all(led) else 2):
+    turns = 1 if all(speaking) else 2
+    if not any(speaking) or not is_due(info, before.tried, turns):
         return found
     # Another instance may have done it while we asked.
-    again = _looked(await _info(client, stream), before.tried)
-    if again.leader != found.leader or not missing & again.missing:
+    info = await _info(client, stream)
+    again, successor = _looked(info, before.tried), successor_of(info)
+    if again.leader != found.leader or not missing & again.missing or not successor:
         return again
-    await call(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", {})
+    to = {"placement": {"preferred": successor}}
+    await call(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{stream}", to)
     names = ", ".join(sorted(missing))
     _log.warning("%s does not hear %s: another node leads it now", stream, names)
     return Looked(tried=before.tried + 1)
@@ -105,34 +127,61 @@ def is_due(info: Mapping[str, Any], tried: int, turns: int = 1) -> bool:
 
 
 def _looked(info: Mapping[str, Any], tried: int) -> Looked:
-    missing = frozenset(silent(info))
+    missing = frozenset(each.name for each in silent(info))
     leader = (info.get("cluster") or {}).get("leader")
     return Looked(leader, missing, tried if missing else 0)
 
 
-async def _is_led(client: BrokerClient, stream: str) -> bool:
-    """Whether a stream has a leader; without one nobody can hear it."""
-    # A replica answers as well, after a while, where nobody leads.
+async def _speaks(client: BrokerClient, source: Silent) -> bool:
+    """Whether a silent source could be heard: its consumer has had a leader for a while."""
+    # For one without a leader a replica answers, after a while, or nobody.
     with suppress(StreamsError):
-        return "leader" in ((await _info(client, stream)).get("cluster") or {})
+        info = await _asked(client, source.consumer)
+        if (info.get("cluster") or {}).get("leader"):
+            return not source.was_heard or led_for_s(info) >= SPOKEN_S
     return False
 
 
 async def _info(client: BrokerClient, stream: str) -> dict[str, Any]:
     """Return what a stream's leader tells of it, if it answers soon."""
-    subject = f"$JS.API.STREAM.INFO.{stream}"
+    return await _asked(client, f"$JS.API.STREAM.INFO.{stream}")
+
+
+async def _asked(client: BrokerClient, subject: str) -> dict[str, Any]:
     with translated(repr(subject)):
         return answer(subject, await client.request(subject, b"{}", ANSWER_S))
 
 
-def silent(info: Mapping[str, Any]) -> list[str]:
-    """Return the names of the sources that a stream hears nothing of, as it tells itself."""
+def silent(info: Mapping[str, Any]) -> list[Silent]:
+    """Return the sources that a stream hears nothing of, as it tells itself."""
+    configured = (info.get("config") or {}).get("sources") or ()
+    durable = {each["name"]: each.get("consumer") for each in configured}
     # -1: not since its node leads it.
     return [
-        each["name"]
+        Silent(each["name"], _consumer(each["name"], durable), each["active"] >= 0)
         for each in info.get("sources") or ()
         if not 0 <= each["active"] < SILENT_S * NANOSECONDS
     ]
+
+
+def _consumer(name: str, durable: Mapping[str, Any]) -> str:
+    # One that is not durable is where its stream is led.
+    consumer = durable.get(name)
+    if consumer is None:
+        return f"$JS.API.STREAM.INFO.{name}"
+    return f"$JS.API.CONSUMER.INFO.{name}.{consumer['name']}"
+
+
+def successor_of(info: Mapping[str, Any]) -> str | None:
+    """Return the replica of a stream that can lead it at once; None if none can.
+
+    The server would choose any that is connected. One that lacks the end of the log is not
+    elected, and an election takes seconds.
+    """
+    replicas = (info.get("cluster") or {}).get("replicas") or ()
+    able = [each for each in replicas if each["current"] and not each.get("offline")]
+    heard_last = min(able, key=itemgetter("active"), default=None)
+    return heard_last and str(heard_last["name"])
 
 
 def led_for_s(info: Mapping[str, Any]) -> float:

@@ -2,7 +2,7 @@
 
 import asyncio
 import shutil
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -12,7 +12,15 @@ from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import have_consumers, migrate, open_intake
 from streams.jetstream.registry import load as segments_of
-from streams.jetstream.silent_sources import Looked, is_due, led_for_s, look, silent
+from streams.jetstream.silent_sources import (
+    Looked,
+    Silent,
+    is_due,
+    led_for_s,
+    look,
+    silent,
+    successor_of,
+)
 from streams.topology import LOG
 from tests.deploy.cluster import cluster
 
@@ -24,9 +32,28 @@ def test_a_source_without_a_sign_of_life_is_silent() -> None:
     """One that was never heard since the leader leads, or not for some seconds."""
     told = [("IN", 900_000_000), ("IN_1", -1), ("IN_2", 3_100_000_000), ("IN_3", 0)]
     sources = [{"name": name, "active": active} for name, active in told]
+    durable = [{"name": "IN_1", "consumer": {"name": "LOG"}}, {"name": "IN_2"}]
+    info = {"config": {"sources": durable}, "sources": sources}
 
-    assert silent({"sources": sources}) == ["IN_1", "IN_2"]
+    assert silent(info) == [
+        Silent("IN_1", "$JS.API.CONSUMER.INFO.IN_1.LOG", was_heard=False),
+        Silent("IN_2", "$JS.API.STREAM.INFO.IN_2", was_heard=True),
+    ]
     assert silent({"config": {}}) == []
+
+
+def test_who_has_all_of_the_log_is_to_lead_it() -> None:
+    """Of those the one that was heard last; nobody, as long as all lack something."""
+    behind = {"name": "nats-0", "current": False, "active": 1}
+    gone = {"name": "nats-1", "current": True, "active": 2, "offline": True}
+    able = {"name": "nats-2", "current": True, "active": 900}
+    heard = {"name": "nats-3", "current": True, "active": 400}
+
+    assert (
+        successor_of({"cluster": {"replicas": [behind, gone, able, heard]}}) == "nats-3"
+    )
+    assert successor_of({"cluster": {"replicas": [behind, gone]}}) is None
+    assert successor_of({}) is None
 
 
 def test_a_leader_has_led_for_as_long_as_the_server_says() -> None:
@@ -51,10 +78,15 @@ def test_leaders_have_more_and_more_time() -> None:
     assert not is_due(info, 3, turns=2)
 
 
+needs_cluster = pytest.mark.skipif(
+    shutil.which("openssl") is None, reason="no openssl here"
+)
+
+
 @pytest.mark.services
-@pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here")
+@needs_cluster
 async def test_a_leader_that_does_not_hear_a_source_hands_over(tmp_path: Path) -> None:
-    """One that was heard before, and whose consumer was gone for a while, is heard again."""
+    """One that asked for it when nobody could answer, once somebody could."""
     async with cluster(tmp_path) as made, made.client() as client:
         await migrate(client, 3)
         await open_intake(client)
@@ -64,16 +96,43 @@ async def test_a_leader_that_does_not_hear_a_source_hands_over(tmp_path: Path) -
         )
 
         await insist(client, f"$JS.API.CONSUMER.DELETE.{BOX}.{LOG.name}", {})
-        deaf = await once(client, lambda info: silent(info) == [BOX])
-        (segment,) = (await segments_of(client))[0].open
-        await have_consumers(client, segment)
+        await insist(client, f"$JS.API.STREAM.LEADER.STEPDOWN.{LOG.name}", {})
+        deaf = await once(client, lambda info: names(silent(info)) == [BOX])
         first = await look(client, LOG.name, Looked())
         assert first == Looked(deaf["cluster"]["leader"], frozenset({BOX}))
-        assert await look(client, LOG.name, first) == Looked(tried=1)
+        assert await look(client, LOG.name, first) == first, "nobody could be heard"
 
+        (segment,) = (await segments_of(client))[0].open
+        await have_consumers(client, segment)
+        await once(client, lambda info: successor_of(info) is not None)
+        assert await look(client, LOG.name, first) == Looked(tried=1)
         after = await once(client, lambda info: not silent(info))
-    assert deaf["cluster"]["leader"] == before["cluster"]["leader"]
-    assert after["cluster"]["leader"] != before["cluster"]["leader"]
+    assert deaf["cluster"]["leader"] != before["cluster"]["leader"]
+    assert after["cluster"]["leader"] != deaf["cluster"]["leader"]
+
+
+@pytest.mark.services
+@needs_cluster
+async def test_a_source_that_was_heard_is_waited_for(tmp_path: Path) -> None:
+    """It is heard again by itself; a new leader would ask others that are not led yet."""
+    async with cluster(tmp_path) as made, made.client() as client:
+        await migrate(client, 3)
+        await open_intake(client)
+        before = await once(client, lambda info: not silent(info))
+
+        await insist(client, f"$JS.API.CONSUMER.DELETE.{BOX}.{LOG.name}", {})
+        await once(client, lambda info: names(silent(info)) == [BOX])
+        missed = await look(client, LOG.name, Looked())
+        (segment,) = (await segments_of(client))[0].open
+        await have_consumers(client, segment)
+        assert await look(client, LOG.name, missed) == missed
+        after = await once(client, lambda info: not silent(info))
+    assert after["cluster"]["leader"] == before["cluster"]["leader"]
+
+
+def names(sources: Sequence[Silent]) -> list[str]:
+    """How they are called."""
+    return [each.name for each in sources]
 
 
 async def once(
