@@ -33,6 +33,7 @@ STOP_S = 10.0
 _SAME_PORT_TRIES = 3
 """How often the known port is tried before another is drawn, so that clients keep theirs."""
 _PORT_TRIES = 6
+
 _ENDING_S = 0.5
 """Seconds after which a process whose connections are gone has ended, if it is about to."""
 

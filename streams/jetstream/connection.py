@@ -116,9 +116,11 @@ async def connected(
     Of several nodes it stays with the majority.
     """
     client = await connect(credentials, name, kind)
-    # A sensor may not ask about the log; what it sends tells enough.
-    staying = not credentials.is_of_sensor and has_another(client)
-    watch = asyncio.create_task(keep_to_majority(client)) if staying else None
+    watch = None
+    if has_another(client):
+        # A sensor may not ask about the log.
+        staying = keep_to_majority(client, is_asking=not credentials.is_of_sensor)
+        watch = asyncio.create_task(staying)
     try:
         yield client
     finally:

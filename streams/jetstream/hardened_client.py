@@ -209,27 +209,27 @@ class BrokerClient(Client):
         loop, token = asyncio.get_running_loop(), str(next(self._tokens))
         answer: asyncio.Future[Msg] = loop.create_future()
         self._asked[token.encode()] = answer
-        timer = loop.call_later(timeout_s, _expire, answer)
+        timer, asked = loop.call_later(timeout_s, _expire, answer), loop.time()
         try:
             await send(self._answers_to + token)
             found = await answer
         except TimeoutError:
-            await self._miss()
+            await self._miss(asked)
             raise
         finally:
             timer.cancel()
             del self._asked[token.encode()]
         if found.headers and found.headers.get("Status") == "503":
-            await self._miss()
+            await self._miss(asked)
         else:
             self._missing_since = None
         return found
 
-    async def _miss(self) -> None:
+    async def _miss(self, asked: float) -> None:
         """Note a request without an answer; leave a node that has given none for a while."""
-        now = asyncio.get_running_loop().time()
-        self._missing_since = self._missing_since or now
-        if now - self._missing_since < MISSING_S or not has_another(self):
+        self._missing_since = self._missing_since or asked
+        missing_s = asyncio.get_running_loop().time() - self._missing_since
+        if missing_s < MISSING_S or not has_another(self):
             return
         self._missing_since = None
         if self.is_connected:

@@ -1,10 +1,10 @@
-"""Whether a node's leader still hears the majority, by its own words."""
+"""Whether a node still reaches the majority, by its own words."""
 
 from collections.abc import Sequence
 
 import pytest
 
-from streams.jetstream.majority import is_heard
+from streams.jetstream.majority import is_heard, is_minority
 
 
 @pytest.mark.parametrize(
@@ -28,3 +28,21 @@ def test_the_leader_counts_itself(silent_s: Sequence[float], expected: bool) -> 
 def test_without_replicas_one_is_the_majority() -> None:
     """A broker that is one node alone says nothing of others."""
     assert is_heard({})
+
+
+@pytest.mark.parametrize(
+    ("told", "most", "expected"),
+    [
+        (3, 3, False),
+        (2, 3, False),
+        (1, 3, True),
+        (2, 4, True),
+        (1, 1, False),
+        (0, 3, False),
+    ],
+)
+def test_a_node_is_of_the_majority_of_those_it_has_told_of(
+    told: int, most: int, expected: bool
+) -> None:
+    """Half of them is none; who tells of nobody may keep all for itself."""
+    assert is_minority(told, most) is expected
