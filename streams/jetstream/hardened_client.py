@@ -138,6 +138,7 @@ class BrokerClient(Client):
         self._asked: dict[bytes, asyncio.Future[Msg]] = {}
         self._tokens = count()
         self._missing_since: float | None = None
+        self._answered_at = 0.0
 
     async def receive(self, subject: str, receiver: Receiver) -> Subscription:
         """Subscribe; `receiver`, which may not raise, is called as each message is parsed.
@@ -222,12 +223,12 @@ class BrokerClient(Client):
         if found.headers and found.headers.get("Status") == "503":
             await self._miss(asked)
         else:
-            self._missing_since = None
+            self._missing_since, self._answered_at = None, loop.time()
         return found
 
     async def _miss(self, asked: float) -> None:
         """Note a request without an answer; leave a node that has given none for a while."""
-        self._missing_since = self._missing_since or asked
+        self._missing_since = self._missing_since or max(asked, self._answered_at)
         missing_s = asyncio.get_running_loop().time() - self._missing_since
         if missing_s < MISSING_S or not has_another(self):
             return
@@ -241,6 +242,7 @@ class BrokerClient(Client):
         for answer in self._asked.values():
             if not answer.done():
                 answer.set_exception(ConnectionReconnectingError())
+        self._missing_since = None
         # The library waits until what it sent is read, which a stopped node never does.
         cut(self)
         await super()._attempt_reconnect()

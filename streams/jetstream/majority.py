@@ -26,7 +26,7 @@ HEAR_S = 0.2
 """Seconds between two looks at what the node has told by itself."""
 
 AGAIN_S = 5.0
-"""Seconds between two at the most, while no node reaches the majority."""
+"""Seconds between two departures at the most, while no node reaches the majority."""
 
 UNHEARD_S = 3.0
 """A node that was not heard of for so long counts as lost; nodes send each second."""
@@ -177,6 +177,9 @@ async def _has_majority(client: Client) -> bool:
 def is_heard(cluster: Mapping[str, Any]) -> bool:
     """Whether a stream's leader hears the majority, by what it tells of its cluster."""
     others = cluster.get("replicas") or ()
+    # While nobody leads, a replica answers, and has heard everybody just now.
+    if others and not cluster.get("leader"):
+        return False
     # `active` is how long ago the leader heard a replica, in nanoseconds.
     heard = [each for each in others if each["active"] < UNHEARD_S * NANOSECONDS]
     # The leader counts as one of them.

@@ -34,7 +34,8 @@ SILENT_S = 3.0
 silent."""
 
 SPOKEN_S = 1.5
-"""Seconds for which its consumer has to be led until one that was heard before is missed."""
+"""Seconds for which the consumer of a source that was heard before has to be led until the
+source counts as missing."""
 
 PATIENCE_S = 0.9, 0.9, 0.9, 2.0, 4.0, 8.0, 16.0, 32.0
 """Seconds for which one leader after the other is let try. Where all is well it takes one up to

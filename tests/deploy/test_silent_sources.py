@@ -104,7 +104,9 @@ async def test_a_leader_that_does_not_hear_a_source_hands_over(tmp_path: Path) -
 
         (segment,) = (await segments_of(client))[0].open
         await have_consumers(client, segment)
-        await once(client, lambda info: successor_of(info) is not None)
+        await once(
+            client, lambda info: successor_of(info) is not None and is_due(info, 0)
+        )
         assert await look(client, LOG.name, first) == Looked(tried=1)
         after = await once(client, lambda info: not silent(info))
     assert deaf["cluster"]["leader"] != before["cluster"]["leader"]
@@ -123,6 +125,7 @@ async def test_a_source_that_was_heard_is_waited_for(tmp_path: Path) -> None:
         await insist(client, f"$JS.API.CONSUMER.DELETE.{BOX}.{LOG.name}", {})
         await once(client, lambda info: names(silent(info)) == [BOX])
         missed = await look(client, LOG.name, Looked())
+        assert missed.missing == {BOX}
         (segment,) = (await segments_of(client))[0].open
         await have_consumers(client, segment)
         assert await look(client, LOG.name, missed) == missed

@@ -30,6 +30,13 @@ def test_without_replicas_one_is_the_majority() -> None:
     assert is_heard({})
 
 
+def test_a_replica_that_answers_for_no_leader_is_no_majority() -> None:
+    """A candidate tells that it heard all others just now."""
+    others = [{"name": "other", "active": 0, "offline": True}] * 2
+
+    assert not is_heard({"replicas": others})
+
+
 @pytest.mark.parametrize(
     ("told", "most", "expected"),
     [
