@@ -2,8 +2,8 @@
 
 import asyncio
 import logging
-from collections.abc import Awaitable, Callable, Iterable
-from typing import Any, TypeVar
+from collections.abc import Awaitable, Callable
+from typing import TypeVar
 
 from schemas.ports.faults import OF_THE_SHELL
 from streams.cancellation import heed_cancellation
@@ -13,9 +13,6 @@ T = TypeVar("T")
 
 PAUSE_S = 0.5
 """Seconds between attempts."""
-
-CANCEL_AGAIN_S = 0.1
-"""How long a cancelled task may take to end before it is cancelled once more."""
 
 _PASSING: tuple[type[Exception], ...] = (LogUnavailable, LogFull, *OF_THE_SHELL)
 
@@ -38,16 +35,3 @@ async def until_available(action: Callable[[], Awaitable[T]]) -> T:
                 _log.warning("waiting, and trying again: %s", error)
             told = True
             await asyncio.sleep(PAUSE_S)
-
-
-async def ended(
-    tasks: Iterable[asyncio.Task[Any]], again_s: float = CANCEL_AGAIN_S
-) -> None:
-    """Cancel tasks until they have ended, whatever swallows a cancellation.
-
-    One that has something to finish is given `again_s` seconds for that.
-    """
-    while running := [each for each in tasks if not each.done()]:
-        for each in running:
-            each.cancel()
-        await asyncio.wait(running, timeout=again_s)

@@ -1,6 +1,11 @@
-"""Heed a cancellation that something awaited has swallowed."""
+"""Cancellations that something awaited may swallow, and how they are heeded all the same."""
 
 import asyncio
+from collections.abc import Iterable
+from typing import Any
+
+CANCEL_AGAIN_S = 0.1
+"""How long a cancelled task may take to end before it is cancelled once more."""
 
 
 def heed_cancellation() -> None:
@@ -13,3 +18,16 @@ def heed_cancellation() -> None:
     # The count of requests stays up when the exception itself got lost.
     if task is not None and task.cancelling():
         raise asyncio.CancelledError
+
+
+async def ended(
+    tasks: Iterable[asyncio.Task[Any]], again_s: float = CANCEL_AGAIN_S
+) -> None:
+    """Cancel tasks until they have ended, whatever swallows a cancellation.
+
+    One that has something to finish is given `again_s` seconds for that.
+    """
+    while running := [each for each in tasks if not each.done()]:
+        for each in running:
+            each.cancel()
+        await asyncio.wait(running, timeout=again_s)

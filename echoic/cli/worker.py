@@ -9,8 +9,8 @@ from echoic.cli.options import Data, InstanceCall, new_app, settings_of
 from echoic.cli.up import stopped_by_signal
 from echoic.run.process import log_to_stderr
 from echoic.terminal.output import note, print_json
-from handlers.broker_wait import ended
 from schemas.values.subjects import PARTITIONS
+from streams.cancellation import ended
 
 if TYPE_CHECKING:
     from handlers.worker.leases.keeper import Holding

@@ -15,8 +15,8 @@ import orjson
 
 from echoic.run.process import log_to_stderr
 from echoic.run.supervision import Notify
-from handlers.broker_wait import CANCEL_AGAIN_S
-from handlers.broker_wait import ended as cancelled
+from streams.cancellation import CANCEL_AGAIN_S
+from streams.cancellation import ended as cancelled
 
 STANDS_STILL = 3
 """The exit code of a child that would fail the same way if it were restarted at once."""

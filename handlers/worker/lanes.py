@@ -10,10 +10,9 @@ from collections import deque
 from collections.abc import Mapping, Sequence
 from contextlib import aclosing
 
-from handlers.broker_wait import ended
 from schemas.values.record import Record
 from schemas.values.subjects import inputs_of
-from streams.cancellation import heed_cancellation
+from streams.cancellation import ended, heed_cancellation
 from streams.log import ReadableLog, Records
 
 READ_AT_ONCE = 192

@@ -4,11 +4,11 @@ import asyncio
 import logging
 import signal
 
-from handlers.broker_wait import ended
 from handlers.worker.leases.keeper import Keeper
 from handlers.worker.leases.membership import Membership
 from handlers.worker.leases.sharing import STOP_S, share
 from handlers.worker.loop import Worker
+from streams.cancellation import ended
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.checkpoints import JetStreamCheckpoints

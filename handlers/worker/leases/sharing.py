@@ -2,10 +2,10 @@
 
 import asyncio
 
-from handlers.broker_wait import ended
 from handlers.worker.leases.keeper import Holder, Keeper
 from handlers.worker.leases.membership import Membership
 from handlers.worker.loop import Worker
+from streams.cancellation import ended
 
 STOP_S = 12.0
 """Seconds that a worker may take to save its checkpoints, and hand over: more than
