@@ -18,8 +18,9 @@ from nats.aio.msg import Msg
 
 from streams.errors import LogFull, LogRefused, LogUnavailable
 from streams.jetstream.accounts import Credentials
-from streams.jetstream.hardened_client import BrokerClient, ReadingClient
+from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.majority import has_another, keep_to_majority
+from streams.jetstream.reading_client import ReadingClient
 
 DEADLINE_S = 20.0
 """Seconds for which an operation is tried before it fails; longer than a leader election."""

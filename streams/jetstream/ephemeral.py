@@ -22,7 +22,8 @@ from schemas.values.record import Record
 from streams.errors import LogUnavailable, StreamsError
 from streams.headers import own_headers_of, status_of
 from streams.jetstream.connection import answer, call, translated
-from streams.jetstream.hardened_client import READERS, BrokerClient
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.reading_client import READERS
 from streams.log import Records
 from streams.topology import LOG, NANOSECONDS
 

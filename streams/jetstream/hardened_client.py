@@ -6,7 +6,6 @@ library that moves them fails there.
 
 import asyncio
 import logging
-import re
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from itertools import count
 from typing import Any
@@ -24,29 +23,11 @@ from nats.errors import (
 )
 from nats.protocol.parser import Parser
 
-from streams.errors import LogRefused
 from streams.headers import block_of, parse_headers, status_of
 from streams.jetstream.majority import cut, drop_unsent, has_another, leave, named
 
-READERS = "read-"
-"""How the names of short-lived consumers begin. Durable ones, whose messages are handed out
-once, have other names."""
-
-READING = (
-    "$JS.API.DIRECT.GET.",
-    "$JS.API.STREAM.INFO.",
-    "$JS.API.STREAM.MSG.GET.",
-    "$JS.API.STREAM.NAMES",
-    "$JS.API.CONSUMER.CREATE.",
-    "$JS.API.CONSUMER.DELETE.",
-    "$JS.FC.",
-)
-"""The prefixes of the subjects on which a reader of the log and its blobs sends requests."""
-
 MISSING_S = 2.5
 """Seconds for which a node of a cluster may leave every request unanswered."""
-_NEXT = re.compile(rf"\$JS\.API\.CONSUMER\.MSG\.NEXT\.LOG(_\d+)?\.{READERS}")
-"""How a request of a short-lived consumer's begins, of any segment of the log."""
 
 _log = logging.getLogger(__name__)
 
@@ -371,29 +352,3 @@ def _command(message: Framed, reply: str) -> bytes:
 def _expire(answer: asyncio.Future[Msg]) -> None:
     if not answer.done():
         answer.set_exception(TimeoutError())
-
-
-class ReadingClient(BrokerClient):
-    """A client that can only read: anything but a read request is refused before it is sent.
-
-    A replay is given one, so that no code it runs can write.
-    """
-
-    async def ask(self, messages: Sequence[Framed], timeout_s: float) -> Msg:
-        """Refuse: only writers send what they made ready."""
-        raise LogRefused(
-            f"this connection reads, and does not send {messages[-1][0]!r}"
-        )
-
-    async def _send_publish(
-        self,
-        subject: str,
-        reply: str,
-        payload: bytes,
-        payload_size: int,
-        headers: Mapping[str, Any] | None,
-    ) -> None:
-        # A read is a request as well; the stream or message follows the prefix.
-        if not (subject.startswith(READING) or _NEXT.match(subject)):
-            raise LogRefused(f"this connection reads and sends nothing to {subject!r}")
-        await super()._send_publish(subject, reply, payload, payload_size, headers)

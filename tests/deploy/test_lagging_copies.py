@@ -10,9 +10,10 @@ import pytest
 from echoic.client.connection import open_log
 from schemas.values.record import Wire
 from streams.jetstream.connection import insist
-from streams.jetstream.hardened_client import READERS, BrokerClient
+from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import migrate
 from streams.jetstream.read import JetStreamReader
+from streams.jetstream.reading_client import READERS
 from streams.log import Records, scan
 from streams.topology import LOG
 from tests.deploy.cluster import cluster
