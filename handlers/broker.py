@@ -12,8 +12,9 @@ from nats.aio.client import Client, Srv
 
 from streams.cancellation import heed_cancellation
 from streams.jetstream.accounts import Credentials
+from streams.jetstream.closing import cut, drop_unsent, stop_reconnecting
 from streams.jetstream.connection import tls_of
-from streams.jetstream.majority import cut, drop_unsent, has_another, keep_to_majority
+from streams.jetstream.majority import has_another, keep_to_majority
 
 FLUSH_S = 5
 """How long the server may take to answer."""
@@ -85,6 +86,8 @@ def _close_failed(connection: Client) -> None:
     connect = connection._connect_to_server
 
     async def connect_next(s: Srv) -> None:
+        # The library's loop would try again.
+        heed_cancellation()
         cut(connection)
         await connect(s)
 
@@ -100,6 +103,7 @@ async def stop(broker: NatsBroker) -> None:
         # A connection that was cut can be neither drained nor closed with what it has
         # not sent, and must not hide why the program ends. Its reader, which it cancels,
         # may leave a cancellation behind that is not ours.
+        await stop_reconnecting(connection)
         drop_unsent(connection)
         with suppress(nats.errors.Error, OSError, asyncio.CancelledError):
             await connection.close()

@@ -23,8 +23,10 @@ from nats.errors import (
 )
 from nats.protocol.parser import Parser
 
+from streams.cancellation import heed_cancellation
 from streams.headers import block_of, parse_headers, status_of
-from streams.jetstream.majority import cut, drop_unsent, has_another, leave, named
+from streams.jetstream.closing import cut, drop_unsent, stop_reconnecting
+from streams.jetstream.majority import has_another, leave, named
 
 MISSING_S = 2.5
 """Seconds for which a node of a cluster may leave every request unanswered."""
@@ -243,11 +245,12 @@ class BrokerClient(Client):
         self.receivers.pop(sid, None)
         super()._remove_sub(sid, max_msgs)
 
-    async def close(self) -> None:
+    async def _close(self, status: int, do_cbs: bool = True) -> None:
         """Close; what was never sent is dropped if the broker is away."""
+        await stop_reconnecting(self)
         if not self.is_connected:
             drop_unsent(self)
-        await super().close()
+        await super()._close(status, do_cbs)
 
     def _connect_command(self) -> bytes:
         """Return the line that logs in; refuse to send it in the clear instead of by TLS.
@@ -272,6 +275,8 @@ class BrokerClient(Client):
         await super()._process_pong()
 
     async def _connect_to_server(self, server: Srv) -> None:
+        # The library's loop would try again.
+        heed_cancellation()
         # Of one that was let in, and whose flush nobody answered, the library leaves all.
         cut(self)
         for task in (self._reading_task, self._ping_interval_task, self._flusher_task):

@@ -17,6 +17,7 @@ from typing import Any
 import nats.errors
 from nats.aio.client import Client
 
+from streams.jetstream.closing import cut
 from streams.topology import LOG, NANOSECONDS
 
 LOOK_S = 1.0
@@ -146,18 +147,6 @@ async def leave(client: Client) -> None:
     # First, so that from here on nothing is written to a connection that is cut.
     await client.force_reconnect()
     cut(client)
-
-
-def cut(client: Client) -> None:
-    """Cut the connection's socket; to close it may wait for a node that reads nothing."""
-    writer = getattr(client._transport, "_io_writer", None)
-    if writer is not None and not writer.is_closing():
-        writer.transport.abort()
-
-
-def drop_unsent(client: Client) -> None:
-    """Forget what was not sent, at which the library's `close` fails half-way."""
-    client._pending, client._pending_data_size = [], 0
 
 
 async def _has_majority(client: Client) -> bool:
