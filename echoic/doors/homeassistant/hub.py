@@ -23,7 +23,9 @@ from schemas.messages.controls import Control
 from schemas.messages.executive import Muted
 from schemas.messages.feedback import FeedbackGiven
 from schemas.values.subjects import partition_of
+from streams.cancellation import heed_cancellation
 from streams.errors import StreamsError
+from streams.jetstream.connection import attempts
 
 _REFRESH_S = 60.0
 
@@ -73,11 +75,12 @@ class Hub:
                     self._show(record)
             # Votes move the rapport, controls mute; nothing else is shown of the state.
             if isinstance(input_.message, FeedbackGiven | Control):
-                await self.refresh()
+                await self.refresh_with(input_.sequence)
 
     async def obey(self) -> None:
         """Do what Home Assistant asks for, one after the other."""
         while True:
+            heed_cancellation()
             topic, payload = await self.mqtt.commands.get()
             try:
                 await self._command(topic, payload)
@@ -98,21 +101,37 @@ class Hub:
     async def keep(self) -> None:
         """Show what changes with time alone: rapport drifts, a mute for a while lapses."""
         while True:
+            heed_cancellation()
             await asyncio.sleep(_REFRESH_S)
             with suppress(StreamsError):
                 await self.refresh()
 
-    async def refresh(self) -> None:
-        """Show rapport, and whether the agent is mute, as they are now."""
+    async def refresh_with(self, sequence: int) -> None:
+        """Show the state with an input in it; the log shows an answer before the state does.
+
+        What the instance does not tell in time is shown later, by `keep`.
+        """
+        async for _ in attempts():
+            with suppress(StreamsError):
+                if await self.refresh() >= sequence:
+                    return
+
+    async def refresh(self) -> int:
+        """Show rapport, and whether the agent is mute; return up to which input they are.
+
+        Raises:
+            StreamsError: the instance does not answer.
+        """
         client, agent = self.connection.client, self.topics.agent
         try:
             state = (await asking.ask(client, agent, "state", {}))["state"]
         except EchoicError:
             # A new agent: there is nothing to be shown yet.
-            return
+            return 0
         self._put("rapport", states.rapport(state, self.wanted.persons))
         if self.wanted.may_control:
             self._put("mute", "ON" if states.is_mute(state) else "OFF")
+        return int(state["position"])
 
     async def _command(self, topic: str, payload: bytes) -> None:
         if topic == self.topics.status:
