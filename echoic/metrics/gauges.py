@@ -12,6 +12,7 @@ from echoic.metrics import catalogue
 from echoic.metrics.series import Series
 from projections.projector.projector import Projector
 from schemas.values.subjects import inputs_of
+from streams.cancellation import heed_cancellation
 from streams.errors import StreamsError
 from streams.log import ReadableLog
 from streams.topology import LOG_SUBJECTS
@@ -35,6 +36,7 @@ class InstanceGauges:
     async def keep(self) -> None:
         """Look every few seconds until cancelled."""
         while True:
+            heed_cancellation()
             # What is not known now stays as it was: a gauge must not end the instance.
             with suppress(StreamsError, OSError):
                 self._free(shutil.disk_usage(self._data).free)

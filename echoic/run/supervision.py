@@ -9,6 +9,7 @@ from collections.abc import Callable
 from typing import Protocol
 
 from projections.errors import StoreUnavailable
+from streams.cancellation import heed_cancellation
 from streams.errors import ServerFailed
 
 Notify = Callable[[str], None]
@@ -51,6 +52,7 @@ async def supervise(child: Child, notify: Notify) -> None:
     """Restart a server whenever it needs that, until cancelled."""
     told: str | None = None
     while True:
+        heed_cancellation()
         await asyncio.sleep(LOOK_S)
         child.tend()
         fault = child.fault()
@@ -70,6 +72,7 @@ async def supervise(child: Child, notify: Notify) -> None:
 async def _start_again(child: Child, notify: Notify) -> None:
     pause, told = FIRST_PAUSE_S, False
     while True:
+        heed_cancellation()
         try:
             await child.restart()
         except (ServerFailed, StoreUnavailable, OSError) as error:

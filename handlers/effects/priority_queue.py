@@ -185,6 +185,7 @@ class AskQueue:
 
     async def _keep_in_hand(self) -> None:
         while True:
+            heed_cancellation()
             await asyncio.sleep(HEARTBEAT_S)
             for held in self.in_hand:
                 # One lost heartbeat is made good by the next, three of them fit into the

@@ -12,6 +12,7 @@ from contextlib import aclosing
 from dataclasses import dataclass
 from typing import Protocol
 
+from streams.cancellation import heed_cancellation
 from streams.errors import LogUnavailable, StreamsError
 from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
 from streams.jetstream.hardened_client import BrokerClient
@@ -76,6 +77,7 @@ async def follow(
     reached: dict[str, int] = {}
     growing: list[_Place] = []
     while True:
+        heed_cancellation()
         version = registry.version
         try:
             places = _places(await registry.current(), wanted, begin, reached)

@@ -17,6 +17,7 @@ from typing import Any
 import nats.errors
 from nats.aio.client import Client
 
+from streams.cancellation import heed_cancellation
 from streams.jetstream.closing import cut
 from streams.topology import LOG, NANOSECONDS
 
@@ -57,6 +58,7 @@ async def _leave_the_few(client: Client) -> None:
     """Leave a node that tells of few others, at longer and longer pauses if all do."""
     told, most, pause_s = _hear(client), 0, HEAR_S
     while not client.is_closed:
+        heed_cancellation()
         await asyncio.sleep(pause_s)
         most = max(most, told.addresses)
         if not (has_another(client) and is_minority(told.addresses, most)):
@@ -105,6 +107,7 @@ def _addresses(info: Mapping[str, Any]) -> int:
 async def _leave_the_silent(client: Client) -> None:
     failed = 0
     while not client.is_closed:
+        heed_cancellation()
         await asyncio.sleep(LOOK_S)
         if not (has_another(client) and client.is_connected):
             continue

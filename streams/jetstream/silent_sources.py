@@ -16,6 +16,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import Any
 
+from streams.cancellation import heed_cancellation
 from streams.errors import StreamsError
 from streams.jetstream.connection import answer, call, translated
 from streams.jetstream.hardened_client import BrokerClient
@@ -74,6 +75,7 @@ async def keep_hearing(client: BrokerClient) -> None:
     looked: dict[str, Looked] = {}
     registry = Registry(client)
     while True:
+        heed_cancellation()
         await asyncio.sleep(LOOK_S)
         if not is_of_a_cluster(client):
             continue

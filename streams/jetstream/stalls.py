@@ -10,6 +10,7 @@ import logging
 from collections.abc import Sequence
 from typing import Any
 
+from streams.cancellation import heed_cancellation
 from streams.errors import StreamsError
 from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
@@ -37,6 +38,7 @@ async def keep_taking(client: BrokerClient) -> None:
     watch = StallWatch(client, OneInstance(client, "intake"))
     looks, reconnects = 0, client.stats["reconnects"]
     while True:
+        heed_cancellation()
         if client.stats["reconnects"] != reconnects:
             looks, reconnects = 0, client.stats["reconnects"]
         # Two looks in a row tell what stands still.

@@ -244,6 +244,7 @@ class Keeper:
         await holder.give(partition)
         self._given[partition] = self.view.leases[partition].term
         while True:
+            heed_cancellation()
             with suppress(LogUnavailable):
                 await self._free(partition)
                 await self._bucket.tell()
