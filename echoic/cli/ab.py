@@ -50,7 +50,7 @@ def start(
     Args:
         a: A strategy: name:key=value, or a YAML file.
         b: The other strategy.
-        by: Who gets a variant, and keeps it.
+        by: Who gets a variant, and keeps it; a person is whom an event's `person` names.
         washout: How long after a change of variant nothing is counted.
         personality_a: The personality of A.
         personality_b: The personality of B.

@@ -13,7 +13,7 @@ from schemas.messages.experiments import (
     Variant,
     VariantName,
 )
-from schemas.messages.sensing import Sensed
+from schemas.messages.sensing import PERSONS_WORDS, Sensed
 from schemas.state.agent import AgentState
 from schemas.values import ids
 from schemas.values.base import NAME_LIMIT
@@ -23,10 +23,7 @@ PURPOSE = "experiment"
 """The purpose of the variant's draw; part of its key."""
 
 PERSON_FIELD = "person"
-"""The field of an event that says which person it concerns."""
-
-WORDS_TYPE = "message"
-"""The type of an event that is a person's own words: their source is the person."""
+"""The field that says which person an event concerns, where its `person` does not."""
 
 
 def applied(
@@ -117,12 +114,16 @@ def _started(message: ExperimentStarted, now: datetime) -> Experiment:
 
 
 def _unit(by: UnitKind, event: Sensed, session_id: str) -> str:
-    """Return the session, or the person whom the event concerns if that is known."""
+    """Return the session, or the person whom the event concerns if that is known.
+
+    The event's own `person` says so first, as everywhere; a field of that name counts for
+    sensors that know no other, and words of nobody named are their source's.
+    """
     if by == "session":
         return session_id
-    person = event.fields.get(PERSON_FIELD)
+    person = event.person or event.fields.get(PERSON_FIELD)
     if not isinstance(person, str) or not person:
-        return event.source if event.type == WORDS_TYPE else session_id
+        return event.source if event.type == PERSONS_WORDS else session_id
     # A digest keeps units apart that a cut would merge.
     if len(person) > NAME_LIMIT:
         return ids.digest(person.encode())

@@ -141,6 +141,27 @@ def test_a_person_keeps_the_variant_over_sessions() -> None:
     assert unit("s7", fields={"person": "x" * 500}) == ids.digest(b"x" * 500)
 
 
+WORDS = {"source": "user", "type_": "message"}
+OF_A_PERSON: tuple[tuple[dict[str, Any], str], ...] = (
+    ({"person": "ada"}, "ada"),
+    ({"person": "ada", "fields": {"person": "the cat"}}, "ada"),
+    ({"person": "ada", "fields": {"person": 7}}, "ada"),
+    ({"person": "ada", **WORDS}, "ada"),
+    ({"person": "bo", **WORDS, "fields": {"person": "ada"}}, "bo"),
+    ({**WORDS, "fields": {"person": "ada"}}, "ada"),
+    (WORDS, "user"),
+)
+
+
+@pytest.mark.parametrize(("event", "unit"), OF_A_PERSON)
+def test_the_person_of_an_event_is_the_unit(event: dict[str, Any], unit: str) -> None:
+    """Its `person` counts first, for words too: two of a household are two units."""
+    decided = in_session(scenario(by="person"), "s1", **event)
+
+    assert decided.experiment is not None
+    assert decided.experiment.unit == unit
+
+
 def test_what_the_other_variant_left_is_marked() -> None:
     """From the first decision under another variant, for as long as the washout is."""
     led = scenario()
