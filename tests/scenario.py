@@ -101,13 +101,15 @@ class Scenario:
             {"ce-id": id_ or self._fresh_id(), **(headers or {})},
         )
 
-    def published(self, source: str, type_: str, body: Mapping[str, Any]) -> Turn:
+    def published(
+        self, source: str, type_: str, body: Mapping[str, Any], id_: str | None = None
+    ) -> Turn:
         """A vote or a control that a sensor with that right published."""
         detail = f"{source}.{type_}"
         return self.take(
             subjects.input_subject(self.partition, self.agent, "sensor", detail),
             orjson.dumps(body),
-            {"ce-id": self._fresh_id()},
+            {"ce-id": id_ or self._fresh_id()},
         )
 
     def decide(self, text: str, **fields: Any) -> Decided:
@@ -119,12 +121,17 @@ class Scenario:
         return self.tell(message, agent)
 
     def feedback(
-        self, decision: Turn | str, rating: str = "positive", **fields: Any
+        self,
+        decision: Turn | str,
+        rating: str = "positive",
+        *,
+        id_: str | None = None,
+        **fields: Any,
     ) -> Turn:
         """A vote on a decision."""
-        id_ = decision if isinstance(decision, str) else decision_id(decision)
-        body = {"decision_id": id_, "rating": rating, **fields}
-        return self.tell(FeedbackGiven.model_validate(body))
+        of = decision if isinstance(decision, str) else decision_id(decision)
+        body = {"decision_id": of, "rating": rating, **fields}
+        return self.tell(FeedbackGiven.model_validate(body), id_=id_)
 
     def answer_model(
         self, asked: Turn, text: str = "Well done.", **odds: float
@@ -149,14 +156,21 @@ class Scenario:
             ModelFailed(ask_id=ask.id, request_hash="r", reason=reason, detail="why")
         )
 
-    def tell(self, message: InputMessage, agent: str | None = None) -> Turn:
+    def tell(
+        self,
+        message: InputMessage,
+        agent: str | None = None,
+        *,
+        id_: str | None = None,
+        source: str = "/tests",
+    ) -> Turn:
         """An input that our own program writes."""
         wire = write_input(
             message,
             agent=agent or self.agent,
             partition=self.partition,
-            id_=self._fresh_id(),
-            source="/tests",
+            id_=id_ or self._fresh_id(),
+            source=source,
         )
         return self.take(wire.subject, wire.body, wire.headers)
 

@@ -20,6 +20,7 @@ from projections.folds import (
     pending_answers,
     proposals,
     reflection,
+    repeats,
     sessions,
     timers,
 )
@@ -109,6 +110,7 @@ def said(
     """
     state = _said(state, context, id_, message)
     state = characters.noticed(state, context, id_, message)
+    state = repeats.remembered(state, context, id_, message)
     return signals.noticed(state, context, message)
 
 

@@ -85,7 +85,8 @@ class SourceMemory(Struct, frozen=True, kw_only=True):
     """What is remembered of one source."""
 
     seen: Bounded[str, str] = field(default_factory=lambda: Bounded(limits.SEEN_EVENTS))
-    """Event id to the id of its decision."""
+    """What was taken: an event's id to that of its decision, a control's or a vote's to
+    that of its answer."""
     recent: tuple[Vector, ...] = ()
     """The vectors of its last events, oldest first."""
     recent_at: tuple[datetime, ...] = ()

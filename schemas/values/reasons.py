@@ -140,6 +140,7 @@ Refusal = Literal[
     "unknown_reminder",
     "unfit",
     "not_granted",
+    "duplicate",
 ]
 
 NotFormed = Literal[

@@ -7,6 +7,7 @@ in the JSON that is written than in the one that was sent, so what is written co
 
 import orjson
 
+from projections.folds import repeats
 from projections.folds.executive import grants
 from schemas.codec.catalogue import (
     EXECUTIVE_TOKENS,
@@ -51,7 +52,7 @@ def refusal(
     match message:
         # First, since nearly all inputs are events.
         case Sensed():
-            return _repeated(state, input_, message)
+            return _repeated(state, input_)
         case NotBuilt():
             return _not_built(message.control)
         # Before what is unreadable: a log of before them refused them unread.
@@ -62,7 +63,10 @@ def refusal(
         case _ if input_.agent == SHARED_AGENT:
             return _for_nobody(message)
         case Control():
-            return _not_granted(state, input_, message)
+            refused = _control_again(state, input_, message)
+            return refused or _not_granted(state, input_, message)
+        case FeedbackGiven():
+            return _vote_again(state, input_)
         case _:
             return None
 
@@ -130,13 +134,29 @@ def _for_nobody(message: InputMessage) -> LearningMessage | NoteMessage | None:
             return Handled(reason="unknown", detail="no agent is named")
 
 
-def _repeated(state: AgentState, input_: Input, event: Sensed) -> Handled | None:
-    memory = state.sources.get(event.source)
-    # Sensors set no Nats-Msg-Id, so the broker drops no repeats of theirs (ADR 0006).
-    first = memory.seen.get(input_.id) if memory else None
+def _repeated(state: AgentState, input_: Input) -> Handled | None:
+    first = repeats.first_answer(state, input_)
     if first is None:
         return None
     return Handled(reason="duplicate", detail=f"decided as {first}")
+
+
+def _control_again(
+    state: AgentState, input_: Input, control: Control
+) -> ControlRefused | None:
+    first = repeats.first_answer(state, input_)
+    if first is None:
+        return None
+    detail = f"{quoted(input_.id)} was applied as {first}"
+    return ControlRefused(control=control.token, reason="duplicate", detail=detail)
+
+
+def _vote_again(state: AgentState, input_: Input) -> FeedbackRefused | None:
+    first = repeats.first_answer(state, input_)
+    if first is None:
+        return None
+    detail = f"{quoted(input_.id)} counted as {first}"
+    return FeedbackRefused(reason="duplicate", detail=detail)
 
 
 def too_much(input_: Input, edition: int) -> ControlRefused | Quarantined | None:
