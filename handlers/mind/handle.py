@@ -51,7 +51,7 @@ from schemas.messages.controls import (
     SleepRequested,
 )
 from schemas.messages.decisions import Dropped
-from schemas.messages.executive import BreakSignalled, OfPerson, OutputRequested
+from schemas.messages.executive import OfPerson, OutputRequested
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
@@ -70,7 +70,6 @@ from schemas.ports import faults
 from schemas.ports.aids import Aids
 from schemas.ports.probe import Probe, unprobed
 from schemas.state.agent import STRANGER, AgentState, PartitionState, Timer
-from schemas.state.executive import EVERYBODY
 from schemas.values.settings import UNSTARTED
 
 TIMERS_AT_ONCE = 200
@@ -388,9 +387,6 @@ def _control(turn: TurnContext, control: ControlMessage) -> None:
         if isinstance(control, OutputRequested):
             initiate.requested(turn, control)
     if turn.state.executive.waiting and isinstance(answer, ControlApplied):
-        at_break_of = None
-        if isinstance(control, BreakSignalled):
-            at_break_of = control.person or EVERYBODY
-        waiting.release(turn, at_break_of=at_break_of)
+        waiting.heed(turn, control)
     if isinstance(control, OfPerson):
         unasked.consider(turn, is_changed=True)

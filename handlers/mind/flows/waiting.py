@@ -15,6 +15,7 @@ from handlers.mind.stages import timing
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import people, waiting
 from schemas.messages.asks import DeliveryAsked, Rival
+from schemas.messages.controls import PersonForgotten
 from schemas.messages.decisions import (
     Completed,
     Dropped,
@@ -23,6 +24,7 @@ from schemas.messages.decisions import (
     HeldHeuristic,
     HeuristicFired,
 )
+from schemas.messages.executive import BreakSignalled
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state import limits
 from schemas.state.agent import Pending
@@ -168,6 +170,20 @@ def release(turn: TurnContext, *, at_break_of: str | None = None) -> None:
     """
     waiting = turn.state.executive.waiting
     _say(turn, [each for each in waiting if _is_free(turn, each, at_break_of)])
+
+
+def heed(turn: TurnContext, control: object) -> None:
+    """Say what may be said after a control; drop it all once a person was forgotten."""
+    if isinstance(control, PersonForgotten):
+        # What a model said is sealed under the keys of all whom the agent knew: no replay
+        # could read what would be said here.
+        for each in turn.state.executive.waiting:
+            _drop(turn, each, "cancelled", "somebody was forgotten while it waited")
+        return
+    at_break_of = None
+    if isinstance(control, BreakSignalled):
+        at_break_of = control.person or EVERYBODY
+    release(turn, at_break_of=at_break_of)
 
 
 def would_say(turn: TurnContext, *, at_break_of: str) -> bool:

@@ -1,6 +1,7 @@
 """Fold that a person was forgotten: what is kept by person goes, and what reads as forgotten.
 
-The texts are gone by then: the log was folded without that person's key.
+The texts are gone by then: the log was folded without that person's key. What stays names
+that person no more (`unnamed`).
 """
 
 from typing import TypeVar
@@ -9,6 +10,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds.executive import reminders
+from projections.folds.executive.unnamed import unnamed
 from schemas.state.agent import AgentState
 from schemas.state.executive import Executive
 from schemas.state.memory import Happened, Memory, Utterance
@@ -25,13 +27,14 @@ def applied(state: AgentState, person: str) -> AgentState:
     for each in state.executive.reminders:
         if person in (each.person, each.by) or each.text == FORGOTTEN:
             state = reminders.over(state, each.id)
-    return replace(
+    state = replace(
         state,
         executive=_executive(state.executive, person),
         rapport=_without(state.rapport, person),
         raters=_without(state.raters, person),
         shelves=Map({name: _shelf(state.shelves[name]) for name in state.shelves}),
     )
+    return unnamed(state, person)
 
 
 def _executive(executive: Executive, person: str) -> Executive:
@@ -39,6 +42,11 @@ def _executive(executive: Executive, person: str) -> Executive:
     return replace(
         executive,
         people=people.delete(person) if person in people else people,
+        personality=replace(
+            executive.personality,
+            overrides=_without(executive.personality.overrides, person),
+            sentiments=_without(executive.personality.sentiments, person),
+        ),
         restraints=tuple(
             each for each in executive.restraints if each.person != person
         ),
