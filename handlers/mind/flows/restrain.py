@@ -23,10 +23,12 @@ from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
 from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
 from projections.folds.events import sort_of
 from projections.folds.executive import ignored, templates
-from schemas.messages.decisions import Completed, Dropped, Gate, HeldAnswer, Salience
+from projections.folds.learning.heuristics import content_in_force
+from schemas.messages.decisions import Completed, Dropped, Gate, Salience
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import HeuristicCandidate, Odds
 from schemas.state.agent import Pending
+from schemas.state.executive import Waiting
 from schemas.values.exact_math import round6
 from schemas.values.reasons import Drop, ResponseType, Silence
 
@@ -190,6 +192,11 @@ def waiting(
 
 def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | None:
     """Return the end of a decision whose answer may not be said any more."""
+    rival = pending.rival if end.path == "heuristic" else None
+    if rival is not None:
+        gone = _withdrawn(turn, rival.heuristic_id, rival.content_hash)
+        if gone is not None:
+            return completion.withheld(pending, *gone)
     settings = turn.settings.executive
     if settings is None:
         return None
@@ -200,12 +207,33 @@ def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | N
     return completion.withheld(pending, *reason) if reason is not None else None
 
 
-def stopped(turn: TurnContext, held: HeldAnswer) -> tuple[Drop, str] | None:
+def stopped(turn: TurnContext, held: Waiting) -> tuple[Drop, str] | None:
     """Return why an answer that waited may not be said now, with the detail."""
-    is_alert = held.response_type == "alert"
-    here = Heard(turn.now, held.person, held.asked_by, is_alert)
-    stopped_by = limits.stopped(turn.state.executive, here)
-    return stopped_by or _quipped(turn, held.response_type, here)
+    answer, of = held.answer, held.heuristic
+    is_alert = answer.response_type == "alert"
+    here = Heard(turn.now, answer.person, answer.asked_by, is_alert)
+    gone = None
+    if of is not None:
+        gone = _withdrawn(turn, answer.matched_heuristic_id or "", of.content_hash)
+    stopped_by = gone or limits.stopped(turn.state.executive, here)
+    return stopped_by or _quipped(turn, answer.response_type, here)
+
+
+def _withdrawn(
+    turn: TurnContext, heuristic_id: str, content_hash: str
+) -> tuple[Drop, str] | None:
+    """Return why a heuristic's words are not said any more that it had ready.
+
+    Whoever froze it, changed its words or took its pack away meant these as well.
+    """
+    in_force = content_in_force(turn.state, turn.packs, heuristic_id)
+    if in_force is None:
+        return "cancelled", f"heuristic {heuristic_id} is in force no more"
+    if in_force != content_hash:
+        return "cancelled", f"heuristic {heuristic_id} was changed meanwhile"
+    if turn.life(heuristic_id, content_hash) == "frozen":
+        return "cancelled", f"heuristic {heuristic_id} was frozen meanwhile"
+    return None
 
 
 def _closed_to_quips(

@@ -191,7 +191,7 @@ def would_say(turn: TurnContext, *, at_break_of: str) -> bool:
     return any(
         _is_free(turn, each, at_break_of)
         and turn.now <= each.answer.expires_at
-        and restrain.stopped(turn, each.answer) is None
+        and restrain.stopped(turn, each) is None
         for each in turn.state.executive.waiting
     )
 
@@ -255,7 +255,7 @@ def _say(turn: TurnContext, ready: Sequence[Waiting]) -> None:
     """Say answers, those about one thing as one; drop the stale ones."""
     fresh: list[Waiting] = []
     for each in ready:
-        stopped = restrain.stopped(turn, each.answer)
+        stopped = restrain.stopped(turn, each)
         if turn.now > each.answer.expires_at:
             _drop(turn, each, "stale", f"stale since {each.answer.expires_at}")
         elif stopped is not None:
@@ -264,7 +264,7 @@ def _say(turn: TurnContext, ready: Sequence[Waiting]) -> None:
             fresh.append(each)
     for group in _groups(turn, fresh):
         # Asked again: what was said a moment ago may forbid the next.
-        stopped = restrain.stopped(turn, group[0].answer)
+        stopped = restrain.stopped(turn, group[0])
         if stopped is None:
             _say_as_one(turn, group)
             continue

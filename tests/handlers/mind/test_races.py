@@ -7,7 +7,7 @@ import pytest
 from handlers.mind import handle
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, ModelAsked
-from schemas.messages.controls import SessionStarted
+from schemas.messages.controls import HeuristicFrozen, SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped, HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.notes import Handled
@@ -305,3 +305,17 @@ def test_exploration_leaves_a_race_its_share() -> None:
         assert each.greedy_arm.startswith("race:")
         weighed = sum(round(1e6 * one.probability) for one in each.candidates)
         assert weighed == 1_000_000
+
+
+def test_a_rival_that_was_frozen_meanwhile_does_not_answer(scenario: Scenario) -> None:
+    """Its words were ready at the deadline; whoever froze it meant these as well."""
+    turn = begun(scenario)
+    rival = one(turn, ModelAsked).rival
+    assert rival is not None
+    scenario.control(HeuristicFrozen(heuristic_id=rival.heuristic_id))
+    ended = tick(scenario.wait(0.4))
+    dropped = one(ended, Dropped)
+
+    assert names(ended) == ["Dropped", "Handled"]
+    assert (dropped.reason, dropped.decision_id) == ("cancelled", decision_id(turn))
+    assert "frozen meanwhile" in dropped.detail

@@ -7,7 +7,9 @@ import pytest
 
 from handlers.mind.flows import waiting
 from handlers.mind.turn import Turn
+from schemas.codec.catalogue import ControlMessage
 from schemas.messages.asks import DeliveryAsked
+from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
 from schemas.messages.executive import (
     BreakSignalled,
@@ -18,6 +20,7 @@ from schemas.messages.executive import (
 from schemas.messages.notes import ControlInferred, TimerFailed
 from schemas.packs.compiled import CompiledPack
 from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.handlers.mind.test_containment import boom
@@ -305,3 +308,76 @@ def test_a_wait_that_fails_ends_its_decision(monkeypatch: pytest.MonkeyPatch) ->
     assert not scenario.mind.timers
     assert not scenario.mind.pending
     assert scenario.mind.executive.waiting == ()
+
+
+LAUNDRY_ID, WITHOUT = home().ids[0], pack(heuristic("x", "it rains", "Rain."))
+WITHDRAWN: tuple[tuple[str, ControlMessage, str], ...] = (
+    ("frozen", HeuristicFrozen(heuristic_id=LAUNDRY_ID), "frozen meanwhile"),
+    ("its pack is another", factories.pack_loaded(WITHOUT), "in force no more"),
+    (
+        "its words are others",
+        factories.pack_loaded(home(type_="question")),
+        "changed meanwhile",
+    ),
+)
+
+
+@pytest.mark.parametrize(
+    ("control", "why"), [each[1:] for each in WITHDRAWN], ids=[e[0] for e in WITHDRAWN]
+)
+def test_what_a_heuristic_had_ready_goes_with_it(
+    control: ControlMessage, why: str
+) -> None:
+    """Nothing is said, nothing fires, and the end of the decision tells why."""
+    scenario = start()
+    for compiled in (WITHOUT, home(type_="question")):
+        scenario.blobs[compiled.digest] = compiled
+    scenario.control(BUSY)
+    held = done(scenario)
+    agent = None if isinstance(control, HeuristicFrozen) else SHARED_AGENT
+    scenario.control(control, agent=agent)
+    at_break = scenario.wait(20).control(BreakSignalled())
+    dropped = one(at_break, Dropped)
+
+    assert names(at_break) == ["ControlApplied", "Dropped"]
+    assert (dropped.decision_id, dropped.reason) == (decision_id(held), "cancelled")
+    assert why in dropped.detail
+    assert scenario.mind.executive.waiting == ()
+
+
+def test_one_that_is_released_before_the_break_is_said() -> None:
+    """What counts is what holds when it would be said."""
+    scenario = start()
+    scenario.control(BUSY)
+    done(scenario)
+    scenario.control(HeuristicFrozen(heuristic_id=LAUNDRY_ID))
+    scenario.control(HeuristicFrozen(heuristic_id=LAUNDRY_ID, frozen=False))
+
+    assert "HeuristicFired" in names(scenario.wait(20).control(BreakSignalled()))
+
+
+@pytest.mark.parametrize("keep", [False, True])
+def test_an_edited_one_does_not_say_its_old_words(keep: bool) -> None:
+    """Whether or not the new ones inherit what was earned."""
+    scenario = start()
+    scenario.control(
+        HeuristicSeeded(
+            heuristic_id="h",
+            name="h",
+            domain="garden",
+            condition="the washing machine is done",
+            text="Hang it up.",
+            confidence=0.95,
+        )
+    )
+    scenario.control(BUSY)
+    held = one(done(scenario), Held)
+    edited = HeuristicEdited(
+        heuristic_id=held.answer.matched_heuristic_id or "", text="Dry it.", keep=keep
+    )
+    scenario.control(edited)
+    at_break = scenario.wait(20).control(BreakSignalled())
+
+    assert held.answer.text == "Hang it up."
+    assert one(at_break, Dropped).reason == "cancelled"
+    assert "changed meanwhile" in one(at_break, Dropped).detail
