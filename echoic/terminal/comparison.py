@@ -111,7 +111,7 @@ def _comparison(comparison: Comparison) -> Iterator[RenderableType]:
         )
         if names:
             yield marked(GATES[status], f"gates {passed}: {names}")
-    yield verdict_line(comparison.verdict, short_term_only=comparison.short_term_only)
+    yield verdict_line(comparison.verdict, comparison.reasons)
     yield indented(2, comparison.estimand)
     for reason in comparison.reasons:
         yield marked("·", reason.detail, indent=2)

@@ -31,7 +31,7 @@ def screen(
         ),
     )
     yield ""
-    yield verdict_line(difference.verdict, short_term_only=difference.short_term_only)
+    yield verdict_line(difference.verdict, difference.reasons)
     for reason in difference.reasons:
         yield marked("·", f"{reason.detail}  ({reason.code})", indent=2)
     yield ""

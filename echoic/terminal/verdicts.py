@@ -1,9 +1,11 @@
 """How verdicts and gates are painted, on every screen that has them."""
 
+from collections.abc import Iterable
+
 from rich.text import Text
 
 from echoic.terminal.screen import Part, text
-from evaluation.ope.verdicts import CLAIMS
+from evaluation.ope.verdicts import AGAINST, Reason, is_opposed, of_what
 
 _COLOURS = {"BETTER": "green", "EQUIVALENT": "green", "WORSE": "red", "INVALID": "red"}
 GATES = {
@@ -20,9 +22,10 @@ def verdict(name: str) -> Part:
     return name, _COLOURS.get(name, "yellow")
 
 
-def verdict_line(name: str, *, short_term_only: bool) -> Text:
-    """Return the line of a verdict, and whether it is one of the next outcome alone."""
-    # Only a claim can claim too much; the other verdicts need no restriction.
-    capped = "  short-term only" if short_term_only and name in CLAIMS else ""
-    colour = verdict(name)[1]
-    return text((f"VERDICT  {name}{capped}", colour))
+def verdict_line(name: str, reasons: Iterable[Reason]) -> Text:
+    """Return the line of a verdict: what it is one of, and whether what follows opposes."""
+    said, colour = f"{name} {of_what(name)}".rstrip(), verdict(name)[1]
+    if is_opposed(reasons):
+        # Not in the colour of a claim: played out, it may be the other way round.
+        said, colour = f"{said}; {AGAINST}", "yellow"
+    return text((f"VERDICT  {said}", colour))

@@ -18,13 +18,14 @@ from evaluation.compare.document import (
     Drift,
     Fact,
     Flip,
+    Holm,
     MatrixCell,
 )
 from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
 from evaluation.compare.overall import Whole
 from evaluation.compare.rows import BASELINE, closed_share, flip_share
 from evaluation.compare.sayings import Saying, Utterance, uttered
-from evaluation.compare.sentences import estimand, next_steps, would_change
+from evaluation.compare.sentences import Judged, estimand, next_steps, would_change
 from evaluation.compare.success import (
     Evidence,
     breakdown,
@@ -38,6 +39,7 @@ from evaluation.compare.words import facts_of_words
 from evaluation.ope.gates import Gate
 from evaluation.ope.results import Estimate
 from evaluation.ope.settings import SelfReplay
+from evaluation.ope.significance import among
 from evaluation.ope.verdicts import Reason, Verdict
 from schemas.values.exact_math import total
 from schemas.values.subjects import AGENT_SOURCE
@@ -56,12 +58,32 @@ VOICE = Reason(
 """Why no recording supports a value of another personality."""
 
 
-def comparison(whole: Whole, index: int) -> Comparison:
-    """Return the comparison with the challenger of this index, counted from 1."""
-    evidence = _evidence(whole, index)
-    rows = evidence.rows()
+def comparisons_of(whole: Whole) -> tuple[Comparison, ...]:
+    """Return the comparison with each challenger, corrected for their number."""
+    indices = range(1, len(whole.plan.challengers) + 1)
+    every = [_evidence(whole, index) for index in indices]
+    settings = whole.wish.estimation
+    found = [each.estimate(each.rows(), settings) for each in every]
+    p_values = [
+        None if part.has_other_voice else each.shown().difference.p_value
+        for each, part in zip(found, map(whole.strategy, indices), strict=True)
+    ]
+    # Before any sentence is made: a claim that is taken back has other sentences.
+    return tuple(
+        _comparison(whole, replace(each, others=_without(p_values, place)), estimate)
+        for place, (each, estimate) in enumerate(zip(every, found, strict=True))
+    )
+
+
+def _without(p_values: Sequence[float | None], place: int) -> tuple[float | None, ...]:
+    return (*p_values[:place], *p_values[place + 1 :])
+
+
+def _comparison(whole: Whole, evidence: Evidence, alone: Estimate) -> Comparison:
+    """Return the comparison with one challenger; `alone` is its estimate uncorrected."""
+    index, rows = evidence.challenger, evidence.rows()
     settings, challenger = whole.wish.estimation, whole.strategy(index)
-    found = evidence.estimate(rows, settings)
+    found = alone.among(evidence.others)
     shown = _of_challenger(found.shown())
     # Arms do not name the voice, so the estimator would credit one voice with what came of
     # the other.
@@ -79,17 +101,19 @@ def comparison(whole: Whole, index: int) -> Comparison:
         estimand=estimand(whole.strategy(), challenger),
         reasons=reasons,
         next=next_steps(
-            verdict,
-            rows,
-            (difference.dr, difference.se),
-            closed=_closed(whole, index, verdict, reasons),
-            short_term_only=difference.short_term_only,
-            baseline=whole.strategy(),
-            challenger=challenger,
+            Judged(
+                verdict=verdict,
+                codes=frozenset(each.code for each in reasons),
+                rows=rows,
+                difference=(difference.dr, difference.se),
+                closed=_closed(whole, index, verdict, reasons),
+                baseline=whole.strategy(),
+                challenger=challenger,
+            )
         ),
         headline=headline(found, evidence) if has_values else (),
         estimate=shown,
-        holm=None,
+        holm=_holm(shown.difference.p_value, evidence.others),
         sensitivity=tried if has_values else (),
         would_change=would_change(verdict, tried, left_out),
         calibration=calibrated(whole.results),
@@ -100,6 +124,11 @@ def comparison(whole: Whole, index: int) -> Comparison:
         **_of_flips(whole, index),
         **_of_runs(whole, index, found),
     )
+
+
+def _holm(p: float | None, others: Sequence[float | None]) -> Holm | None:
+    adjusted = among(p, others) if others else None
+    return None if p is None or adjusted is None else Holm(p=p, adjusted=adjusted)
 
 
 class _FlipFields(TypedDict):

@@ -1,10 +1,12 @@
 """Sentences of a comparison: what is asked, what would change the answer, what to do next."""
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 from evaluation.compare.document import Sensitivity, StrategyPart
 from evaluation.ope.planning import advice, recorded_from
 from evaluation.ope.rows import Observation
+from evaluation.ope.verdicts import OPPOSED, SEVERAL
 
 
 def estimand(baseline: StrategyPart, challenger: StrategyPart) -> str:
@@ -41,51 +43,92 @@ def would_change(
     )
 
 
-def next_steps(
-    verdict: str,
-    rows: Sequence[Observation],
-    difference: tuple[float | None, float | None],
-    *,
-    closed: float | None,
-    short_term_only: bool,
-    baseline: StrategyPart,
-    challenger: StrategyPart,
-) -> tuple[str, ...]:
-    """Return what to do next, with the command where there is one.
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Judged:
+    """What is known of a comparison when its next steps are named."""
 
-    `difference` is the measured one and its standard error, as far as shown. `closed` is
-    the share of what the challenger would do that no recording can show, if it is so much
-    that none decides.
-    """
-    steps = []
-    if verdict == "INVALID":
+    verdict: str
+    codes: frozenset[str]
+    """Those of the verdict's reasons."""
+    rows: Sequence[Observation]
+    difference: tuple[float | None, float | None]
+    """The measured one and its standard error, as far as shown."""
+    closed: float | None
+    """The share of what the challenger would do that no recording can show, if it is so
+    much that none decides."""
+    baseline: StrategyPart
+    challenger: StrategyPart
+
+    @property
+    def live(self) -> str:
+        """The command of a live experiment between the two."""
+        return f"`echoic ab start '{self.baseline.label}' '{self.challenger.label}'`"
+
+
+def next_steps(judged: Judged) -> tuple[str, ...]:
+    """Return what to do next, at least one step, with the command where there is one."""
+    first = _before_all(judged)
+    if first:
+        return first
+    match judged.verdict:
+        case "NOT_ENOUGH_OVERLAP" | "INCONCLUSIVE":
+            return _to_decide(judged)
+        case _:
+            return (_of_a_claim(judged),)
+
+
+def _before_all(judged: Judged) -> tuple[str, ...]:
+    """Return the steps where no recording of this kind would help; empty elsewhere."""
+    if judged.verdict == "INVALID":
         return ("find the cause first: `echoic replay verify`",)
-    if challenger.has_other_voice:
+    if judged.challenger.has_other_voice:
         return ("try both voices live: `echoic ab start`",)
-    if baseline.config_hash == challenger.config_hash:
+    if judged.baseline.config_hash == judged.challenger.config_hash:
         return ("these are one and the same: name another to compare with",)
-    live = f"`echoic ab start '{baseline.label}' '{challenger.label}'`"
-    if closed is not None:
+    if judged.closed is not None:
         return (
-            f"no recording decides it: {closed:.1%} of what {challenger.label} would do"
+            f"no recording decides it: {judged.closed:.1%} of what"
+            f" {judged.challenger.label} would do"
             " differs at critical occasions, where exploration tries nothing",
-            f"a live experiment tells: {live}",
+            f"a live experiment tells: {judged.live}",
         )
-    if not rows:
+    if not judged.rows:
         # Characters decide by layers, and exploration draws for strategies alone.
         return (
             "no recording decides it: no decision asked a strategy, as none of a"
             " character's does; the facts are all that can be compared",
         )
-    if verdict in ("NOT_ENOUGH_OVERLAP", "INCONCLUSIVE"):
-        steps.append(f"to decide it, record {advice(recorded_from(rows), *difference)}")
-        steps.append(
-            "challenger exploration at 0.2: `ECHOIC_EXPLORATION_RATE=0.2"
-            f" ECHOIC_EXPLORATION_CHALLENGER='{challenger.label}' echoic up`"
+    return ()
+
+
+def _to_decide(judged: Judged) -> tuple[str, ...]:
+    if SEVERAL in judged.codes:
+        # Sessions that made it the best of several would be counted for it twice.
+        return (
+            f"compare {judged.challenger.label} alone, with sessions that are recorded"
+            " from now on: on those it is one test, and not the best of several",
+            f"or play it: {judged.live}",
         )
-    if short_term_only or verdict in ("BETTER", "EQUIVALENT"):
-        steps.append(
-            "the long run is not identified by a replay, a live experiment tells it:"
-            f" {live}"
+    return (
+        "to decide it, record"
+        f" {advice(recorded_from(judged.rows), *judged.difference)}",
+        "challenger exploration at 0.2: `ECHOIC_EXPLORATION_RATE=0.2"
+        f" ECHOIC_EXPLORATION_CHALLENGER='{judged.challenger.label}' echoic up`",
+    )
+
+
+def _of_a_claim(judged: Judged) -> str:
+    if OPPOSED in judged.codes:
+        return (
+            "do not go by this alone: later outcomes speak against it; play it:"
+            f" {judged.live}"
         )
-    return tuple(steps)
+    if judged.verdict == "WORSE":
+        return (
+            f"keep {judged.baseline.label} for single decisions; whole sessions may go"
+            f" the other way, which no replay tells: play it: {judged.live}"
+        )
+    return (
+        "how whole sessions would go, and what follows later, no replay tells: play it:"
+        f" {judged.live}"
+    )

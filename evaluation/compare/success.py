@@ -52,6 +52,8 @@ class Evidence:
     outcomes: Outcomes
     self_replay: SelfReplay
     cassette_hit_rate: float | None = None
+    others: tuple[float | None, ...] = ()
+    """The p-values of the other challengers, for which every verdict is corrected."""
 
     def rows(self, outcomes: Outcomes | None = None) -> list[Observation]:
         """Return the estimator's rows, with these outcomes in place of the recorded ones."""
@@ -73,6 +75,7 @@ class Evidence:
                 settings,
                 self_replay=self.self_replay,
                 cassette_hit_rate=self.cassette_hit_rate,
+                others=self.others,
             )
         except ObservationError:
             if self.self_replay.is_identical:

@@ -42,6 +42,16 @@ class CarryOver:
         return self.p_value < self.alpha
 
 
+@dataclass(frozen=True, slots=True)
+class Later:
+    """How far the target moves later outcomes, in outcome units."""
+
+    next: float
+    """The outcome of the decision after."""
+    lasting: float
+    """Summed over the rest of a session, if the effect did not fade."""
+
+
 def carry_over(columns: Columns, *, alpha: float = ALPHA) -> CarryOver | None:
     """Test for carry-over; None if the log has too few testable pairs or sessions.
 
@@ -65,6 +75,25 @@ def carry_over(columns: Columns, *, alpha: float = ALPHA) -> CarryOver | None:
     t = effect / se if se > 0.0 else (0.0 if effect == 0.0 else inf)
     p = p_value(t, len(sessions) - 1)
     return CarryOver(effect, se, p, len(first), len(sessions), alpha)
+
+
+def later(columns: Columns) -> Later | None:
+    """Return how far the target moves later outcomes; None where no effect was found.
+
+    It is the effect of having spoken times how much oftener the target speaks.
+    """
+    found = carry_over(columns)
+    if found is None or not found.is_significant:
+        return None
+    silent = np.unique(columns.arm[columns.responded == 0])
+    ours, theirs = (
+        float(odds.probability[np.isin(odds.arm, silent)].sum()) / columns.rows
+        for odds in (columns.target, columns.baseline)
+    )
+    moved = found.effect * (theirs - ours)
+    # On average half of a session's other decisions come after one.
+    left = (columns.rows / columns.sessions - 1.0) / 2.0
+    return Later(moved, moved * left)
 
 
 def _is_testable(columns: Columns) -> Flags:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from evaluation.ope import gates
 from evaluation.ope.bounds import difference_bounds, value_bounds
-from evaluation.ope.carryover import carry_over
+from evaluation.ope.carryover import carry_over, later
 from evaluation.ope.columns import Columns, columns_of
 from evaluation.ope.compared import Compared, Side, compare, filled
 from evaluation.ope.estimators import rarer_share
@@ -26,6 +26,7 @@ from evaluation.ope.verdicts import (
     Verdict,
     conclude,
     of_interval,
+    opposing,
 )
 from evaluation.ope.weight_diagnostics import uniform_z
 
@@ -39,20 +40,24 @@ def estimate(
     *,
     self_replay: SelfReplay | None = None,
     cassette_hit_rate: float | None = None,
+    others: Sequence[float | None] = (),
 ) -> Estimate:
     """Estimate both strategies and their difference.
 
     `self_replay` and `cassette_hit_rate` (in [0, 1]) add a gate each, where they are known.
+    `others` are the p-values of other targets compared on the same log, uncorrected: a
+    claim that may be luck among that many is taken back (`Estimate.among`).
 
     Raises:
         ObservationError: a row cannot be true, a decision comes twice, or there is none.
     """
-    return estimate_of(
+    found = estimate_of(
         columns_of(observations),
         settings or EstimationSettings(),
         self_replay=self_replay,
         cassette_hit_rate=cassette_hit_rate,
     )
+    return found.among(others)
 
 
 def estimate_of(
@@ -145,6 +150,10 @@ def _difference(
         notes=tuple(_notes(compared, around)),
     )
     verdict, reasons = conclude(evidence, margin)
+    at_once = compared.dr if shown else None
+    opposed = opposing(verdict, at_once, later(compared.columns), margin)
+    if opposed is not None:
+        reasons = (*reasons, opposed)
     return DifferenceEstimate(
         ips=_difference_of(compared, compared.ips) if shown else None,
         snips=_difference_of(compared, compared.snips) if shown else None,

@@ -4,11 +4,13 @@ Field names are those of the document. `withheld` marks values that a gate holds
 `as_json` gives null for them.
 """
 
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from typing import Any, TypeVar
 
+from evaluation.ope import significance
 from evaluation.ope.gates import Gate
-from evaluation.ope.verdicts import Reason, Verdict
+from evaluation.ope.verdicts import OPPOSED, SEVERAL, Reason, Verdict
 
 Range = tuple[float, float]
 
@@ -83,6 +85,30 @@ class Estimate:
             baseline=_shown(self.baseline, "dm"),
             difference=_shown(self.difference, "p_value"),
         )
+
+    def among(self, others: Sequence[float | None]) -> "Estimate":
+        """Return the estimate as it stands beside others on the same log.
+
+        `others` are their p-values, uncorrected. BETTER and WORSE become INCONCLUSIVE if
+        Holm's adjusted p-value exceeds `significance.ALPHA`. EQUIVALENT stays: the p-value
+        is that of a difference, and a missing one is not found by luck in searching.
+        """
+        difference = self.difference
+        adjusted = significance.among(difference.p_value, others)
+        is_claim = difference.verdict in (Verdict.BETTER, Verdict.WORSE)
+        if not is_claim or adjusted is None or adjusted <= significance.ALPHA:
+            return self
+        deciding, *rest = difference.reasons
+        reason = Reason(
+            SEVERAL,
+            f"{deciding.detail}, but p = {difference.p_value:.3g} becomes {adjusted:.3g}"
+            f" once all {len(others) + 1} challengers are counted",
+        )
+        kept = (each for each in rest if each.code != OPPOSED)
+        corrected = replace(
+            difference, verdict=Verdict.INCONCLUSIVE, reasons=(reason, *kept)
+        )
+        return replace(self, difference=corrected)
 
     def as_json(self, *, all_shown: bool = False) -> dict[str, dict[str, object]]:
         """Return the document with `target`, `baseline` and `difference`.

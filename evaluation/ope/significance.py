@@ -5,7 +5,16 @@ of any false rejection by the level of a single test, whatever the tests' depend
 challengers on one log have. Raw and adjusted values are shown side by side.
 """
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+
+ALPHA = 0.05
+"""Above this adjusted p-value a difference may be luck among several challengers."""
+
+
+def among(p: float | None, others: Sequence[float | None]) -> float | None:
+    """Return Holm's adjusted value of one p-value among others; None if it has none."""
+    named = {str(place): each for place, each in enumerate(others)}
+    return holm({"": p, **named})[""]
 
 
 def holm(p_values: Mapping[str, float | None]) -> dict[str, float | None]:

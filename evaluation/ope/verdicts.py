@@ -5,10 +5,11 @@ leaves it open (INCONCLUSIVE), then EQUIVALENT before BETTER and WORSE, since a 
 too small to matter does not matter, however certain its sign.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
 
+from evaluation.ope.carryover import Later
 from evaluation.ope.gates import Gate
 from evaluation.ope.intervals import Interval
 
@@ -53,6 +54,12 @@ CLAIMS = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
 
 SHORT_TERM = "short_term_only"
 """The code of the reason that limits a verdict to the next outcome, not the long run."""
+
+OPPOSED = "later_outcomes_oppose"
+"""The code of the reason that what a claim gains at once is lost at the next decision."""
+
+SEVERAL = "several_challengers"
+"""The code of the reason that a claim may be luck among several challengers."""
 
 CODES = {
     "self_replay": "self_replay_differs",
@@ -108,6 +115,46 @@ def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, 
     ]
     reasons = [reason, *gates] if reason is not None else gates
     return verdict, (*reasons, *evidence.notes)
+
+
+def of_what(verdict: str) -> str:
+    """Return in words what a verdict is one of; empty where it is one of the log."""
+    return "" if verdict == Verdict.INVALID else "in the moment"
+
+
+AGAINST = "later outcomes speak against it"
+"""What is said beside a claim that later outcomes oppose."""
+
+
+def is_opposed(reasons: Iterable[Reason]) -> bool:
+    """Tell whether later outcomes speak against the verdict that has these reasons."""
+    return any(each.code == OPPOSED for each in reasons)
+
+
+def opposing(
+    verdict: str, at_once: float | None, later: Later | None, margin: float
+) -> Reason | None:
+    """Return the reason that later outcomes may reverse a claim; None if they do not.
+
+    `at_once` is the difference that is claimed. How fast such an effect fades no log of one
+    strategy tells, so it counts as if it lasted to the end of its session.
+    """
+    if later is None or at_once is None or verdict not in CLAIMS:
+        return None
+    played_out = at_once + later.lasting
+    is_against = {
+        Verdict.BETTER: played_out < 0.0,
+        Verdict.WORSE: played_out > 0.0,
+        Verdict.EQUIVALENT: abs(played_out) > margin,
+    }[Verdict(verdict)]
+    if not is_against:
+        return None
+    return Reason(
+        OPPOSED,
+        f"the target moves the outcome of the decision after by {later.next:+.3f}; if that"
+        f" lasted as long as a session, by {later.lasting:+.3f}, against"
+        f" {at_once:+.3f} at once: played out, it may be the other way round",
+    )
 
 
 _WEIGHT = {"invalid": 3, "refused": 2, "caution": 1, "ok": 0}

@@ -78,7 +78,8 @@ def effect(row: Comparison | Headline | Sensitivity | Breakdown) -> Effect:
     """Return the difference that a part of the document is about."""
     match row:
         case Comparison():
-            found, tone = row.estimate.difference, verdict_sign(row.verdict).tone
+            found = row.estimate.difference
+            tone = verdict_sign(row.verdict, row.reasons).tone
             return Effect(found.dr, found.ci, found.bounds, tone)
         case Headline(delta=float(), ci=(low, high)):
             # Coloured only where the whole interval is on one side of zero.

@@ -4,14 +4,15 @@ What is not known is never written as a number, and no sign is left to guess.
 """
 
 import re
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
 from math import isfinite
 from os.path import commonprefix
 from typing import Any, Literal
 
 from echoic.web.environment import brief
 from evaluation.compare.document import DivergencePart, Fact, Headline
+from evaluation.ope.verdicts import Reason, is_opposed, of_what
 
 UNKNOWN = "\N{EN DASH}"
 
@@ -86,9 +87,11 @@ _DECIMALS = ((1.0, 3), (10.0, 2), (1000.0, 1), (float("inf"), 0))
 """How many decimals are written of what is less than that."""
 
 
-def verdict_sign(verdict: str) -> Sign:
+def verdict_sign(verdict: str, reasons: Iterable[Reason] = ()) -> Sign:
     """Return how a verdict shows; one that is not known shows by its own name."""
-    return VERDICTS.get(verdict, Sign("◇", label(verdict), "open"))
+    sign = VERDICTS.get(verdict, Sign("◇", label(verdict), "open"))
+    # What may be the other way round, once played out, is painted as no claim.
+    return replace(sign, tone="open") if is_opposed(reasons) else sign
 
 
 def gate_sign(status: str) -> Sign:
@@ -239,8 +242,8 @@ def _plain(size: float) -> str:
 FILTERS: dict[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
-        verdict_sign, gate_sign, label, capitalised, gate_name, class_name, short_id,
-        number, signed, interval, percent, counted, moment, notes, around_difference,
-        asdict,
+        verdict_sign, of_what, is_opposed, gate_sign, label, capitalised, gate_name,
+        class_name, short_id, number, signed, interval, percent, counted, moment, notes,
+        around_difference, asdict,
     )
 }  # fmt: skip

@@ -12,7 +12,7 @@ from markupsafe import Markup
 from echoic.web.environment import environment
 from echoic.web.report import drawings, figures, flips, format
 from evaluation.compare.document import Document
-from evaluation.ope.verdicts import CLAIMS
+from evaluation.ope.verdicts import AGAINST
 
 POLICY = (
     "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline';"
@@ -34,7 +34,7 @@ def templates() -> Environment:
         "policy": POLICY,
         "css": _inlined("page.css"),
         "script": _inlined("page.js"),
-        "claims": CLAIMS,
+        "against": AGAINST,
         "kinds": format.KINDS,
         "statuses": flips.STATUSES,
         **figures.GLOBALS,

@@ -8,15 +8,18 @@ import orjson
 import pytest
 
 from echoic.embedders import embedder
+from evaluation.compare import success
 from evaluation.compare.document import Document
 from evaluation.compare.document_of import document
 from evaluation.compare.overall import Wish
 from evaluation.compare.session import Plan, SessionResult, compared
+from evaluation.ope.estimate import estimate
 from evaluation.ope.settings import EstimationSettings
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import spec
 from replay.recording.source import Recording, from_file
 from schemas.messages.experiments import Variant
+from tests.evaluation.ope.samples import explored
 from tests.replay.scenarios import WordsEmbedder, recording_of_scenario
 from tests.replay.test_personality import lived
 
@@ -194,3 +197,28 @@ def test_several_challengers_are_counted(evening: Recording) -> None:
 
     labels = [each.challenger.label for each in found.comparisons]
     assert labels == [DARING, "silent"]
+
+
+def test_a_claim_taken_back_has_the_sentences_of_what_is_open(
+    evening: Recording, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """p = .03 twice: neither is a claim, and nothing said of one is said of them."""
+    alone = estimate(explored(), EstimationSettings(resamples=200))
+    luck = replace(alone, difference=replace(alone.difference, p_value=0.03))
+    monkeypatch.setattr(
+        success, "estimate", lambda *_, others=(), **__: luck.among(others)
+    )
+    results = [result(evening, DARING, "silent")]
+
+    both = document_of(results, DARING, "silent")
+    one = document_of([result(evening, DARING)], DARING)
+
+    assert [each.verdict for each in one.comparisons] == ["BETTER"]
+    for found in both.comparisons:
+        assert found.verdict == found.estimate.difference.verdict == "INCONCLUSIVE"
+        assert found.holm is not None
+        assert found.holm.adjusted == pytest.approx(0.06)
+        assert found.reasons[0].code == "several_challengers"
+        assert found.next[0].startswith(f"compare {found.challenger.label} alone")
+        # Tried under the same correction, so no assumption seems to change it.
+        assert {each.verdict for each in found.sensitivity} == {"INCONCLUSIVE"}

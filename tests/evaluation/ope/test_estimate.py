@@ -342,3 +342,42 @@ def test_an_arm_that_is_never_wanted_changes_nothing():
     named = [replace(r, target={**r.target, "z": 0.0}) for r in log]
 
     assert estimate(log, QUICK) == estimate(named, QUICK)
+
+
+@pytest.mark.parametrize(
+    ("p", "others", "expected"),
+    [
+        (0.03, (), "BETTER"),
+        (0.03, (None,), "BETTER"),
+        (0.02, (0.5,), "BETTER"),
+        (0.03, (0.5,), "INCONCLUSIVE"),
+        (0.03, (0.001,), "BETTER"),
+        (0.02, (0.5, 0.4), "INCONCLUSIVE"),
+    ],
+)
+def test_a_claim_is_corrected_for_others_on_the_same_log(p, others, expected):
+    """As Holm has it, whoever asks; what was not tested does not count."""
+    alone = estimate(explored(), QUICK)
+    luck = replace(alone, difference=replace(alone.difference, p_value=p))
+
+    found = luck.among(others)
+
+    assert found.difference.verdict == expected
+    taken_back = expected == "INCONCLUSIVE"
+    assert ("several_challengers" in codes(found)) is taken_back
+    # All else stays, and a claim that never was one has nothing to lose.
+    assert found.difference.ci == alone.difference.ci
+    assert found.among(others).difference.verdict == expected
+
+
+def test_the_estimate_itself_counts_the_others():
+    """What is clear alone is not, once it is told of enough others."""
+    rows = explored(gain=0.1)
+    alone = estimate(rows, QUICK).difference
+
+    told = estimate(rows, QUICK, others=[0.9] * 20).difference
+
+    assert alone.verdict == "BETTER"
+    assert 0.0025 < point(alone.p_value) < 0.05
+    assert told.verdict == "INCONCLUSIVE"
+    assert told.reasons[0].code == "several_challengers"

@@ -5,7 +5,7 @@ import pytest
 
 from evaluation.ope.estimate import estimate
 from evaluation.ope.settings import EstimationSettings
-from evaluation.ope.verdicts import Verdict
+from evaluation.ope.verdicts import Verdict, is_opposed
 from tests.evaluation.simulators import annoyance
 from tests.evaluation.simulators.annoyance import at_random, long_run_value, while_calm
 
@@ -64,3 +64,23 @@ def test_is_not_downgraded_without_carry_over():
 
         assert found.verdict is Verdict.BETTER
     assert downgraded <= 2
+
+
+def test_a_claim_that_living_by_it_reverses_is_told_so():
+    """Always answering is BETTER in each of 8 logs, and each says what speaks against it."""
+    for seed in range(8):
+        found = told([3, seed], ALWAYS).difference
+
+        assert found.verdict is Verdict.BETTER
+        assert is_opposed(found.reasons)
+
+
+def test_nothing_speaks_against_what_lasts_for_no_one():
+    """Without carry-over, but for chance; and never where one speaks less, and gains."""
+    opposed = 0
+    for seed in range(8):
+        found = told([4, seed], ALWAYS, is_lasting=False).difference
+        opposed += is_opposed(found.reasons)
+
+        assert not is_opposed(told([3, seed], while_calm).difference.reasons)
+    assert opposed <= 2

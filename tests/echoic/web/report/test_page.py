@@ -104,7 +104,7 @@ def test_the_verdict_is_readable_without_script_and_colour() -> None:
     (comparison,) = document.comparisons
     words = taken_apart(render(document)).words
 
-    assert "\N{BLACK UP-POINTING TRIANGLE} Better short-term only" in words
+    assert "\N{BLACK UP-POINTING TRIANGLE} Better in the moment" in words
     assert comparison.estimand in words
     assert "+0.075 95 % interval +0.016 to +0.134" in words
     for reason in comparison.reasons:
