@@ -1,15 +1,28 @@
 """`echoic config`: the settings in force, and where each came from."""
 
-from echoic.cli.options import Call, new_app
-from echoic.config.load import shown
-from echoic.config.options import OPTIONS
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Annotated
 
-app = new_app("config", "The settings and where they come from.")
+import typer
+
+from echoic.cli.options import Call, Json, new_app
+from echoic.config import sources
+from echoic.config import trust as trusting
+from echoic.config.load import concealed, shown
+from echoic.config.options import OPTIONS
+from echoic.errors import FINDING
+from echoic.terminal.output import note
+
+app = new_app("config", "The settings, where they come from, and whose are obeyed.")
+
+Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Else the current one.")]
 
 
 @app.callback()
 def _group() -> None:
-    """The settings and where they come from."""
+    """The settings, where they come from, and whose are obeyed."""
 
 
 @app.command()
@@ -31,6 +44,57 @@ def show(call: Call, origin: bool = False) -> None:
     else:
         cells = [row[: len(header)] for row in rows]
         call.show_rows(rows, header, cells)
+
+
+@app.command()
+def trust(folder: Folder = Path()) -> None:
+    """Obey all that a folder's `echoic.toml` says, until the file changes.
+
+    Without it, what there runs a program, loads files, sends data or opens a port does not
+    count. It says which settings these are; packs in the folder `packs` are loaded, too.
+
+    Example: `echoic config trust`.
+    """
+    content = trusting.content_of(folder)
+    given = sources.parsed(folder / trusting.FILE, content or b"")
+    now = {
+        each: given.value(each) for each in OPTIONS if each.needs_trust_in(given.values)
+    }
+    trusting.trust(folder, content, os.environ)
+    print(f"{folder.resolve()} is trusted until its {trusting.FILE} changes")
+    for option, value in now.items():
+        print(f"  {option.reach}: {option.name} = {_text(concealed(option, value))}")
+
+
+@app.command()
+def trusted(as_json: Json = False) -> None:
+    """List the folders that are trusted.
+
+    Example: `echoic config trusted`.
+    """
+    known = trusting.trusted(os.environ)
+    rows = [{"folder": path, "state": _state(Path(path), known)} for path in known]
+    cells = ((row["folder"], row["state"]) for row in rows)
+    Call(as_json=as_json).show_rows(rows, ("folder", "state"), cells, "no folder")
+
+
+@app.command()
+def distrust(folder: Folder = Path()) -> None:
+    """Trust a folder no longer.
+
+    Example: `echoic config distrust ~/games/cave`.
+    """
+    if not trusting.distrust(folder, os.environ):
+        note(f"{folder.resolve()} was not trusted")
+        raise typer.Exit(FINDING)
+    print(f"{folder.resolve()} is not trusted any more")
+
+
+def _state(folder: Path, known: Mapping[str, str]) -> str:
+    if not folder.is_dir():
+        return "gone"
+    content = trusting.content_of(folder)
+    return "trusted" if trusting.is_trusted(folder, content, known) else "changed since"
 
 
 def _text(value: object) -> str:

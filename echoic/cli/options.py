@@ -14,6 +14,7 @@ from rich.console import RenderableType
 from rich.table import Column
 
 from echoic.config.load import Settings, load
+from echoic.terminal.called import as_typed
 from echoic.terminal.output import note, print_json, show, show_list
 from echoic.terminal.screen import Terminal, table, words
 
@@ -194,6 +195,8 @@ def settings_of(
     found = load({"data": None if data is None else str(data), "agent": agent, **given})
     for each in found.ignored:
         note(f"echoic: {each}; it is ignored")
+    if found.withheld:
+        note(f"echoic: {as_typed(found.withheld)}")
     if found["strategies.modules"]:
         # Imported here: most commands decide nothing, and should start at once.
         from handlers.mind.strategies import plugin

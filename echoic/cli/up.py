@@ -29,6 +29,7 @@ from echoic.client.instance_note import (
     still_s,
     write_note,
 )
+from echoic.config import trust
 from echoic.config.load import Settings
 from echoic.errors import FINDING, NotRunningError
 from echoic.run.process import keep_private, log_to_stderr
@@ -58,8 +59,8 @@ def up(
 ) -> None:
     """Start an instance: a broker, a database and the mind.
 
-    Where no pack is named, here or in the settings, those in the folder `packs` are loaded,
-    but none that makes characters.
+    Where no pack is named, here or in the settings, those in the folder `packs` are loaded
+    if you trust the folder you are in, but none that makes characters.
 
     Examples: `echoic up`, `echoic up --detach --pack packs/survival`.
 
@@ -68,14 +69,12 @@ def up(
         pack: A pack to load, for all agents.
         workers: In how many processes the mind runs; auto: one a processor.
     """
-    from echoic.packs.load import for_everybody
-
     packs = None if pack is None else [str(folder) for folder in pack]
     settings = settings_of(
         call.data, call.agent, packs=packs, worker__processes=workers
     )
     if not settings.packs:
-        packs = [str(folder) for folder in for_everybody(Path(settings.pack_folder))]
+        packs = _packs_found(settings)
         settings = replace(settings, packs=tuple(packs))
         if packs:
             note("packs: " + ", ".join(packs))
@@ -88,6 +87,28 @@ def up(
     else:
         log_to_stderr()
         asyncio.run(_run(settings))
+
+
+def _packs_found(settings: Settings) -> list[str]:
+    """Return the packs that are loaded without being named, as paths.
+
+    A pack stays in force, and models are told of it: one that merely lies here counts where
+    the program's own packs are, or in a folder that is trusted, as settings do.
+    """
+    from echoic.packs.bundled import PACKS
+    from echoic.packs.load import for_everybody
+
+    folder = Path(settings.pack_folder)
+    found = [str(each) for each in for_everybody(folder)]
+    is_named = settings.origins["pack_folder"] != "default"
+    if is_named or folder.resolve() == PACKS.resolve() or trust.is_obeyed(Path()):
+        return found
+    if found:
+        note(
+            f"not loaded, as this folder is not trusted: {', '.join(found)}\n  → "
+            + as_typed(f"echoic config trust, or echoic up --pack {found[0]}")
+        )
+    return []
 
 
 @app.command()

@@ -2,27 +2,24 @@
 
 Precedence: flag, `ECHOIC_*` and the other variables of `echoic.config.options`,
 `./echoic.toml`, `$XDG_CONFIG_HOME/echoic/config.toml`, default. Each value keeps its
-origin. Those that shape the mind are recorded in the log, and replays read them there.
+origin. Of `./echoic.toml` in a folder that is not trusted some do not count
+(`echoic.config.trust`). Those that shape the mind are recorded in the log, and replays
+read them there.
 """
 
 import os
-import tomllib
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
+from echoic.config import sources
 from echoic.config.option import Option, Value, default_data
 from echoic.config.options import OPTIONS, OWN, Content, Silent
-from echoic.errors import DEBUG, SettingsError, meant
+from echoic.config.sources import Source
 from schemas.values.learning_settings import SEED_LEARNING
 from schemas.values.setting import recorded
 from schemas.values.settings import EDITION, MatchLimits, MindSettings
-
-PREFIX = "ECHOIC_"
-
-IN_FILE = "_FILE"
-"""After the variable of a secret: the file that holds it."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -67,6 +64,8 @@ class Settings:
     """Origins of the values by option name, in words."""
     ignored: tuple[str, ...] = ()
     """Variables with our prefix that set nothing, in words; maybe of another version."""
+    withheld: str | None = None
+    """What of the folder's own file does not count, and what to do, in words."""
 
     def __getitem__(self, name: str) -> Any:
         """Return the value of an option by its name."""
@@ -87,8 +86,10 @@ def load(
         SettingsError: one is unknown, or its value is not allowed.
     """
     environment = os.environ if environment is None else environment
-    sources = _sources(flags or {}, environment, folder or Path.cwd())
-    return _in_force(sources, _ignored(environment))
+    here, withheld = sources.folders_own(folder or Path.cwd(), environment)
+    found = sources.in_order(flags or {}, environment, here)
+    settings = _in_force(found, sources.ignored(environment))
+    return replace(settings, withheld=withheld)
 
 
 def defaults() -> Settings:
@@ -96,12 +97,12 @@ def defaults() -> Settings:
     return _in_force([])
 
 
-def _in_force(sources: "Sequence[_Source]", ignored: tuple[str, ...] = ()) -> Settings:
+def _in_force(ordered: Sequence[Source], ignored: tuple[str, ...] = ()) -> Settings:
     values: dict[str, Any] = {}
     origins: dict[str, str] = {}
     for option in OPTIONS:
-        # Sources are in order of precedence, so the first that has the option wins.
-        found = next((source for source in sources if source.has(option)), None)
+        # In order of precedence, so the first that has the option wins.
+        found = next((source for source in ordered if source.has(option)), None)
         values[option.name] = found.value(option) if found else option.default
         origins[option.name] = found.origin(option) if found else "default"
     own = {option.field: values.pop(option.name) for option in OWN}
@@ -156,137 +157,14 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
 
 def shown(settings: Settings, option: Option) -> Value:
     """Return an option's value without secrets: no keys, no passwords in addresses."""
-    value: Value = settings[option.name]
+    return concealed(option, settings[option.name])
+
+
+def concealed(option: Option, value: Value) -> Value:
+    """Return a value of an option without secrets."""
     if not (option.secret and isinstance(value, str)):
         return value
     scheme, separator, rest = value.partition("://")
     if not separator:
         return "…"
     return f"{scheme}://…@{rest.rpartition('@')[2]}" if "@" in rest else value
-
-
-@dataclass(frozen=True, slots=True)
-class _Source:
-    """One source of values, by option name."""
-
-    values: Mapping[str, object]
-    places: Mapping[str, str]
-    """Where each value stands, in words, by option name."""
-
-    def has(self, option: Option) -> bool:
-        return option.name in self.values
-
-    def origin(self, option: Option) -> str:
-        return self.places[option.name]
-
-    def value(self, option: Option) -> Value:
-        raw = self.values[option.name]
-        try:
-            return option.parse(raw)
-        except ValueError as allowed:
-            place = self.origin(option)
-            raise SettingsError(
-                f"{place}: {option.name} = {raw!r} is not allowed: give {allowed}",
-                next_step=f"correct the {place}; docs/settings.md lists what there is",
-                # The ValueError only carries what is allowed.
-            ) from None
-
-
-def _sources(
-    flags: Mapping[str, object], environment: Mapping[str, str], folder: Path
-) -> list[_Source]:
-    """Return every source, in order of precedence."""
-    given = {name: value for name, value in flags.items() if value is not None}
-    home = environment.get("XDG_CONFIG_HOME") or str(Path.home() / ".config")
-    return [
-        _Source(given, {name: _flag(name) for name in given}),
-        _variables(environment),
-        _file(folder / "echoic.toml"),
-        _file(Path(home) / "echoic" / "config.toml"),
-    ]
-
-
-def _flag(name: str) -> str:
-    return "flag --" + name.replace(".", "-").replace("_", "-")
-
-
-def _variables(environment: Mapping[str, str]) -> _Source:
-    values: dict[str, object] = {}
-    places: dict[str, str] = {}
-    for option in OPTIONS:
-        # An empty variable counts as none given, as in a shell.
-        for name in option.variables:
-            if environment.get(name):
-                values[option.name] = environment[name]
-                places[option.name] = f"variable {name}"
-                break
-            # Containers and systemd hand secrets over in files, which `ps` does not show.
-            if option.secret and (path := environment.get(name + IN_FILE)):
-                values[option.name] = _secret(Path(path), name + IN_FILE)
-                places[option.name] = f"file {path}"
-                break
-    return _Source(values, places)
-
-
-def _ignored(environment: Mapping[str, str]) -> tuple[str, ...]:
-    """Return a message for each variable with our prefix that sets nothing."""
-    known = {variable for option in OPTIONS for variable in option.variables}
-    known |= {
-        variable + IN_FILE
-        for option in OPTIONS
-        if option.secret
-        for variable in option.variables
-    }
-    # Reported, not refused: the environment may serve several versions; a file is ours
-    # alone.
-    return tuple(
-        _no_such("environment", name, known)
-        for name in sorted(environment)
-        if name.startswith(PREFIX) and name not in known and name != DEBUG
-    )
-
-
-def _secret(path: Path, variable: str) -> str:
-    try:
-        return path.read_text(encoding="utf-8").strip()
-    except (OSError, ValueError) as error:
-        raise SettingsError(
-            f"{variable} names {str(path)!r}, which cannot be read: {error}",
-            next_step=f"correct or unset {variable}",
-        ) from error
-
-
-def _file(path: Path) -> _Source:
-    try:
-        with path.open("rb") as file:
-            tables = tomllib.load(file)
-    except FileNotFoundError:
-        return _Source({}, {})
-    # RecursionError: tomllib descends once for each level of nested arrays.
-    except (OSError, ValueError, RecursionError) as error:
-        raise SettingsError(
-            f"{path} cannot be read: {error}", next_step=f"correct or remove {path}"
-        ) from error
-    values = dict(_flat(tables))
-    known = {option.name for option in OPTIONS}
-    for name in values:
-        if name not in known:
-            raise SettingsError(
-                _no_such(str(path), name, known),
-                next_step="docs/settings.md lists what there is",
-            )
-    return _Source(values, dict.fromkeys(values, f"file {path}"))
-
-
-def _flat(table: Mapping[str, Any], prefix: str = "") -> Iterator[tuple[str, object]]:
-    """Yield tables as dotted names with their values; `biases` is itself a value."""
-    for key, value in table.items():
-        name = prefix + key
-        if isinstance(value, dict) and name != "biases":
-            yield from _flat(value, name + ".")
-        else:
-            yield name, value
-
-
-def _no_such(place: str, name: str, known: set[str]) -> str:
-    return f"{place}: there is no setting {name!r}{meant(name, known)}"

@@ -6,12 +6,13 @@ a flag or variable, and raises `ValueError` with a description of what is allowe
 
 import os
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
 from schemas.values import timezones
 from schemas.values.executive_settings import HOURS
+from schemas.values.setting import Reach
 from schemas.values.subjects import is_agent, is_token
 
 MOST_BIAS = 0.1
@@ -34,6 +35,17 @@ class Option:
     """Well-known variables of other programs that set it, too, weaker than our own."""
     secret: bool = False
     """Whether it may hold a password, which is then hidden."""
+    reach: Reach | None = None
+    """What it can do besides shaping decisions, as `Setting.reach` has it."""
+
+    @property
+    def needs_trust(self) -> bool:
+        """Whether a folder's own file sets it only where its user trusts the folder."""
+        return self.reach not in (None, "nothing")
+
+    def needs_trust_in(self, given: Mapping[str, object]) -> bool:
+        """Tell whether it is among what is given by name, and needs trust."""
+        return self.needs_trust and self.name in given
 
     @property
     def variable(self) -> str:

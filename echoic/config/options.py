@@ -23,18 +23,25 @@ Content = Literal["auto", "on", "off"]
 """Whether traces hold what people wrote and models said."""
 
 OWN: tuple[Option, ...] = (
-    Option("data", forms.folder, None, "The folder of the instance: log, database, traces."),
-    Option("agent", forms.agent, "companion", "Which companion commands are about."),
+    Option(
+        "data", forms.folder, None,
+        "The folder of the instance: log, database, traces.", reach="loads",
+    ),
+    Option(
+        "agent", forms.agent, "companion", "Which companion commands are about.",
+        reach="nothing",
+    ),
     Option(
         "nats.url", forms.url("nats", "tls"), None,
         "A broker of yours; without it `up` starts one in the data folder. The nodes of a"
         " cluster are divided by commas: tls://user:password@a:4222,b:4222.",
-        also=("NATS_URL",), secret=True,
+        also=("NATS_URL",), secret=True, reach="sends",
     ),
     Option(
         "nats.ca", forms.file, None,
         "The certificate of the authority that a broker at tls:// is to be trusted by;"
         " without it those that the system trusts.",
+        reach="loads",
     ),
     Option(
         "nats.replicas", forms.whole(1, 5), 1,
@@ -49,38 +56,44 @@ OWN: tuple[Option, ...] = (
     Option(
         "nats.mqtt", forms.listen, None,
         "Where the embedded broker listens for MQTT 3.1.1, such as 127.0.0.1:1883.",
+        reach="listens",
     ),
     Option(
         "nats.websocket", forms.listen, None,
         "Where it listens for NATS over WebSockets, such as 127.0.0.1:8443.",
+        reach="listens",
     ),
     Option(
         "nats.origins", forms.texts, (),
         "Whose web pages may connect there, such as https://example.org; else those of any.",
+        reach="listens",
     ),
     Option(
         "database.url", forms.url("postgresql", "postgres"), None,
         "A PostgreSQL of yours; without it `up` starts one in the data folder.",
-        also=("DATABASE_URL",), secret=True,
+        also=("DATABASE_URL",), secret=True, reach="sends",
     ),
     Option(
         "trace.endpoint", forms.url("http", "https"), None,
         "Where traces go over OTLP, as OTEL_EXPORTER_OTLP_PROTOCOL says; if nothing"
         " listens there, or by default on 4318, into a file.",
-        also=("OTEL_EXPORTER_OTLP_ENDPOINT",), secret=True,
+        also=("OTEL_EXPORTER_OTLP_ENDPOINT",), secret=True, reach="sends",
     ),
     Option(
         "trace.ui", forms.url("http", "https"), "http://127.0.0.1:16686",
         "Where Jaeger's pages are, for links to traces.",
+        reach="sends",
     ),
     Option(
         "trace.content", forms.one_of(*get_args(Content)), "auto",
         "Whether traces hold what people wrote and models said; auto: only if they stay on"
         " this machine, and not of a sealed log.",
+        reach="sends",
     ),
     Option(
         "metrics.listen", forms.listen, "127.0.0.1:9464",
         "Where `up` serves metrics to Prometheus; `off`: nowhere. They have no password.",
+        reach="listens",
     ),
     Option(
         "metrics.agents", forms.whole(0, 1_000), 0,
@@ -98,21 +111,24 @@ OWN: tuple[Option, ...] = (
     Option(
         "model.api_base", forms.url("http", "https"), None,
         "Where it is reached, if not at its provider's own address.", secret=True,
+        reach="sends",
     ),
     Option(
         "model.api_key", forms.optional_text, None,
         "The key it asks for; without it litellm takes the provider's own variable.",
-        secret=True,
+        secret=True, reach="sends",
     ),
     Option(
         "speech.command", forms.optional_text, None,
         "The command that speaks; without it all is written. The words go to its standard"
         " input, or where `{text}` stands; `{voice}`, `{speed}`, `{wpm}`, `{length}` and"
         " `{id}` are filled in: espeak-ng -v {voice} -s {wpm} --stdin.",
+        reach="runs",
     ),
     Option(
         "speech.voice", forms.text, "en",
         "The voice where the personality names none, as the command knows it.",
+        reach="runs",
     ),
     Option(
         "speech.interrupt", forms.one_of("on", "off"), "on",
@@ -121,11 +137,12 @@ OWN: tuple[Option, ...] = (
     Option(
         "webhook.url", forms.url("http", "https"), None,
         "Where responses of the channel `webhook` are posted, signed.", secret=True,
+        reach="sends",
     ),
     Option(
         "webhook.secret", forms.optional_text, None,
         "What they are signed with, by HMAC-SHA256, as Standard Webhooks has it.",
-        secret=True,
+        secret=True, reach="sends",
     ),
     Option(
         "worker.processes", forms.processes, "1",
@@ -142,10 +159,11 @@ OWN: tuple[Option, ...] = (
         "What `up` runs: all, the worker without read models, or the projector that fills"
         " them, each over a broker and a database of yours.",
     ),
-    Option("packs", forms.texts, (), "Folders of packs that `up` loads."),
+    Option("packs", forms.texts, (), "Folders of packs that `up` loads.", reach="loads"),
     Option(
         "pack_folder", forms.text, "packs",
         "Where `up` looks for packs if none is named: each subfolder with a manifest.",
+        reach="loads",
     ),
 )  # fmt: skip
 """The settings that shape no decision, and so are not recorded."""
@@ -218,7 +236,9 @@ def _option(setting: Setting, field: FieldInfo) -> Option:
     default = _SWITCH[start] if isinstance(start, bool) else start
     parse = _parser(setting, field)
     meaning = setting.meaning or " ".join((field.description or "").split())
-    return Option(setting.name, parse, default, meaning, setting.also)
+    return Option(
+        setting.name, parse, default, meaning, setting.also, reach=setting.reach
+    )
 
 
 def _parser(setting: Setting, field: FieldInfo) -> Parser:

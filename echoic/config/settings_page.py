@@ -14,6 +14,11 @@ What shapes the mind is recorded in the log when an instance starts; a replay re
 from there. `ECHOIC_DEBUG=1` lets tracebacks through, `NO_COLOR` switches colours off.
 What may hold a password can also come by a file: `NATS_URL_FILE=/run/secrets/nats_url`, and
 so for each variable below that is marked with †.
+
+What is marked ‡ runs a program, loads files, sends data or keys, or opens a port. From
+`./echoic.toml` it counts only in a folder that you trust: `echoic config trust` says so of the
+current one, until the file changes. Else a notice names what does not count.
+
 This page is generated: `make docs` writes it, `make check` compares it.
 
 | setting | variables | default | meaning |
@@ -30,9 +35,8 @@ def row(option: Option) -> str:
     """Return the line of one setting."""
     mark = " †" if option.secret else ""
     variables = "<br>".join(f"`{name}`{mark}" for name in option.variables)
-    return (
-        f"| `{option.name}` | {variables} | {_default(option)} | {option.meaning} |\n"
-    )
+    name = f"`{option.name}`" + (" ‡" if option.needs_trust else "")
+    return f"| {name} | {variables} | {_default(option)} | {option.meaning} |\n"
 
 
 def _default(option: Option) -> str:

@@ -101,7 +101,8 @@ def _of_file(file: Path) -> StrategySpec:
         ) from error
     spec = _spec(source)
     try:
-        spec = _with_prompts(spec, file.parent)
+        # The file may be another's, as a pack may: it names prompts beside it alone.
+        spec = _with_prompts(spec, file.parent, only_within=True)
         create_decision_strategy(spec, UNDER_NEW_RULES)
     except PromptFileError as error:
         raise _wrong(source, ("parameters", error.name), str(error)) from error
@@ -112,10 +113,14 @@ def _of_file(file: Path) -> StrategySpec:
     return spec
 
 
-def _with_prompts(spec: StrategySpec, folder: Path) -> StrategySpec:
+def _with_prompts(
+    spec: StrategySpec, folder: Path, *, only_within: bool = False
+) -> StrategySpec:
     """Return a strategy with its prompts' files replaced by their texts."""
     # The recorded strategy holds the texts, so that a replay needs no file.
-    parameters = with_texts(spec.parameters, OF_STRATEGIES, folder)
+    parameters = with_texts(
+        spec.parameters, OF_STRATEGIES, folder, only_within=only_within
+    )
     return spec.model_copy(update={"parameters": parameters})
 
 

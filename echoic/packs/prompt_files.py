@@ -47,9 +47,10 @@ def with_texts(
 
 def _text(name: str, folder: Path, given: str, only_within: bool) -> str:
     file = (folder / Path(given).expanduser()).resolve()
-    # Packs come from others: without this check one could send any file to a model.
+    # Packs and strategies' files come from others: without this check one could send any
+    # file to a model.
     if only_within and not file.is_relative_to(folder.resolve()):
-        raise PromptFileError(name, f"{given!r} lies outside of the pack's folder")
+        raise PromptFileError(name, f"{given!r} lies outside of the folder {folder}")
     try:
         # A pipe or a device has no end.
         if file.exists() and not file.is_file():

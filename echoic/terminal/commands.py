@@ -60,7 +60,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
         "Be a device of Home Assistant, by MQTT discovery.",
     ),
     "mcp": ("mcp", "Let a language model ask why: the Model Context Protocol."),
-    "config": ("config", "The settings and where they come from."),
+    "config": ("config", "The settings, where they come from, and whose are obeyed."),
     "status": ("status", "What runs, and how it goes, on one screen."),
     "top": ("top", "Rates, times and what goes wrong, live in a terminal."),
     "doctor": ("doctor", "Check the whole installation."),

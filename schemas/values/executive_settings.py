@@ -25,7 +25,9 @@ class ExecutiveSettings(Part):
 
     timezone: Annotated[Name, Setting("timezone", form="timezone")] = "UTC"
     """The time zone of quiet hours and reminders, for example `Europe/Berlin`."""
-    template: Annotated[str, Setting("personality.template", form="template")] = (
+    template: Annotated[str, Setting(
+        "personality.template", form="template", reach="nothing"
+    )] = (
         Field(default="", max_length=200)
     )
     """The personality: `butler`, `coach`, `engineer`, `jester`, or `<pack>/<template>`;
@@ -143,7 +145,7 @@ class ExecutiveSettings(Part):
     busy, too; 0: quips are as all else. Answers to a person's own words pass."""
     speech: bool = added(False)
     """Whether there was a speech channel when the mind started: `speech.command`."""
-    as_text: Annotated[tuple[str, ...], Setting("output.text")] = added(())
+    as_text: Annotated[tuple[str, ...], Setting("output.text", reach="nothing")] = added(())
     """What is written though there is a speech channel: types of responses such as `quip`,
     people as `person:NAME`, contexts as `context:work`."""
     stream: Annotated[bool, Setting("output.stream", start="on")] = added(False)

@@ -11,7 +11,9 @@ from schemas.values.setting import Setting
 class ModelSettings(Part):
     """The language model of System 2."""
 
-    name: Annotated[Name, Setting("model.name", start=None, form="optional_text")]
+    name: Annotated[
+        Name, Setting("model.name", start=None, form="optional_text", reach="sends")
+    ]
     """The language model as litellm names it, such as `ollama/llama3.2`; without it only
     heuristics answer."""
     temperature: Annotated[float, Setting("model.temperature")] = Field(

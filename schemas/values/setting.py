@@ -7,7 +7,7 @@ change all follow from these declarations and from the fields' own types and bou
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
-from typing import Any, get_args
+from typing import Any, Literal, get_args
 
 from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
@@ -15,6 +15,13 @@ from pydantic.fields import FieldInfo
 from schemas.values.base import Part
 
 Bounds = tuple[float, float]
+
+Reach = Literal["nothing", "runs", "loads", "sends", "listens"]
+"""What a setting's value can do besides moving numbers and words of decisions: run a
+program or code, load files, send data or keys to somebody, or open a door to others.
+
+All but `nothing` is obeyed from a folder's own file only if its user trusts the folder.
+"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +42,8 @@ class Setting:
     """What form a value has that is neither number, switch, word nor text."""
     also: tuple[str, ...] = ()
     """Environment variables of other origin that set it, after our own."""
+    reach: Reach | None = None
+    """Needed where any text may be given; None: a number or one of a few words."""
     scale: float = 1.0
     """The factor from the operator's unit to the field's, such as 60 for minutes."""
 

@@ -52,7 +52,7 @@ class ExplorationSettings(Part):
     rate: Annotated[Unit, Setting("exploration.rate", start=0.1)]
     """The probability that is spread over other arms."""
     challengers: Annotated[
-        tuple[StrategySpec, ...], Setting("exploration.challenger")
+        tuple[StrategySpec, ...], Setting("exploration.challenger", reach="loads")
     ] = ()
     """The strategies that are to be compared with the one in force."""
 
@@ -132,10 +132,10 @@ class MindSettings(Part):
         "strategy",
         "How the mind chooses among its answers: name:key=value,…, module:function"
         " or a YAML file; `echoic strategy list` shows what there is.",
-        start="heuristic_first", also=("EXECUTIVE_DECISION_STRATEGY",),
+        start="heuristic_first", also=("EXECUTIVE_DECISION_STRATEGY",), reach="loads",
     )] = StrategySpec()
     strategy_modules: Annotated[
-        tuple[Name, ...], Setting("strategies.modules")
+        tuple[Name, ...], Setting("strategies.modules", reach="runs")
     ] = added(())
     """Modules of the operator's that strategies may be of, as module:function; no other is
     ever imported, whoever names it."""
@@ -150,7 +150,9 @@ class MindSettings(Part):
     ] = added(0.0, ge=0.0, le=1_000_000.0)
     """The half-life of an event's likeness to earlier ones, in units of the domain's tau
     (game 60 s, work 180, home 300, else 120); 0: infinite."""
-    goals: Annotated[tuple[str, ...], Setting("goals", also=("EXECUTIVE_GOALS",))] = ()
+    goals: Annotated[tuple[str, ...], Setting(
+        "goals", also=("EXECUTIVE_GOALS",), reach="nothing"
+    )] = ()
     """What the companion is to help with."""
     goals_choose: Annotated[int, Setting("goals.choose")] = added(0, ge=0, le=32)
     """How many goals count for an event, those that it is most about; 0: all. In a file the
@@ -159,15 +161,16 @@ class MindSettings(Part):
         dict[str, float], Setting("biases", start={}, form="biases")
     ] = Field(default_factory=dict)
     """Personality as adjustments of thresholds, for example of `confidence_threshold`."""
-    seed: Annotated[str, Setting("seed")] = "echoic"
+    seed: Annotated[str, Setting("seed", reach="nothing")] = "echoic"
     """The key of every draw."""
     model: ModelSettings | None = None
     """None: System 2 is off."""
     base_prompt: Annotated[
-        str, Setting("base_prompt", start=None, form="optional_text")
+        str,
+        Setting("base_prompt", start=None, form="optional_text", reach="nothing"),
     ] = BASE_PROMPT
     """How a model is told what it is."""
-    personality: Annotated[str, Setting("personality")] = ""
+    personality: Annotated[str, Setting("personality", reach="nothing")] = ""
     """How it is told what character it has."""
     max_candidates: Annotated[int, Setting("model.candidates")] = Field(
         default=3, ge=0, le=5
@@ -204,12 +207,14 @@ class MindSettings(Part):
     """A model's own confidence counts up to here."""
     ttl_s: Annotated[Seconds, Setting("ttl_s")] = 30.0
     """After so many seconds an answer is stale."""
-    channel: Annotated[Name, Setting("channel", form="token")] = "say"
+    channel: Annotated[
+        Name, Setting("channel", form="token", reach="nothing")
+    ] = "say"
     """Where answers go: out.<agent>.<channel>."""
     learning: LearningSettings = LearningSettings()
     rapport: Pace = added(USUAL)
     limits: MatchLimits
-    embedder: Annotated[Name, Setting("embedder", start="wordllama")]
+    embedder: Annotated[Name, Setting("embedder", start="wordllama", reach="loads")]
     """What makes the vectors of texts that decide."""
     exploration: ExplorationSettings | None = None
     """None: only what the strategy says."""

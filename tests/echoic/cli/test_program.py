@@ -212,13 +212,13 @@ def test_an_unknown_strategy_is_exit_code_2(echoic: Program) -> None:
 
 def test_config_shows_where_values_come_from(echoic: Program) -> None:
     """Each setting names the flag, variable, file or default it came from."""
-    (echoic.folder / "echoic.toml").write_text("[model]\nname = 'ollama/x'\n")
+    (echoic.folder / "echoic.toml").write_text("[model]\ndeadline_s = 9\n")
 
     ran = echoic.here("config", "show", "--origin", EXECUTIVE_GOALS="a;b")
 
     lines = {line.split()[0]: line for line in ran.out.splitlines()}
     assert lines["goals"].endswith("  variable EXECUTIVE_GOALS")
-    assert lines["model.name"].endswith("echoic.toml")
+    assert lines["model.deadline_s"].endswith("echoic.toml")
     assert lines["threshold"].endswith("default")
 
 

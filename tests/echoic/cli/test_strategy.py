@@ -109,6 +109,7 @@ def test_the_yaml_of_the_page_is_a_strategy(echoic: Program) -> None:
 def test_the_settings_of_the_page_are_allowed(echoic: Program) -> None:
     """The file for exploration is read without complaint."""
     (echoic.folder / "echoic.toml").write_text(example("echoic.toml"))
+    echoic.here("config", "trust")
 
     shown = json.loads(echoic.here("config", "show", "--json").out)["settings"]
 
@@ -120,6 +121,7 @@ def test_the_strategy_of_the_page_is_found_where_one_is(echoic: Program) -> None
     """The program looks for modules in the folder it was started in."""
     (echoic.folder / "cautious.py").write_text(example("cautious.py"))
     (echoic.folder / "echoic.toml").write_text(example("own.toml"))
+    echoic.here("config", "trust")
 
     ran = echoic("strategy", "show", "cautious:make:matches=3")
 

@@ -202,7 +202,7 @@ def test_passwords_are_not_shown(folders: tuple[Path, Path]) -> None:
 
 def test_every_option_of_the_program_has_its_field() -> None:
     """What can be set can be used, and the other way round."""
-    ours = {"behaviour", "origins", "ignored"}
+    ours = {"behaviour", "origins", "ignored", "withheld"}
 
     assert {option.field for option in OWN} == {*Settings.__dataclass_fields__} - ours
 

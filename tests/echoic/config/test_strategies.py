@@ -211,3 +211,24 @@ def test_a_prompts_file_that_cannot_be_read_is_named(file: Path) -> None:
 
     assert none == "2:14: 'none.txt' cannot be read: no such file or directory"
     assert "needs {answer}" in answer
+
+
+def test_a_strangers_strategy_names_no_file_outside_of_its_folder(
+    tmp_path: Path,
+) -> None:
+    """What it names goes to a model; what a person types may name any file."""
+    (tmp_path / "secret.txt").write_text("my key")
+    theirs = tmp_path / "theirs"
+    theirs.mkdir()
+    (theirs / "link.txt").symlink_to(tmp_path / "secret.txt")
+    file = theirs / "quick.yaml"
+
+    for named in ("@../secret.txt", f"@{tmp_path}/secret.txt", "@link.txt"):
+        file.write_text(
+            f'strategy: always_llm\nparameters: {{system_prompt: "{named}"}}'
+        )
+        with pytest.raises(StrategyError, match="lies outside of the folder"):
+            strategy_of(str(file))
+    typed = strategy_of(f"always_llm:system_prompt=@{tmp_path}/secret.txt")
+
+    assert typed.parameters == {"system_prompt": "my key"}
