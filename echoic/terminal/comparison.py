@@ -3,7 +3,7 @@
 Pure; each number says what kind it is.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 from rich.padding import Padding
@@ -20,7 +20,6 @@ from evaluation.compare.document import (
     Headline,
 )
 from evaluation.compare.sayings import Utterance
-from replay.recording.session_outcomes import SessionSummary
 
 WORST = 6
 """How many flips are shown."""
@@ -42,7 +41,7 @@ def screen(document: Document) -> Iterator[RenderableType]:
         # With one challenger its name stands in the first line already.
         if len(document.comparisons) > 1:
             yield text((comparison.challenger.label, "bold"))
-        yield from _comparison(comparison)
+        yield from _comparison(comparison, document.whole_sessions)
 
 
 def _head(document: Document) -> Iterator[RenderableType]:
@@ -70,9 +69,6 @@ def _head(document: Document) -> Iterator[RenderableType]:
             f" {first.sequence}{place}: {first.what}{field}",
         )
     yield marked("outcomes:", _outcomes(document))
-    if document.session_outcomes:
-        of_sessions = "; ".join(map(_session_outcome, document.session_outcomes))
-        yield marked("whole sessions, which no verdict below judges:", of_sessions)
 
 
 def _outcomes(document: Document) -> str:
@@ -86,17 +82,9 @@ def _outcomes(document: Document) -> str:
     )
 
 
-def _session_outcome(found: SessionSummary) -> str:
-    if found.mean is None:
-        return f"{found.name} unknown"
-    unit = " s" if found.measure == "duration" else ""
-    error = "" if found.se is None else f" ± {found.se:,.3g}"
-    cut_off = f", {found.censored:,} cut off" if found.censored else ""
-    sessions = counted(found.sessions, "session")
-    return f"{found.name} {found.mean:,.4g}{error}{unit} ({sessions}{cut_off})"
-
-
-def _comparison(comparison: Comparison) -> Iterator[RenderableType]:
+def _comparison(
+    comparison: Comparison, whole_sessions: Sequence[str]
+) -> Iterator[RenderableType]:
     delta = Column("Δ", justify="right", overflow="fold")
     header = (words(), number("baseline"), number("challenger"), delta, words("kind"))
     rows = (*map(fact_row, comparison.facts), *map(_headline, comparison.headline))
@@ -118,6 +106,10 @@ def _comparison(comparison: Comparison) -> Iterator[RenderableType]:
     if comparison.holm is not None:
         p, adjusted = comparison.holm.p, comparison.holm.adjusted
         yield f"  p = {p:.3g}, adjusted for several challengers {adjusted:.3g}"
+    for each in whole_sessions[:1]:
+        yield indented(2, each)
+    for each in whole_sessions[1:]:
+        yield marked("·", each, indent=4)
     yield ""
     yield from _flips(comparison)
     yield from _sayings(comparison)

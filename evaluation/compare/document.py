@@ -357,6 +357,8 @@ class Document:
     """A digest of the set of recordings, whatever order they were named in."""
     outcome: OutcomePart
     session_outcomes: tuple[SessionSummary, ...] = ()
+    whole_sessions: tuple[str, ...] = ()
+    """What stands beside each verdict of these; empty where no pack declares any."""
     self_replay: SelfReplayPart
     comparisons: tuple[Comparison, ...]
     provenance: Provenance

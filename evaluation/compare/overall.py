@@ -16,6 +16,7 @@ from evaluation.compare.document import (
 )
 from evaluation.compare.rows import BASELINE
 from evaluation.compare.session import Plan, SessionResult
+from evaluation.compare.whole_sessions import beside_a_verdict, played_by
 from evaluation.ope.settings import EstimationSettings
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import Outcome
@@ -102,6 +103,16 @@ class Whole:
             feedback_rate=self._feedback_rate(),
         )
 
+    def beside_a_verdict(self) -> tuple[str, ...]:
+        """Return what is said of whole sessions beside each verdict."""
+        explored = (
+            not dict(each.odds[BASELINE].arms).get(each.decided.arm)
+            for each in self.decisions
+        )
+        played = played_by(self.strategy().label, explored)
+        return beside_a_verdict(self.results, self.session_outcomes, played)
+
+    @cached_property
     def session_outcomes(self) -> tuple[SessionSummary, ...]:
         """Return what whole sessions came to, by each measure that a pack declares."""
         values = [

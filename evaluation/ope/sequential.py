@@ -24,6 +24,9 @@ FIRST_LOOK = 20
 """Sessions before which the asymptotic interval is infinite: its guarantee rests on a
 central limit theorem and an estimated variance."""
 
+_POWER_Z = 0.8416
+"""The normal quantile of a power of 80 %."""
+
 _FIRST_GUESS = 0.5
 """The mean assumed before any value, counted as one observation."""
 
@@ -70,6 +73,39 @@ def asymptotic(
     width = spread * np.sqrt(2.0 * grown / (n**2 * tuning) * logs)
     width[: FIRST_LOOK - 1] = np.inf
     return Running(mean, mean - width, mean + width)
+
+
+def sessions_for(
+    effect: float, deviation: float, *, alpha: float = ALPHA, tuned_at: int = TUNED_AT
+) -> int:
+    """Return the sessions after which a true effect is found four times in five.
+
+    `deviation` is the standard deviation of one session's value; half of the sessions run
+    under either strategy, so a contrast's is twice that.
+
+    Raises:
+        ValueError: the effect is not above 0, or the deviation is negative.
+    """
+    if not effect > 0.0 or not deviation >= 0.0:
+        raise ValueError(
+            f"effect {effect!r}, deviation {deviation!r}: give one above 0, and not below"
+        )
+    spread, tuning = 2.0 * deviation, _tuning(alpha, tuned_at)
+
+    def is_found(n: int) -> bool:
+        grown = n * tuning + 1.0
+        logs = log(sqrt(grown) / alpha)
+        width = spread * sqrt(2.0 * grown / (n**2 * tuning) * logs)
+        return width + _POWER_Z * spread / sqrt(n) <= effect
+
+    high = FIRST_LOOK
+    while not is_found(high):
+        high *= 2
+    low = max(FIRST_LOOK, high // 2)
+    while low < high:
+        middle = (low + high) // 2
+        low, high = (low, middle) if is_found(middle) else (middle + 1, high)
+    return high
 
 
 def contrast(

@@ -59,6 +59,13 @@ class Outcome:
     """Whether the recording ended before its window did."""
     votes: int = 0
     """How many people voted on it."""
+    pattern: str | None = None
+    """The words that told it, if the world showed it by a pattern."""
+
+    @property
+    def is_observed(self) -> bool:
+        """Whether it was seen, and not set by the settings."""
+        return self.source in SEEN
 
 
 UNKNOWN = Outcome(None, "unknown")
@@ -77,6 +84,8 @@ class _Case:
     world: tuple[float, OutcomeSource] | None = None
     votes: dict[str, float] = field(default_factory=dict)
     """Each person's latest vote, from -1 to 1."""
+    pattern: str | None = None
+    """The pattern that was seen."""
     was_armed: bool = False
     is_cut: bool = False
     """Whether its window was cut off by a change to another clock."""
@@ -180,6 +189,7 @@ class Ledger:
         for each in case.waiting:
             if now <= each.due and word_patterns.occurs(each.pattern, words):
                 case.world = (1.0 if each.is_success else 0.0, "pattern")
+                case.pattern = each.pattern
                 del self._open[decision_id]
                 return
 
@@ -210,7 +220,8 @@ class Ledger:
     def _outcome(self, decision_id: str, case: _Case) -> Outcome:
         votes = len(case.votes)
         for value, source in self._known(case):
-            return Outcome(value, source, votes=votes)
+            pattern = case.pattern if source == "pattern" else None
+            return Outcome(value, source, votes=votes, pattern=pattern)
         if decision_id in self._open or case.is_cut:
             return Outcome(None, "unknown", is_censored=True, votes=votes)
         if case.is_learnt:
