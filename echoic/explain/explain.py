@@ -10,8 +10,9 @@ from dataclasses import dataclass, field
 from echoic.client.names import Names, named
 from echoic.explain import characters
 from echoic.explain.amounts import amount
-from echoic.explain.gates import PASSES, SILENCE_OF_GATE, VALUE_OF_GATE
+from echoic.explain.gates import PASSES, SILENCE_OF_GATE, value_of
 from echoic.explain.moments import awaited, not_aloud, occasion
+from echoic.explain.sums import SUMMED, Sum, sums
 from echoic.explain.what_if import suppose
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.arms import RACE, SILENT
@@ -77,6 +78,8 @@ class Explanation:
 
     verdict: str
     gates: tuple[Gate, ...]
+    sums: tuple[Sum, ...]
+    """Of which terms the numbers of the gates of relevance are made, as recorded."""
     candidates: tuple[Weighed, ...]
     counterfactual: str | None
     suppositions: Mapping[str, float] = field(default_factory=dict)
@@ -100,6 +103,7 @@ def explain(
     return Explanation(
         verdict=verdict(record, names),
         gates=gates,
+        sums=sums(decided),
         candidates=tuple(_weighed(decided, each, names) for each in decided.candidates),
         counterfactual=counterfactual(record, names),
         suppositions=supposed,
@@ -206,12 +210,29 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
         )
     # Both salience gates may be closed; opening one alone would change nothing.
     needed = (
-        f"{VALUE_OF_GATE.get(gate.name, gate.name)} ≥ {amount(gate.name, gate.threshold)}"
+        f"{value_of(gate, record.decided)} ≥ {amount(gate.name, gate.threshold)}"
         f" (was {amount(gate.name, gate.value)})"
         for gate in record.decided.gates
         if not gate.passed and gate.value is not None and gate.threshold is not None
     )
-    return f"Would have been weighed further if {' and '.join(needed)}.{also}"
+    further = f"Would have been weighed further if {' and '.join(needed)}.{also}"
+    return further + _but_for_what_was_said(record.decided)
+
+
+def _but_for_what_was_said(decided: Decided) -> str:
+    """Return that it would have passed had nothing like it been said, if that is so."""
+    weighed = decided.relevance
+    if weighed is None or not weighed.already_said:
+        return ""
+    held = [gate for gate in decided.gates if gate.name in SUMMED and not gate.passed]
+    closed = [gate for gate in decided.gates if not gate.passed]
+    without = [(gate.value or 0.0) - weighed.already_said for gate in held]
+    if len(held) < len(closed) or min(without) < weighed.threshold:
+        return ""
+    return (
+        f" A like event was answered lately ({weighed.already_said:+.2f}); without that it"
+        " would have passed."
+    )
 
 
 def _unless_quiet(decided: Decided) -> str:

@@ -2,6 +2,8 @@
 
 from collections.abc import Mapping
 
+from schemas.messages.decisions import Decided, Gate
+
 # The reason that each gate gives for a silence when it closes, if it is not its name.
 SILENCE_OF_GATE: Mapping[str, str] = {
     "intent": "informational",
@@ -13,9 +15,15 @@ SILENCE_OF_GATE: Mapping[str, str] = {
     "quip": "recently_quipped",
 }
 
-VALUE_OF_GATE: Mapping[str, str] = {
+_OF_SALIENCE: Mapping[str, str] = {
     "relevance": "salience",
     "habituation": "salience after habituation",
+}
+"""Where salience is all that is weighed: else the gate is of relevance."""
+
+_VALUES: Mapping[str, str] = {
+    "relevance": "relevance",
+    "habituation": "relevance after habituation",
     "cooldown": "time since the last response",
     "heuristic_cooldown": "time since that heuristic answered",
     "quip": "time since the last quip",
@@ -23,6 +31,14 @@ VALUE_OF_GATE: Mapping[str, str] = {
     "budget": "what is left of the budget",
 }
 """What a gate's value is, in words."""
+
+
+def value_of(gate: Gate, decided: Decided) -> str:
+    """Return what a gate of a decision holds against its threshold, in words."""
+    if decided.relevance is None and gate.name in _OF_SALIENCE:
+        return _OF_SALIENCE[gate.name]
+    return _VALUES.get(gate.name, gate.name)
+
 
 _WORDS_PASS = "Alerts and answers to a person's own words pass."
 

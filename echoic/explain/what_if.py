@@ -9,6 +9,7 @@ from math import ceil, floor
 from msgspec import structs
 
 from echoic.errors import EchoicError, meant
+from echoic.explain.sums import added
 from handlers.mind.strategies.heuristic_first import SAFE_THRESHOLDS
 from schemas.messages.decisions import Decided, Gate
 from schemas.values.exact_math import clamp, round6
@@ -83,15 +84,15 @@ def _changed(gate: Gate, decided: Decided, name: str, number: float) -> Gate:
     if not _concerns(gate, name):
         return gate
     value, threshold = gate.value or 0.0, gate.threshold or 0.0
-    salience = decided.salience
+    salience, further = decided.salience, added(decided.relevance)
     match gate.name, name:
         case "relevance", "salience":
-            value = number
+            value = clamp(number + further, 0.0, 1.0)
         case "habituation", "salience":
             # As the mind computes effective salience: the score times the sensitivity.
-            value = round6(number * salience.sensitivity)
+            value = clamp(round6(number * salience.sensitivity) + further, 0.0, 1.0)
         case "habituation", "sensitivity":
-            value = round6(salience.score * number)
+            value = clamp(round6(salience.score * number) + further, 0.0, 1.0)
         case "confidence", "confidence":
             value = number
         case "confidence", "threshold":

@@ -12,6 +12,7 @@ from echoic.client.decision_json import trace_of
 from echoic.explain.amounts import amount
 from echoic.explain.characters import acts, has_words
 from echoic.explain.explain import Explanation, Weighed
+from echoic.explain.sums import Sum
 from echoic.explain.what_if import opening
 from echoic.terminal.called import as_typed
 from echoic.terminal.personality import by_skills, of_decision
@@ -57,7 +58,7 @@ def explained_alone(
         yield indented(2, f"“{record.said}”")
     sections = (
         list(_grounds(record, found)),
-        list(_salience(decided)),
+        list(_salience(decided, found)),
         [table(("", "", "", words()), map(_candidate, found.candidates), 2)]
         if found.candidates
         else [],
@@ -150,7 +151,7 @@ def _gate(gate: Gate) -> tuple[str | Text, ...]:
     return mark, figures, margin, gate.note or ""
 
 
-def _salience(decided: Decided) -> Iterator[RenderableType]:
+def _salience(decided: Decided, found: Explanation) -> Iterator[RenderableType]:
     # No event occasioned it, so nothing was weighed.
     if decided.timer is not None:
         return
@@ -166,6 +167,20 @@ def _salience(decided: Decided) -> Iterator[RenderableType]:
         f"salience {salience.score:.2f} x sensitivity {salience.sensitivity:.2f}{share}"
         f" = {salience.effective:.2f}",
     )
+    told = [each for each in found.sums if each.is_told]
+    if told:
+        yield table(("", words()), ((each.of, _summed(each)) for each in told), 2)
+
+
+def _summed(found: Sum) -> str:
+    """Return a sum with its terms, those of 0 left out; in three digits, which add up."""
+    first, *others = found.terms
+    more = (
+        f" {'-' if each.value < 0 else '+'} {each.name} {abs(each.value):.3f}"
+        for each in others
+        if each.value
+    )
+    return f"{first.name} {first.value:.3f}{''.join(more)} = {found.total:.3f}"
 
 
 def _candidate(each: Weighed) -> tuple[str, ...]:

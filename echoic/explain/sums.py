@@ -1,0 +1,101 @@
+"""Sums: of which recorded terms the numbers of the relevance gates are made.
+
+Pure, over what was recorded (`handlers.mind.stages.relevance` weighs). The terms of a sum
+add up to its total, within the rounding to six decimals; what a limit took off is a term.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from handlers.mind.stages.relevance import LEAST, MOST
+from schemas.messages.decisions import Decided, Gate, Relevance
+from schemas.values.exact_math import round6, total
+
+SUMMED = ("relevance", "habituation")
+"""The gates whose value is a sum."""
+_EVEN = 0.000002
+"""What six decimals of a few terms may be off by."""
+
+
+@dataclass(frozen=True, slots=True)
+class Term:
+    """One term of a sum."""
+
+    name: str
+    value: float
+
+
+@dataclass(frozen=True, slots=True)
+class Sum:
+    """A number of a gate, and the terms that add up to it."""
+
+    of: str
+    """The gate, or the `threshold` of both."""
+    terms: tuple[Term, ...]
+    total: float
+
+    @property
+    def is_told(self) -> bool:
+        """Whether it is more than its first term."""
+        return any(each.value for each in self.terms[1:])
+
+
+def sums(decided: Decided) -> tuple[Sum, ...]:
+    """Return the sums of the gates that an event's relevance was held against."""
+    return tuple(_sums(decided))
+
+
+def added(weighed: Relevance | None) -> float:
+    """Return what was added to salience, in the order in which the mind adds it."""
+    if weighed is None:
+        return 0.0
+    terms = (weighed.goal, weighed.focus, weighed.novelty, weighed.already_said)
+    return total(terms)
+
+
+def _sums(decided: Decided) -> Iterator[Sum]:
+    held = [each for each in decided.gates if each.name in SUMMED]
+    weighed = decided.relevance
+    for gate in held:
+        if gate.value is not None:
+            yield _sum(
+                gate.name, (_salience(decided, gate), *_added(weighed)), gate.value
+            )
+    if held and weighed is not None:
+        yield _threshold(weighed)
+
+
+def _threshold(weighed: Relevance) -> Sum:
+    whole = weighed.threshold
+    # At an end what the sum was before is not recorded.
+    if whole in (LEAST, MOST):
+        return Sum("threshold", (Term("limit of all thresholds", whole),), whole)
+    usual = round6(whole - (weighed.raises + weighed.by_traits))
+    moves = (Term("raised", weighed.raises), Term("character", weighed.by_traits))
+    return _sum("threshold", (Term("usual", usual), *moves), whole)
+
+
+def _salience(decided: Decided, gate: Gate) -> Term:
+    salience = decided.salience
+    if gate.name == "relevance":
+        return Term("salience", salience.score)
+    return Term("salience after habituation", salience.effective)
+
+
+def _added(weighed: Relevance | None) -> tuple[Term, ...]:
+    if weighed is None:
+        return ()
+    return (
+        Term("goal", weighed.goal),
+        Term("focus", weighed.focus),
+        Term("novelty", weighed.novelty),
+        Term("said already", weighed.already_said),
+    )
+
+
+def _sum(of: str, terms: tuple[Term, ...], whole: float) -> Sum:
+    # Beyond 0 and 1 nothing counts: the rest is a term, so that the sum is true.
+    beyond = round6(whole - total(each.value for each in terms))
+    if abs(beyond) > _EVEN:
+        terms = (*terms, Term("limited to 0 to 1", beyond))
+    return Sum(of, terms, whole)
