@@ -234,6 +234,44 @@ def test_x7_only_the_response_that_is_named_is_undone() -> None:
     assert told.decision_id == decision_id(lamp)
 
 
+def test_x7_of_two_like_responses_the_latest_is_undone() -> None:
+    """ "Undo" means what was just advised, whatever was advised before it."""
+    scenario = start()
+    first = advised(scenario, text="dark outside", entities=["ana"])
+    second = advised(scenario, text="dark outside", entities=["ana"])
+    told = one(scenario.wait(1).sense("undo the lamp"), OutcomeObserved)
+
+    assert decision_id(first) != decision_id(second)
+    assert told.decision_id == decision_id(second)
+    assert told.fire_id == output(second, HeuristicFired).id
+    assert [each.fire_id for each in belief(scenario, LAMP).signals] == [told.fire_id]
+
+
+def test_x7_an_undo_corrects_a_timeout() -> None:
+    """That nothing came in time says little; that it was taken back says all."""
+    scenario = start(undo_s=120.0)
+    advice = advised(scenario, entities=["ana"])
+    assert one(tick(scenario, 61), OutcomeExpired)
+    told = one(scenario.wait(1).sense("undo", entities=["ana"]), OutcomeObserved)
+    known = scenario.mind.decisions.get(decision_id(advice))
+
+    assert (told.by, told.outcome) == ("undo", "fail")
+    assert known is not None
+    assert known.outcome == "fail"
+    assert belief(scenario).confidence == 0.333333
+
+
+def test_x7_an_undo_corrects_no_outcome_that_was_seen() -> None:
+    """What turned out well did, though somebody takes it back later."""
+    scenario = start(undo_s=120.0)
+    advised(scenario, entities=["ana"])
+    seen = scenario.wait(1).sense("health restored", entities=["ana"])
+    undo = scenario.wait(1).sense("undo", entities=["ana"])
+
+    assert one(seen, OutcomeObserved).outcome == "success"
+    assert not said(undo, OutcomeObserved)
+
+
 def test_x8_success_and_failure_are_both_waited_for() -> None:
     """The first that is seen decides, whichever was written first."""
     for text, outcome in (("health restored", "success"), ("player died", "fail")):

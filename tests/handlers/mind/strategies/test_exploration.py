@@ -58,6 +58,29 @@ def test_uniform_gives_every_eligible_arm_its_floor() -> None:
     assert (odds.exploration, odds.greedy, odds.excluded) == ("uniform", A.arm, None)
 
 
+def test_silence_that_exploration_added_is_not_the_strategys() -> None:
+    """Its reason would be one that the strategy never had; its own silence keeps its own."""
+    here = context(B, llm_arm=None)
+    doubting = HeuristicFirst().decide(here)
+    kept = explored("uniform", 0.5, here)
+    uniform = explored("uniform", 0.5, context(B), strategy=Asking())
+    challenged = explored("challenger", 0.5, context(B), Silent(), strategy=Asking())
+
+    assert dict(doubting.arms) == {SILENT: 1.0}
+    assert (kept.exploration, kept.silence) == ("uniform", "llm_unavailable")
+    for added in (uniform, challenged):
+        assert dict(added.arms)[SILENT] > 0.0
+        assert added.silence == "strategy_silent"
+
+
+class Asking(HeuristicFirst):
+    """A strategy that asks the model, with the reason of a silence it does not choose."""
+
+    def decide(self, context: DecisionContext) -> Odds:
+        """Ask, whatever is known."""
+        return Odds(arms=((LLM, 1.0),), greedy=LLM, silence="low_confidence")
+
+
 def test_a_model_that_may_not_be_asked_is_not_explored() -> None:
     """Neither when there is none nor when the event cannot wait for it."""
     for here in (context(A, llm_arm=None), context(A, immediate=False)):
