@@ -79,7 +79,8 @@ def compare(
         asked: The file that keeps the answers of requery.
         calls: How often requery may ask at most.
         usd: What requery may cost at most.
-        since: The first input to decide again; earlier ones stay as recorded.
+        since: The first input to decide again; earlier ones stay as recorded, and are not
+            compared.
         prefer: What counts first.
         window: How long an outcome may be waited for.
         silence: The value of silence.

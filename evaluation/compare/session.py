@@ -49,7 +49,8 @@ class Plan:
     outcome: OutcomeSettings = field(default_factory=OutcomeSettings)
     answers: Answers = field(default_factory=Answers)
     since: int | None = None
-    """The input from which on challengers act; before, all is as it was recorded."""
+    """The input from which on challengers act; before, all is as it was recorded, and
+    nothing is compared."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -59,7 +60,7 @@ class SessionResult:
     recording: RecordingNote
     verification: Verification
     decisions: tuple[LoggedDecision, ...]
-    """Those that reached a strategy, without their contexts."""
+    """Those that reached a strategy where challengers act, without their contexts."""
     critical: frozenset[str]
     """The ids of those at critical occasions."""
     recorded: RecordedDecisions
@@ -114,7 +115,7 @@ async def _compared(
         recording, strategies, plan.outcome, since, work.passing(_READING)
     )
     verification, runs = await _runs(recording, provider, plan, past, work)
-    reached = asked(past.decisions)
+    reached = [each for each in asked(past.decisions) if each.record.sequence >= since]
     curves, called = recorded_curves(past.evidence, past.recorded)
     note, names = await note_of(recording, strategies)
     names |= called
@@ -129,8 +130,9 @@ async def _compared(
         for index, (decisions, ending) in enumerate(runs, start=1)
     )
     # Contexts and candidates are large, and the result goes from one process to another.
-    brief = {each.id: each.brief() for each in past.recorded.records}
-    recorded = replace(past.recorded, records=tuple(brief.values()))
+    later = past.recorded if plan.since is None else _later(past.recorded, since)
+    brief = {each.id: each.brief() for each in later.records}
+    recorded = replace(later, records=tuple(brief.values()))
     return SessionResult(
         recording=note,
         verification=verification,
@@ -149,6 +151,14 @@ async def _compared(
         curves=curves,
         names=names,
     )
+
+
+def _later(recorded: RecordedDecisions, since: int) -> RecordedDecisions:
+    """Return what was decided from an input on: what stays as recorded is not compared."""
+    records = tuple(each for each in recorded.records if each.sequence >= since)
+    outcomes = recorded.outcomes
+    known = {each.id: outcomes[each.id] for each in records if each.id in outcomes}
+    return replace(recorded, records=records, outcomes=known)
 
 
 async def _unread(

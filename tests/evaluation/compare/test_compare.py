@@ -29,11 +29,14 @@ DARING = "heuristic_first:threshold=0.5"
 
 
 def result(
-    recording: Recording, *challengers: str, voice: str | None = None
+    recording: Recording,
+    *challengers: str,
+    voice: str | None = None,
+    since: int | None = None,
 ) -> SessionResult:
     """One recording, compared with challengers."""
     made = embedder("wordllama")
-    plan = _plan(*challengers, voice=voice)
+    plan = replace(_plan(*challengers, voice=voice), since=since)
     bringer = AidProvider(made, PackLibrary(recording.log, made))
     return asyncio.run(compared(recording, bringer, plan, lambda done, whole: None))
 
@@ -94,6 +97,24 @@ def test_its_facts_are_those_of_two_lives(daring: Document) -> None:
     assert facts["spoke"].delta == found.flips_total > 0
     assert facts["drift"].challenger == 0.0
     assert {cell.challenger for cell in found.matrix} == {"silent", "heuristic"}
+
+
+def test_what_stays_as_recorded_is_not_compared(
+    evening: Recording, daring: Document
+) -> None:
+    """From an input on: flips before it are none, in the list and in every count of them."""
+    every = [flip.sequence for flip in daring.comparisons[0].flips]
+    since = every[len(every) // 2]
+    later = result(evening, DARING, since=since)
+    found = document_of([later], DARING).comparisons[0]
+    facts = {fact.name: fact for fact in found.facts}
+
+    assert every[0] < since
+    assert [flip.sequence for flip in found.flips] == [
+        each for each in every if each >= since
+    ]
+    assert found.flips_total == facts["spoke"].delta == len(found.flips)
+    assert all(each.record.sequence >= since for each in later.decisions)
 
 
 def test_every_flip_says_what_was_logged_and_why(daring: Document) -> None:
