@@ -5,7 +5,7 @@ wheel decided is recorded with `MindStarted`.
 """
 
 import re
-from datetime import UTC, datetime, tzinfo
+from datetime import UTC, datetime, timedelta, tzinfo
 from functools import lru_cache
 from importlib import metadata, resources
 from zoneinfo import ZoneInfo
@@ -41,6 +41,28 @@ def zone(name: str) -> tzinfo | None:
 def local(at: datetime, name: str) -> datetime:
     """Return a moment in a time zone; in UTC if the zone is unknown."""
     return at.astimezone(zone(name) or UTC)
+
+
+def next_at(now: datetime, name: str, hour: int, minute: int) -> datetime:
+    """Return the first moment after `now` at which clocks of a zone show a time of the day.
+
+    In UTC. An hour that a clock goes through twice has each of its times twice; one that it
+    leaps over is read by the offset from before the leap (RFC 5545 §3.3.5), so that 02:30
+    comes as 03:30.
+    """
+    here = local(now, name)
+    shown = here.replace(hour=hour, minute=minute, second=0, microsecond=0)
+    # As instants, since the next day may have 23 or 25 hours, or be left out (Samoa, 2011).
+    walls = [shown + timedelta(days=day) for day in (0, 1, 2)]
+    found = [moment for wall in walls for moment in _moments(wall)]
+    return min(each for each in found if each > now)
+
+
+def _moments(wall: datetime) -> list[datetime]:
+    """Return the moments, in UTC, at which a zone's clocks show a time."""
+    first, second = (wall.replace(fold=fold).astimezone(UTC) for fold in (0, 1))
+    # In a leap the second reading lies before the first, and no clock shows either.
+    return [first, second] if second > first else [first]
 
 
 def is_within(hours: str, local_time: datetime) -> bool:

@@ -4,7 +4,7 @@ What is said is recognised by phrases of the settings and of packs; no model is 
 change is an inferred control, with the same checks as one that was sent.
 """
 
-from datetime import UTC, timedelta
+from datetime import timedelta
 from operator import itemgetter
 
 from handlers.mind.context import TurnContext
@@ -214,19 +214,12 @@ def _until(turn: TurnContext, heard: Heard, time: tuple[int, int]) -> float:
     """Return the seconds until a time of the day comes next, in the settings' zone."""
     settings = turn.settings.executive
     zone = settings.timezone if settings is not None else "UTC"
-    here = timezones.local(turn.now, zone)
     hour, minute = time
     # "At six" is in the morning or in the evening, whichever comes first.
     is_either = 0 < hour <= 12 and not heard.is_time_exact
     hours = (hour, (hour + 12) % 24) if is_either else (hour,)
-    today = [
-        here.replace(hour=each, minute=minute, second=0, microsecond=0)
-        for each in hours
-    ]
-    days = [each + timedelta(days=day) for each in today for day in (0, 1)]
-    # As instants: a wall clock's next day may have 23 or 25 hours.
-    later = [(each.astimezone(UTC) - turn.now).total_seconds() for each in days]
-    return min(each for each in later if each > 0.0)
+    next_ = min(timezones.next_at(turn.now, zone, each, minute) for each in hours)
+    return (next_ - turn.now).total_seconds()
 
 
 def _unmuted(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:

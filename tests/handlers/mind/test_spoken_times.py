@@ -1,6 +1,6 @@
 """Spans and times of the day in a person's words: understood, or said not to be."""
 
-from datetime import timedelta
+from datetime import UTC, datetime, timedelta
 
 import pytest
 
@@ -12,6 +12,7 @@ from schemas.state import limits
 from schemas.values.phrase_matching import heard
 from schemas.values.phrases import Phrases
 from schemas.values.spoken_times import in_figures
+from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.handlers.mind.test_told import alive, held, says
 from tests.scenario import one, said
@@ -243,3 +244,20 @@ def test_a_reminder_too_many_is_refused_in_words() -> None:
         "I can't: there are too many reminders. Cancel one, or wait until one was said."
     )
     assert len(held(scenario).reminders) == limits.REMINDERS
+
+
+def test_a_time_that_comes_twice_is_the_next_of_both() -> None:
+    """Asked between the two, it is the second, an hour later, and not tomorrow's."""
+    scenario = alive()
+    executive = {
+        "phrases": shipped.shipped(("en", "de")), "timezone": "Europe/Berlin",
+    }  # fmt: skip
+    scenario.control(
+        factories.mind_started(edition=2, relevance=0.5, executive=executive),
+        agent=SHARED_AGENT,
+    )
+    scenario.at = datetime(2026, 10, 25, 0, 44, 59, tzinfo=UTC)
+    says(scenario, "remind me at 2:30 am to turn the roast")
+    (reminder,) = held(scenario).reminders
+
+    assert reminder.due == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
