@@ -12,11 +12,10 @@ from echoic.client.autonomous import (
     NoChoiceError,
     SkillLibrary,
 )
-from echoic.client.observations import observations
+from echoic.client.observations import estimate, observations
 from echoic.packs.load import BrokenPackError
 from echoic.packs.load import load as load_pack
 from echoic.world.world import Mind, Reaction
-from evaluation.ope.estimate import estimate
 from evaluation.ope.results import Estimate
 from evaluation.ope.rows import Observation
 from handlers.mind.strategies.awaiting import (

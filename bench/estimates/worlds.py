@@ -87,7 +87,7 @@ def play(world: World, draws: np.random.Generator) -> Columns:
     chance = world.success + gain + (mood[session] if world.mood else 0.0)
     reward = (draws.random(len(session)) < np.clip(chance, 0.0, 1.0)).astype(np.float64)
     return replace(
-        _empty(),
+        empty(),
         arms=ARMS,
         sessions=world.sessions,
         session=session,
@@ -98,8 +98,8 @@ def play(world: World, draws: np.random.Generator) -> Columns:
         propensity=np.where(explored, world.odds[arm], 1.0),
         reward=reward,
         known=np.ones_like(flip),
-        target=_certain(np.where(flip, B, A), arm),
-        baseline=_certain(np.full(len(session), A), arm),
+        target=certain(np.where(flip, B, A), arm),
+        baseline=certain(np.full(len(session), A), arm),
         position=np.arange(len(session)),
         responded=np.full(len(session), -1),
         respond_probability=np.full(len(session), -1.0),
@@ -127,12 +127,13 @@ def _sizes(world: World, draws: np.random.Generator) -> NDArray[np.int64]:
     return np.maximum(np.rint(share * world.length), 1.0).astype(np.int64)
 
 
-def _certain(chosen: NDArray[np.int64], taken: NDArray[np.int64]) -> Odds:
+def certain(chosen: NDArray[np.int64], taken: NDArray[np.int64]) -> Odds:
+    """Return the odds of a strategy that is certain of its arm everywhere."""
     rows = np.arange(len(chosen))
     return Odds(rows, chosen, np.ones(len(rows)), (chosen == taken).astype(np.float64))
 
 
 @cache
-def _empty() -> Columns:
+def empty() -> Columns:
     """Return columns of one row, for the defaults of all that a world does not set."""
     return columns_of([Observation("", "a", 1.0, 0.0, {"a": 1.0}, {"a": 1.0})])

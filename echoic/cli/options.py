@@ -7,7 +7,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Annotated, Any, TypeAlias, get_args, get_origin
+from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
 
 import typer
 from rich.console import RenderableType
@@ -35,6 +35,15 @@ Rope = Annotated[
     typer.Option(
         help="A difference within ± this much makes none; by default 0.02, or a tenth of"
         " the baseline's successes or failures where these are rare."
+    ),
+]
+
+For = Annotated[
+    Literal["these", "alike"],
+    typer.Option(
+        "--for",
+        help="Whom the verdict is about: the people of the log (these), or any like them"
+        " (alike), which takes at least 10.",
     ),
 ]
 

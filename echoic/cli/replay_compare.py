@@ -9,7 +9,7 @@ from typing import Annotated, Literal
 import typer
 
 from echoic import errors
-from echoic.cli.options import Call, Jobs, Rope
+from echoic.cli.options import Call, For, Jobs, Rope
 from echoic.cli.progress import Progress
 from echoic.client.comparison import compare_all, sources
 from echoic.client.requery import Requery
@@ -23,6 +23,7 @@ from evaluation.compare.document_of import document
 from evaluation.compare.fail_on import Condition, parse, tripped
 from evaluation.compare.overall import Wish
 from evaluation.compare.session import Plan, SessionResult
+from evaluation.ope.people import Population
 from evaluation.ope.settings import EstimationSettings
 from handlers.effects.models import LiteLLM
 from replay.cassette import Mode
@@ -53,6 +54,7 @@ def compare(
     window: Annotated[float | None, typer.Option(metavar="SECONDS")] = None,
     silence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.5,
     rope: Rope = None,
+    whom: For = "these",
     report: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
     fail_on: Annotated[str | None, typer.Option(metavar="CONDITIONS")] = None,
     trace: bool = False,
@@ -115,7 +117,7 @@ def compare(
     with Progress("compared", is_silent=call.as_json) as progress:
         results = compare_all(settings, session or [], plan, progress, jobs)
     _is_within(since, results)
-    found = document(results, plan, _wish(rope, results))
+    found = document(results, plan, _wish(rope, whom, results))
     if tracing is not None:
         found = tracing.traced(found, results, plan, sources(settings, session or []))
     call.show(found.as_json(), comparison.screen(found))
@@ -162,9 +164,9 @@ def _answers(
     return Answers(mode=mode, port=port)
 
 
-def _wish(rope: float | None, results: list[SessionResult]) -> Wish:
+def _wish(rope: float | None, whom: Population, results: list[SessionResult]) -> Wish:
     try:
-        estimation = EstimationSettings.wished(rope)
+        estimation = EstimationSettings.wished(rope, population=whom)
     except ValueError as error:
         raise EchoicError(f"--rope: {error}") from error
     command = shlex.join(["echoic", *sys.argv[1:]])

@@ -10,13 +10,14 @@ from typing import Annotated
 import typer
 
 from echoic import errors
-from echoic.cli.options import Json, Rope
+from echoic.cli.options import For, Json, Rope
 from echoic.cli.progress import Progress
 from echoic.errors import EchoicError
 from echoic.terminal import estimate as estimate_screen
 from echoic.terminal.output import print_json, show
 from evaluation.ope import jsonl
 from evaluation.ope.estimate import estimate as estimated
+from evaluation.ope.people import Population
 from evaluation.ope.rows import Observation
 from evaluation.ope.settings import EstimationSettings, Limits
 from evaluation.ope.verdicts import Verdict
@@ -29,6 +30,7 @@ _TOLD_EVERY = 1000
 def estimate(
     file: Annotated[str, typer.Argument(metavar="FILE.jsonl")],
     rope: Rope = None,
+    whom: For = "these",
     limit: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     show_unreliable: bool = False,
     as_json: Json = False,
@@ -37,10 +39,10 @@ def estimate(
 
     A line is one decision: {"arm": what was done, "p": with which probability it was
     drawn, "reward": how it went in [0, 1] or null, "target": {arm: probability},
-    "baseline": {arm: probability}}, and where known "session", "decision", "context",
-    "logging" (the probability of every arm when it was drawn) and "position" (which came
-    first in a session; with it and an arm "silent" it is tested whether having spoken
-    moves the next outcome).
+    "baseline": {arm: probability}}, and where known "session", "person" (whom it
+    concerned), "agent" (who decided), "decision", "context", "logging" (the probability of
+    every arm when it was drawn) and "position" (which came first in a session; with it and
+    an arm "silent" it is tested whether having spoken moves the next outcome).
 
     Examples: `echoic replay estimate log.jsonl`, `cat log.jsonl | echoic replay estimate -
     --json`, `echoic replay estimate log.jsonl --limit flip_observations=60`. The exit code
@@ -51,7 +53,7 @@ def estimate(
         limit: A stricter limit of a gate.
         show_unreliable: Show what gates hold back.
     """
-    settings = _settings(rope, limit or [])
+    settings = _settings(rope, limit or [], whom)
     found = estimated(observations_of(file), settings)
     if as_json:
         print_json(found.as_json(all_shown=show_unreliable))
@@ -87,9 +89,12 @@ def _lines(file: str) -> Iterator[Iterable[bytes]]:
         yield (line.encode() for line in sys.stdin)
 
 
-def _settings(rope: float | None, limits: Sequence[str]) -> EstimationSettings:
+def _settings(
+    rope: float | None, limits: Sequence[str], whom: Population
+) -> EstimationSettings:
     try:
-        return EstimationSettings.wished(rope, Limits(**dict(map(_limit, limits))))
+        given = Limits(**dict(map(_limit, limits)))
+        return EstimationSettings.wished(rope, given, whom)
     except ValueError as error:
         raise EchoicError(str(error)) from error
 

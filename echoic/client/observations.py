@@ -1,15 +1,20 @@
-"""From recordings to the rows of the off-policy estimator, in one call; public API."""
+"""From recordings to rows, and from rows to an estimate, in a call each; public API."""
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from contextlib import aclosing
+from dataclasses import replace
 from pathlib import Path
 
 from echoic.client.recordings import FileSource, opened
 from echoic.embedders import WordLlamaEmbedder
 from evaluation.compare.rows import asked
 from evaluation.compare.rows import observations as rows_of
+from evaluation.ope.estimate import estimate as estimated
+from evaluation.ope.people import Population
+from evaluation.ope.results import Estimate
 from evaluation.ope.rows import Observation
+from evaluation.ope.settings import EstimationSettings
 from handlers.mind.strategies.spec import parse
 from replay.open_loop.asked import ask_open_loop
 from replay.recording.outcomes import OutcomeSettings
@@ -40,6 +45,29 @@ def observations(
     """
     asking = (_variant(baseline), _variant(target))
     return asyncio.run(_observed(recordings, asking, outcome or OutcomeSettings()))
+
+
+def estimate(
+    rows: Iterable[Observation],
+    settings: EstimationSettings | None = None,
+    *,
+    population: Population | None = None,
+) -> Estimate:
+    """Estimate both strategies and their difference, with None for what is withheld.
+
+    Args:
+        rows: logged decisions.
+        settings: limits, margin and bootstrap; None: the usual ones.
+        population: whom the verdict is about: `these` people, or any `alike`; None: as the
+            settings say.
+
+    Raises:
+        ObservationError: a row cannot be true, a decision comes twice, or there is none.
+    """
+    chosen = settings or EstimationSettings()
+    if population is not None:
+        chosen = replace(chosen, population=population)
+    return estimated(rows, chosen).shown()
 
 
 async def _observed(

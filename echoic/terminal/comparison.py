@@ -99,7 +99,7 @@ def _comparison(
         )
         if names:
             yield marked(GATES[status], f"gates {passed}: {names}")
-    yield verdict_line(comparison.verdict, comparison.reasons)
+    yield verdict_line(comparison.verdict, comparison.reasons, comparison.whom)
     yield indented(2, comparison.estimand)
     for reason in comparison.reasons:
         yield marked("·", reason.detail, indent=2)

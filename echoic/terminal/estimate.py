@@ -31,7 +31,7 @@ def screen(
         ),
     )
     yield ""
-    yield verdict_line(difference.verdict, difference.reasons)
+    yield verdict_line(difference.verdict, difference.reasons, difference.whom.words)
     for reason in difference.reasons:
         yield marked("·", f"{reason.detail}  ({reason.code})", indent=2)
     yield ""

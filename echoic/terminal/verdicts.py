@@ -22,9 +22,11 @@ def verdict(name: str) -> Part:
     return name, _COLOURS.get(name, "yellow")
 
 
-def verdict_line(name: str, reasons: Iterable[Reason]) -> Text:
-    """Return the line of a verdict: what it is one of, and whether what follows opposes."""
-    said, colour = f"{name} {of_what(name)}".rstrip(), verdict(name)[1]
+def verdict_line(name: str, reasons: Iterable[Reason], whom: str) -> Text:
+    """Return the line of a verdict: of what and for whom it is, and what opposes it."""
+    scope, colour = of_what(name), verdict(name)[1]
+    # What is of the log, as INVALID is, is so for nobody in particular.
+    said = f"{name} {scope}, {whom}" if scope else name
     if is_opposed(reasons):
         # Not in the colour of a claim: played out, it may be the other way round.
         said, colour = f"{said}; {AGAINST}", "yellow"

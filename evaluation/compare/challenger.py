@@ -97,6 +97,7 @@ def _comparison(whole: Whole, evidence: Evidence, alone: Estimate) -> Comparison
     return Comparison(
         challenger=challenger,
         verdict=verdict,
+        whom=difference.whom.words,
         short_term_only=difference.short_term_only,
         estimand=estimand(whole.strategy(), challenger),
         reasons=reasons,

@@ -330,6 +330,8 @@ class Comparison:
     breakdown: tuple[Breakdown, ...]
     weights: WeightsPart
     cassette: CassettePart
+    whom: str = ""
+    """For whom the verdict is, in words; `estimate.difference.whom` names them."""
     flip_decisions: int = 0
     """In how many decisions the two may differ; the list holds the worst of them."""
     flip_counts: dict[str, float] = field(default_factory=dict)

@@ -11,6 +11,7 @@ from handlers.mind.strategies.exploration import criticality
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import UNKNOWN, Outcome
 from schemas.messages.arms import SILENT
+from schemas.messages.sensing import SOMEBODY
 from schemas.ports.decision_context import Odds
 from schemas.values.exact_math import total
 
@@ -57,9 +58,16 @@ def observations(
                 position=position,
                 responded=each.decided.arm != SILENT,
                 respond_probability=1.0 - each.logging.get(SILENT, 0.0),
+                person=_person(each),
+                agent=each.record.agent,
             )
         )
     return rows
+
+
+def _person(decision: LoggedDecision) -> str:
+    person = decision.decided.person
+    return "" if person is None or person == SOMEBODY else person
 
 
 def critical(decisions: Sequence[LoggedDecision]) -> frozenset[str]:

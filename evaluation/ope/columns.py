@@ -12,6 +12,7 @@ from typing import TypeAlias
 import numpy as np
 import numpy.typing as npt
 
+from evaluation.ope.people import People, people_of
 from evaluation.ope.resampling import Hashes, mixed
 from evaluation.ope.rows import Observation, ObservationError, check
 
@@ -83,6 +84,12 @@ class Columns:
     respond_probability: Floats
     """-1 where it is not known."""
 
+    people: People | None = None
+    """Whose each session is; None if the log names nobody."""
+
+    are_units: bool = False
+    """Whether people are the units of inference, and not sessions."""
+
     @property
     def rows(self) -> int:
         """How many rows there are."""
@@ -106,6 +113,9 @@ class _Collected:
     contexts: dict[str, int] = field(default_factory=dict)
     sessions: dict[str, int] = field(default_factory=dict)
     decisions: set[str] = field(default_factory=set)
+    owners: dict[tuple[str, str], int] = field(default_factory=dict)
+    """Pairs of person and agent."""
+    owner: "array[int]" = field(default_factory=lambda: array("q"))
     session: "array[int]" = field(default_factory=lambda: array("q"))
     arm: "array[int]" = field(default_factory=lambda: array("q"))
     context: "array[int]" = field(default_factory=lambda: array("q"))
@@ -168,8 +178,12 @@ def _collect(row: Observation, into: _Collected) -> None:
     sessions = into.sessions
     # A row without a session is a cluster of its own; `_numbered` gives it a number
     # once all sessions are known.
-    named = sessions.setdefault(row.session, len(sessions)) if row.session else -1
+    # Agents may number their sessions alike.
+    name = f"{row.agent}\0{row.session}" if row.agent else row.session
+    named = sessions.setdefault(name, len(sessions)) if row.session else -1
     into.session.append(named)
+    owner = row.person, row.agent
+    into.owner.append(into.owners.setdefault(owner, len(into.owners)))
     into.arm.append(_number(into.arms, row.arm))
     into.context.append(_number(into.contexts, row.context))
     into.position.append(row.position)
@@ -239,7 +253,24 @@ def _laid_out(raw: _Collected) -> Columns:
         position=position[order],
         responded=_ints(raw.responded)[order],
         respond_probability=_floats(raw.respond_probability)[order],
+        people=_people(raw, session, _ints(raw.owner)[order], sessions),
     )
+
+
+def _people(
+    raw: _Collected, session: Ints, owner: Ints, sessions: int
+) -> People | None:
+    if set(raw.owners) <= {("", "")}:
+        return None
+    owners = list(raw.owners)
+    persons: list[set[str]] = [set() for _ in range(sessions)]
+    agents = [""] * sessions
+    # Each pair of session and owner once: there are far fewer than rows.
+    for cell in np.unique(session * len(owners) + owner).tolist():
+        place, index = divmod(cell, len(owners))
+        person, agents[place] = owners[index]
+        persons[place] |= {person} - {""}
+    return people_of(persons, agents)
 
 
 def _ints(values: "array[int]") -> Ints:

@@ -5,6 +5,7 @@ support gets bounds and no point estimate.
 """
 
 from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import replace
 
 from evaluation.ope import gates
 from evaluation.ope.bounds import difference_bounds, value_bounds
@@ -14,18 +15,18 @@ from evaluation.ope.compared import Compared, Side, compare, filled
 from evaluation.ope.estimators import rarer_share
 from evaluation.ope.gates import Gate
 from evaluation.ope.intervals import Interval, interval, plain_interval
+from evaluation.ope.people import whom
 from evaluation.ope.results import DifferenceEstimate, Estimate, PolicyEstimate
 from evaluation.ope.rows import Observation
 from evaluation.ope.settings import EstimationSettings, Limits, SelfReplay
 from evaluation.ope.verdicts import (
     OVERLAP,
     SHORT_TERM,
-    WITHHELD,
     Evidence,
     Reason,
     Verdict,
     conclude,
-    of_interval,
+    is_withheld,
     opposing,
 )
 from evaluation.ope.weight_diagnostics import uniform_z
@@ -69,6 +70,7 @@ def estimate_of(
 ) -> Estimate:
     """Return the same estimate from rows that are laid out as columns already."""
     limits = settings.limits
+    columns = replace(columns, are_units=settings.population == "alike")
     compared = compare(columns, limits.unsupported_mass_max)
     checks = [
         *_replay_gates(self_replay, cassette_hit_rate, limits),
@@ -84,6 +86,10 @@ def estimate_of(
     # was mostly played. A recording that is INVALID supports neither.
     is_invalid = difference.verdict == Verdict.INVALID
     lacks = is_invalid or _lacks(compared, compared.baseline, limits)
+    # What unknown outcomes can do to the difference, they can do to either side.
+    lacks = lacks or (
+        difference.withheld and difference.verdict == Verdict.INCONCLUSIVE
+    )
     return Estimate(
         target=_policy(compared, compared.target, settings, difference.withheld),
         baseline=_policy(compared, compared.baseline, settings, lacks),
@@ -134,20 +140,22 @@ def _difference(
 ) -> DifferenceEstimate:
     shown = compared.is_identified
     margin = settings.margin(compared.base_rate)
-    around = _around(compared, settings.resamples) if shown else _UNTOLD
+    known = _around(compared, settings.resamples) if shown else _UNTOLD
     if shown and compared.has_flips:
         # Without flips both estimators give exactly 0, so they cannot disagree.
-        checks = [*checks, *_agreement_gates(compared, around, settings.limits, margin)]
+        checks = [*checks, *_agreement_gates(compared, known, settings.limits, margin)]
+    filled, mass = _filled(compared, settings), compared.guessed_mass
+    around = known.widened(filled, mass).clipped(-1.0, 1.0)
     bounds = difference_bounds(compared.columns, compared.contrast)
     evidence = Evidence(
         gates=checks,
         rows=compared.columns.rows,
         has_flips=compared.has_flips,
-        doubly=around if shown else None,
+        doubly=known if shown else None,
         bounds=bounds,
-        filled=_filled(compared, around, settings, margin),
-        unseen=_unseen(compared, around),
-        notes=tuple(_notes(compared, around)),
+        filled=filled,
+        unseen=_unseen(known.widened(filled, 0.0), mass),
+        notes=tuple(_notes(compared, known, is_filled=bool(filled))),
     )
     verdict, reasons = conclude(evidence, margin)
     at_once = compared.dr if shown else None
@@ -169,7 +177,8 @@ def _difference(
         reasons=reasons,
         margin=margin,
         short_term_only=any(each.code == SHORT_TERM for each in reasons),
-        withheld=not shown or verdict in WITHHELD,
+        withheld=not shown or is_withheld(verdict, reasons, checks),
+        whom=whom(compared.columns.people, settings.population),
     )
 
 
@@ -191,18 +200,14 @@ def _around(compared: Compared, resamples: int) -> Interval:
     return found.clipped(-1.0, 1.0)
 
 
-def _filled(
-    compared: Compared, around: Interval, settings: EstimationSettings, margin: float
-) -> tuple[Interval, ...]:
+def _filled(compared: Compared, settings: EstimationSettings) -> tuple[Interval, ...]:
     """Return the interval with unknown rewards against the target, then in its favour.
 
-    Empty where no unknown reward lies at a flip, or there is no verdict to overturn: each
-    of the two is a whole estimate with its bootstrap.
+    Empty where no unknown reward lies at a flip.
     """
     columns, contrast = compared.columns, compared.contrast
-    is_open = of_interval(around, margin)[0] == Verdict.INCONCLUSIVE
     hides = ~columns.known & contrast.differs
-    if not compared.is_identified or is_open or not hides.any():
+    if not compared.is_identified or not hides.any():
         return ()
     limit = settings.limits.unsupported_mass_max
     # Filling both sides alike would prove nothing, since it is their difference
@@ -211,12 +216,11 @@ def _filled(
     return tuple(_around(compare(world, limit), settings.resamples) for world in worlds)
 
 
-def _unseen(compared: Compared, around: Interval) -> tuple[Interval, ...]:
+def _unseen(around: Interval, mass: float) -> tuple[Interval, ...]:
     """Return the interval shifted to both extremes of the reward model's guesses.
 
     Empty where every arm at a flip could have been played.
     """
-    mass = compared.guessed_mass
     if mass == 0.0 or around.ci is None:
         return ()
     return around.moved(-mass), around.moved(mass)
@@ -246,6 +250,8 @@ def _overlap_gates(compared: Compared, limits: Limits) -> Iterator[Gate]:
     share, flips = compared.contrast.share, (target.flips, baseline.flips)
     yield gates.flip_observations(*flips, share, limits)
     yield gates.flip_sessions(*flips, share, limits)
+    if compared.columns.are_units:
+        yield gates.people(*flips, share, limits)
     yield gates.rare_outcomes(*flips, share, limits)
     yield from _weight_gates(target, baseline, compared.columns.rows, limits)
 
@@ -293,7 +299,9 @@ def _agreement_gates(
         yield gates.agreement((compared.dr, snips), both, limits, margin=margin)
 
 
-def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
+def _notes(
+    compared: Compared, around: Interval, *, is_filled: bool
+) -> Iterator[Reason]:
     """Yield the caveats that hold whatever the verdict."""
     if compared.has_flips and not compared.is_explored:
         yield Reason(
@@ -306,8 +314,10 @@ def _notes(compared: Compared, around: Interval) -> Iterator[Reason]:
         )
     unknown = int((~compared.columns.known).sum())
     if unknown and compared.columns.known.any():
-        yield Reason(
-            "complete_cases",
+        detail = (
             f"{unknown} decisions without a known outcome are left out, as if that"
-            " depended on nothing",
+            " depended on nothing"
         )
+        # The interval is of all that they may have come to, the value of none of it.
+        tail = "; the interval holds whatever came of them" if is_filled else ""
+        yield Reason("complete_cases", detail + tail)

@@ -87,6 +87,9 @@ class FlipObservations:
     rare: float
     """How many of their outcomes are expected to be other than the commonest one."""
 
+    people: int | None = None
+    """People with at least one; None if the log names nobody."""
+
 
 def flip_observations(
     columns: Columns, contrast: Contrast, *, of_baseline: bool = False
@@ -99,7 +102,8 @@ def flip_observations(
     taken = -contrast.taken if of_baseline else contrast.taken
     excess = np.where(columns.known, np.maximum(taken, 0.0), 0.0) / columns.propensity
     hits = excess > 0.0
-    sessions = len(np.unique(columns.session[hits]))
+    session = np.unique(columns.session[hits])
+    people = columns.people
     count = (
         int(np.count_nonzero(hits)) if contrast.is_plain else effective_number(excess)
     )
@@ -108,4 +112,9 @@ def flip_observations(
     # The rate is that of both sides together, so that a chance success of its own does not
     # open the gate; its own rate counts at half, so twice as many are needed of it alone.
     own = rarer_share(columns.reward[hits]) * count / 2.0
-    return FlipObservations(count, sessions, max(rare, own))
+    return FlipObservations(
+        count,
+        len(session),
+        max(rare, own),
+        None if people is None else len(np.unique(people.household[session])),
+    )

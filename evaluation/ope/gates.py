@@ -111,6 +111,24 @@ def flip_sessions(
     return _of_flips(share, _at_least("flip_sessions", value, need, caution, detail))
 
 
+def people(
+    target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
+) -> Gate:
+    """Check with how many people a side's own arm was played where the two differ.
+
+    A verdict for people like these rests on how people differ, not sessions.
+    """
+    value, whose = _weaker(min, target.people or 0, baseline.people or 0)
+    need, caution = limits.people, limits.people_caution
+    detail = (
+        f"where the two differ, the {whose}'s choice was tried with {value:,.0f}"
+        f" {'person' if value == 1 else 'people'} (need {need:g})"
+    )
+    if target.people is None:
+        detail = "no decision says whose it is: people like these need `person` in rows"
+    return _of_flips(share, _at_least("people", value, need, caution, detail))
+
+
 def rare_outcomes(
     target: FlipObservations, baseline: FlipObservations, share: float, limits: Limits
 ) -> Gate:

@@ -1,20 +1,24 @@
-"""Standard errors and intervals of a mean, clustered by session.
+"""Standard errors and intervals of a mean, clustered by session, or by person.
 
-Decisions of one session are not independent. The interval shown is the hull of two: a
+Decisions of one session are not independent. For people of the log, sessions vary within
+strata, as in a stratified sample (Cochran, 1977, chapter 6); for others like them, people
+vary. The interval shown is the hull of two: a
 cluster bootstrap-t (Hall, 1988; Cameron, Gelbach and Miller, 2008), which follows the skew,
 and a CR3 jackknife t interval, which widens where sessions are few or uneven. Draws are
 seeded by the data, so the same data give the same interval.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import lru_cache
 from hashlib import blake2b
-from math import ceil, floor, sqrt
+from math import ceil, erfc, floor, sqrt
 
 import numpy as np
 
+from evaluation.ope.clusters import Clusters, stratified
 from evaluation.ope.columns import Columns, Flags, Floats, summed
-from evaluation.ope.estimators import effective_number, mean
+from evaluation.ope.estimators import mean
 from evaluation.ope.resampling import uniforms
 from evaluation.ope.student import p_value
 
@@ -52,79 +56,57 @@ class Interval:
         ci = None if self.ci is None else (self.ci[0] + by, self.ci[1] + by)
         return Interval(self.se, ci, None, self.is_bootstrap)
 
+    def widened(self, others: Sequence["Interval"], mass: float) -> "Interval":
+        """Return the hull of it and others, `mass` wider at either end.
 
-@dataclass(frozen=True, slots=True)
-class Clusters:
-    """The sessions that a mean is taken over."""
-
-    rows: Floats
-    """The number of rows in each."""
-    off: Floats
-    """The sum of each session's numbers less its rows times the overall mean."""
-
-    @property
-    def variance(self) -> float | None:
-        """Cluster-robust variance of the mean (CR1; Liang and Zeger, 1986).
-
-        None for a single session.
+        Its standard error stays that of what is known; its p-value is the largest, and 1
+        if the hull holds 0.
         """
-        count = len(self.rows)
-        if count < 2:
-            return None
-        spread = float(np.square(self.off).sum()) * count / (count - 1)
-        return spread / float(self.rows.sum()) ** 2
-
-    @property
-    def jackknife(self) -> float | None:
-        """The same by leaving out each session (CR3; Bell and McCaffrey, 2002).
-
-        It is larger than CR1 where sessions are uneven, which CR1 underestimates there.
-        """
-        count = len(self.rows)
-        if count < 2:
-            return None
-        # How far the mean moves when a session is left out, up to its sign.
-        moved = self.off / (self.rows.sum() - self.rows)
-        spread = float(np.square(moved - moved.mean()).sum())
-        return spread * (count - 1) / count
-
-    @property
-    def freedom(self) -> int:
-        """Degrees of freedom of that variance, at least 1.
-
-        The effective number of sessions (Kish) less one, or fewer if a few of them make most
-        of the variance: 2 over its squared relative error (Satterthwaite, 1946).
-        """
-        count = len(self.rows)
-        even = effective_number(self.rows) - 1.0
-        square = np.square(self.off)
-        total = float(square.sum())
-        # No session is off the mean, so there is no variance whose
-        # relative error could be had.
-        if not total:
-            return max(1, int(even))
-        # The relative variance of a mean of squares is (kurtosis - 1) / count.
-        kurtosis = count * float(np.square(square / total).sum())
-        steady = 2.0 * count / (kurtosis - 1.0) if kurtosis > 1.0 else even
-        # Rounded first, so that 13.9999999 of 15 even sessions is 14 and not 13.
-        return max(1, int(round(min(even, steady, count - 1.0), 6)))
+        every = [self, *others]
+        ends = [each.ci for each in every if each.ci is not None]
+        if self.ci is None or len(ends) < len(every):
+            return self
+        low = min(end[0] for end in ends) - mass
+        high = max(end[1] for end in ends) + mass
+        p = max(each.p_value or 0.0 for each in every)
+        if mass and self.se:
+            # Less of the difference is certain by so much, and normal is near enough: this
+            # p-value only joins those of other comparisons.
+            t = max(0.0, abs(sum(self.ci)) / 2.0 - mass) / self.se
+            p = max(p, erfc(t / sqrt(2.0)))
+        is_open = bool(others or mass) and low <= 0.0 <= high
+        return replace(self, ci=(low, high), p_value=1.0 if is_open else p)
 
 
 def clusters_of(
     columns: Columns, numbers: Floats, rows: Flags | None = None
 ) -> Clusters:
-    """Sum `numbers` by session; they belong to the rows flagged in `rows`, or to all."""
-    session = columns.session if rows is None else columns.session[rows]
-    count = np.bincount(session, minlength=columns.sessions).astype(np.float64)
-    sums = summed(session, numbers, columns.sessions)
+    """Sum `numbers` by unit; they belong to the rows flagged in `rows`, or to all.
+
+    Units are sessions, whose strata are the people of the log; or people.
+    """
+    people = columns.people
+    unit = columns.session if rows is None else columns.session[rows]
+    stratum = None
+    if people is not None and columns.are_units:
+        unit = people.household[unit]
+    elif people is not None:
+        stratum = people.stratum
+    count = np.bincount(unit, minlength=columns.sessions).astype(np.float64)
+    sums = summed(unit, numbers, columns.sessions)
     present = count > 0
     count, sums = count[present], sums[present]
-    return Clusters(count, sums - mean(numbers) * count)
+    of = None if stratum is None else stratum[present]
+    return stratified(count, sums - mean(numbers) * count, of)
 
 
 def clustered_variance(columns: Columns, numbers: Floats) -> float | None:
-    """Return the CR1 variance of the mean over all rows; None for a single session."""
-    return clusters_of(columns, numbers).variance
+    """Return the CR1 variance of the mean over all rows by session; None for a single one.
+
+    Of what chance drew, as propensities are: it does not depend on whose a session is.
+    """
+    alone = replace(columns, people=None)
+    return clusters_of(alone, numbers).variance
 
 
 def interval(
@@ -135,15 +117,15 @@ def interval(
     It is the hull of jackknife and bootstrap-t, with the larger of their p-values: either
     alone covered too little somewhere in simulations (few, uneven or skewed sessions).
     """
-    clusters = _in_order(clusters_of(columns, numbers, rows))
-    plain = _plain(mean(numbers), clusters)
+    units = clusters_of(columns, numbers, rows).in_order()
+    plain = _plain(mean(numbers), units)
     # Where all sessions say the same, each resample's t would be 0 over 0.
     if plain.se is None or plain.ci is None or plain.se == 0.0:
         return plain
-    drawn = studentised(pooled(clusters), resamples)
+    drawn = studentised(pooled(units.levelled()), resamples)
     if drawn is None:
         return plain
-    centre, se = mean(numbers), sqrt(clusters.variance or 0.0)
+    centre, se = mean(numbers), sqrt(units.variance or 0.0)
     low, high = _tails(drawn)
     # Bootstrap-t reflects: the upper tail of the resamples gives the lower end.
     return Interval(
@@ -169,12 +151,6 @@ def _plain(centre: float, clusters: Clusters) -> Interval:
     freedom = clusters.freedom
     reach = quantile(freedom) * se
     return Interval(se, (centre - reach, centre + reach), p_value(centre / se, freedom))
-
-
-def _in_order(clusters: Clusters) -> Clusters:
-    """Sort clusters by content, so that a session's name cannot change a draw."""
-    order = np.lexsort((clusters.off, clusters.rows))
-    return Clusters(clusters.rows[order], clusters.off[order])
 
 
 # The bisection costs about 50 evaluations, and plans ask again for the same few degrees.

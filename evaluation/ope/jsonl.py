@@ -32,9 +32,10 @@ def read(lines: Iterable[bytes], name: str) -> Iterator[Observation]:
     """Yield the observations of a log's lines; `name` is what errors call the file.
 
     Keys: `arm`, `p`, `reward`, `target`, `baseline`, and where known `session`, `decision`,
-    `context` (a text that groups similar decisions), `logging` (the odds of all arms when
-    it was logged) and `position` (a whole number that orders the decisions of a session).
-    Others are ignored, and lines may come in any order.
+    `person` (whom it concerned), `agent` (who decided), `context` (a text that groups
+    similar decisions), `logging` (the odds of all arms when it was logged) and `position`
+    (a whole number that orders the decisions of a session). Others are ignored, and lines
+    may come in any order. A session in which several persons are named is of them all.
 
     Carry-over is tested where `position` and `logging` are given and `silent` is one of
     the arms.
@@ -82,7 +83,7 @@ def observation(fields: Mapping[str, object]) -> Observation:
     arm = _text("arm", fields["arm"])
     odds = None if logging is None else _odds("logging", logging)
     return Observation(
-        session=_session(fields.get("session")),
+        session=_name("session", fields.get("session")),
         arm=arm,
         propensity=_number("p", fields["p"]),
         reward=None if reward is None else _number("reward", reward),
@@ -96,6 +97,8 @@ def observation(fields: Mapping[str, object]) -> Observation:
         position=_position(fields.get("position")),
         responded=arm != SILENT,
         respond_probability=None if odds is None else 1.0 - odds.get(SILENT, 0.0),
+        person=_name("person", fields.get("person")),
+        agent=_name("agent", fields.get("agent")),
     )
 
 
@@ -119,12 +122,12 @@ def _parsed(text: bytes) -> Mapping[str, object]:
     return value
 
 
-def _session(value: object) -> str:
+def _name(key: str, value: object) -> str:
     if value is None:
         return ""
     if value == "":
-        raise ObservationError("session '': give it a name, or leave the key out")
-    return _text("session", value)
+        raise ObservationError(f"{key} '': give it a name, or leave the key out")
+    return _text(key, value)
 
 
 def _decision(value: object) -> str | None:

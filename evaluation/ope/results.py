@@ -10,6 +10,7 @@ from typing import Any, TypeVar
 
 from evaluation.ope import significance
 from evaluation.ope.gates import Gate
+from evaluation.ope.people import NOBODY_NAMED, Whom
 from evaluation.ope.verdicts import OPPOSED, SEVERAL, Reason, Verdict
 
 Range = tuple[float, float]
@@ -27,7 +28,7 @@ class PolicyEstimate:
     """The reward model's prediction alone; never a reason for a verdict."""
 
     se: float | None = None
-    """The standard error of `dr`, clustered by session."""
+    """The standard error of `dr`, clustered by session, or by person."""
 
     ci: Range | None = None
     """The 95 % confidence interval of `dr`."""
@@ -53,6 +54,9 @@ class DifferenceEstimate:
     dr: float | None = None
     se: float | None = None
     ci: Range | None = None
+    """The 95 % interval of `dr`, whatever outcomes that are not known were, and what could
+    never be played was worth."""
+
     p_value: float | None = None
     flip_share: float
     flip_observations: float
@@ -68,6 +72,9 @@ class DifferenceEstimate:
 
     withheld: bool = False
     """Whether a gate holds back all its values but the bounds."""
+
+    whom: Whom = NOBODY_NAMED
+    """For whom it speaks."""
 
 
 @dataclass(frozen=True, slots=True)

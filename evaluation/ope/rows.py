@@ -58,6 +58,12 @@ class Observation:
     respond_probability: float | None = None
     """The logging policy's probability of saying something."""
 
+    person: str = ""
+    """Whom it concerned; empty: nobody is named."""
+
+    agent: str = ""
+    """Who decided, a companion or character; empty: not told."""
+
 
 def check(row: Observation) -> None:
     """Raise `ObservationError` if a row cannot be true."""

@@ -7,6 +7,8 @@ until the verdict comes out would be none.
 from dataclasses import dataclass, field, fields
 from typing import Self
 
+from evaluation.ope.people import Population
+
 
 @dataclass(frozen=True, slots=True)
 class Limits:
@@ -30,6 +32,11 @@ class Limits:
     flip_sessions: float = 15.0
     flip_sessions_caution: float = 30.0
     """Sessions with at least one of them: errors clustered over fewer are unreliable."""
+
+    people: float = 10.0
+    people_caution: float = 30.0
+    """People with at least one of them, where the verdict is for people like these: of
+    fewer than ten nobody knows how people differ (docs/evaluation.md has what was measured)."""
 
     rare_outcomes: float = 10.0
     rare_outcomes_caution: float = 20.0
@@ -104,6 +111,9 @@ class EstimationSettings:
     resamples: int = 2000
     """Bootstrap resamples: 50 beyond either end of a 95 % interval."""
 
+    population: Population = "these"
+    """For whom the verdict speaks: `these` people, or people `alike`."""
+
     def __post_init__(self) -> None:
         """Refuse what makes no sense.
 
@@ -118,14 +128,21 @@ class EstimationSettings:
             raise ValueError(f"resamples {self.resamples!r}: give at least 200")
 
     @classmethod
-    def wished(cls, rope: float | None, limits: Limits | None = None) -> Self:
+    def wished(
+        cls,
+        rope: float | None,
+        limits: Limits | None = None,
+        population: Population = "these",
+    ) -> Self:
         """Return the settings with a given margin, which then counts alone, or the usual one.
 
         Raises:
             ValueError: the width lies outside its range.
         """
         limits = limits or Limits()
-        return cls(limits) if rope is None else cls(limits, rope, rope_share=None)
+        if rope is None:
+            return cls(limits, population=population)
+        return cls(limits, rope, rope_share=None, population=population)
 
     def margin(self, base_rate: float) -> float:
         """Return the margin of no difference from a baseline of this value, in [0, 1]."""

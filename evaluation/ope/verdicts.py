@@ -38,16 +38,22 @@ OVERLAP = frozenset(
         "unsupported_mass",
         "flip_observations",
         "flip_sessions",
+        "people",
         "rare_outcomes",
         "ess",
         "max_weight_share",
         "pareto_k",
     }
 )
-"""Gates that refuse because what the target would do was played too seldom."""
+"""Gates that refuse because what the target would do was played too seldom, or with too
+few people."""
 
 WITHHELD = frozenset({Verdict.NOT_ENOUGH_OVERLAP, Verdict.INVALID})
 """Verdicts beside which only the bounds of the difference are shown."""
+
+HANGING = frozenset({"hangs_on_unknown_outcomes", "hangs_on_what_was_never_played"})
+"""Codes of reasons beside which, too, only the bounds are shown: the interval would claim what
+the log's unknown part can turn round."""
 
 CLAIMS = frozenset({Verdict.BETTER, Verdict.WORSE, Verdict.EQUIVALENT})
 """Verdicts that make a claim about the difference."""
@@ -69,6 +75,7 @@ CODES = {
     "unsupported_mass": "unsupported",
     "flip_observations": "few_flip_observations",
     "flip_sessions": "few_flip_sessions",
+    "people": "few_people",
     "rare_outcomes": "rare_outcomes",
     "ess": "low_ess",
     "max_weight_share": "heavy_weight",
@@ -90,14 +97,16 @@ class Evidence:
     has_flips: bool
     rows: int
     doubly: Interval | None
-    """The doubly robust interval of the difference; None if it is not identified."""
+    """The doubly robust interval of the difference, by what is known; None if it is not
+    identified."""
 
     bounds: tuple[float, float]
     filled: tuple[Interval, ...] = ()
     """The same with all unknown outcomes at their worst for the target, then their best."""
 
     unseen: tuple[Interval, ...] = ()
-    """The same shifted down and up by all unsupported mass where the two differ."""
+    """The hull of all these, shifted down and up by all unsupported mass where the two
+    differ."""
 
     notes: tuple[Reason, ...] = ()
 
@@ -158,6 +167,22 @@ def opposing(
 
 
 _WEIGHT = {"invalid": 3, "refused": 2, "caution": 1, "ok": 0}
+
+
+def is_withheld(
+    verdict: Verdict, reasons: Sequence[Reason], gates: Sequence[Gate]
+) -> bool:
+    """Tell whether the values beside a verdict are withheld, all but the bounds.
+
+    They are where nothing may be claimed because of what the log does not hold.
+    """
+    # What depends on the arm, or is hardly known at all, is no sample of the rest.
+    is_biased = any(
+        each.name == "outcome_coverage" and each.status == "refused" for each in gates
+    )
+    is_open = verdict == Verdict.INCONCLUSIVE
+    hangs = any(each.code in HANGING for each in reasons)
+    return verdict in WITHHELD or (is_open and (is_biased or hangs))
 
 
 def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]:

@@ -78,3 +78,19 @@ def test_a_collector_that_is_away_is_said_before_the_work(echoic: Program) -> No
     assert (ran.code, ran.out) == (3, "")
     assert "no trace collector at 127.0.0.1:9" in ran.err
     assert "--trace-to traces.otlp.jsonl" in ran.err
+
+
+def test_a_verdict_says_for_whom(echoic: Program) -> None:
+    """Of the recording's own people, or of others: of one agent nobody knows."""
+    page = echoic.folder / "out.html"
+    named = (EVENING, "-s", "heuristic_first:threshold=0.5")
+
+    shown = echoic.here("replay", "compare", *named, "--report", str(page))
+    others = echoic.here("replay", "compare", *named, "--for", "alike", "--json")
+
+    assert "for agent companion" in shown.out
+    assert "for agent companion" in page.read_text()
+    difference = others.json["comparisons"][0]["estimate"]["difference"]
+    assert difference["whom"]["population"] == "alike"
+    assert difference["whom"]["words"] == "for agents like these 1"
+    assert "few_people" in [each["code"] for each in difference["reasons"]]

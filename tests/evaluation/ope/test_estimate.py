@@ -18,7 +18,7 @@ VALUE_KEYS = (
 )
 DIFFERENCE_KEYS = (
     "ips snips dr se ci p_value flip_share flip_observations bounds gates verdict"
-    " reasons margin short_term_only withheld"
+    " reasons margin short_term_only withheld whom"
 )
 POINTS = ("ips", "snips", "dr", "dm", "se", "ci")
 
@@ -128,7 +128,8 @@ def test_claims_nothing_that_hangs_on_what_was_never_played():
 
     assert seen.difference.verdict == "BETTER"
     assert found.difference.ci is not None
-    assert found.difference.ci[0] > 0.0
+    assert found.difference.ci[0] < 0.0 < point(seen.difference.ci)[0]
+    assert found.difference.withheld
     assert 0.02 < found.target.unsupported_mass < 0.05
     assert found.difference.verdict == "INCONCLUSIVE"
     assert codes(found)[0] == "hangs_on_what_was_never_played"
@@ -258,6 +259,9 @@ def test_a_verdict_survives_whatever_the_unknown_outcomes_were():
     assert codes(weak)[0] == "hangs_on_unknown_outcomes"
     assert "would be WORSE [-0." in weak.difference.reasons[0].detail
     assert "as is: BETTER" in weak.difference.reasons[0].detail
+    assert weak.difference.withheld
+    assert weak.baseline.withheld
+    assert not strong.difference.withheld
 
 
 def test_no_outcome_at_all():

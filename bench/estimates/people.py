@@ -1,0 +1,126 @@
+"""Worlds of several people of known truth: what holds for them, and for others like them.
+
+A baseline plays `a`; at its flips a challenger would play `b`, which gains with some people
+and loses with others. Whatever is added to a chance is bounded, so that none is cut off at
+0 or 1 and every truth is exact.
+"""
+
+from dataclasses import dataclass, replace
+from math import sqrt
+
+import numpy as np
+from numpy.typing import NDArray
+
+from bench.estimates.worlds import A, B, certain, empty
+from evaluation.ope.columns import Columns, halved
+from evaluation.ope.people import People, Population
+
+ARMS = ("a", "b")
+SUCCESS = 0.5
+UNIFORM = sqrt(3.0)
+"""A uniform number in ± this has variance 1."""
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Crowd:
+    """How a log of several people is generated, and so what is true of it."""
+
+    name: str
+    population: Population
+    people: int
+    sessions: int | tuple[int, int]
+    """Of each person: so many, or any number between two."""
+    length: int = 20
+    """Decisions of a session, on average."""
+    uneven: bool = False
+    """Whether sessions' lengths are lognormal, with a deviation as large as the mean."""
+    flips: float = 0.5
+    """The share of decisions where the two differ."""
+    played: float = 0.5
+    """With which probability the challenger's arm is played there."""
+    gain: float = 0.0
+    """What a flip adds for a person, on average."""
+    spread: float = 0.15
+    """How far people deviate from that."""
+    is_null: bool = False
+    """Whether gains and losses add up to nothing for those who took part."""
+    mood: float = 0.1
+    """The spread of what a session adds to all of its outcomes."""
+    unknown: float = 0.0
+    """The share of outcomes that nobody knows."""
+
+
+@dataclass(frozen=True, slots=True)
+class Played:
+    """One log, and what is true of it."""
+
+    columns: Columns
+    truth: float
+
+
+def play(crowd: Crowd, draws: np.random.Generator) -> Played:
+    """Generate one log."""
+    person, gain = _people(crowd, draws)
+    size = _sizes(crowd, len(person), draws)
+    session = np.repeat(np.arange(len(person)), size)
+    rows = len(session)
+    flip = draws.random(rows) < crowd.flips
+    arm = np.where(flip & (draws.random(rows) < crowd.played), B, A)
+    mood = draws.uniform(-1.0, 1.0, len(person)) * UNIFORM * crowd.mood
+    chance = SUCCESS + mood[session] + np.where(arm == B, gain[person[session]], 0.0)
+    known = draws.random(rows) >= crowd.unknown
+    odds = np.where(arm == B, crowd.played, 1.0 - crowd.played)
+    columns = replace(
+        empty(),
+        arms=ARMS,
+        sessions=len(person),
+        session=session,
+        halves=halved(np.arange(len(person), dtype=np.uint64)),
+        arm=arm,
+        context=flip.astype(np.int64),
+        propensity=np.where(flip, odds, 1.0),
+        reward=np.where(known, draws.random(rows) < chance, False).astype(np.float64),
+        known=known,
+        target=certain(np.where(flip, B, A), arm),
+        baseline=certain(np.full(rows, A), arm),
+        position=np.arange(rows),
+        responded=np.full(rows, -1),
+        respond_probability=np.full(rows, -1.0),
+        people=People(
+            household=person,
+            stratum=person,
+            persons=tuple(f"p{each:02}" for each in range(crowd.people)),
+            agents=(),
+        ),
+    )
+    # Sessions are as long with everybody, so people count by how many they had.
+    here = float(gain[person].mean()) if crowd.population == "these" else crowd.gain
+    return Played(columns, crowd.flips * here)
+
+
+def _people(
+    crowd: Crowd, draws: np.random.Generator
+) -> tuple[NDArray[np.int64], NDArray[np.float64]]:
+    """Return whose each session is, and what a flip adds for each person."""
+    least, most = (
+        crowd.sessions
+        if isinstance(crowd.sessions, tuple)
+        else (crowd.sessions, crowd.sessions)
+    )
+    each = draws.integers(least, most + 1, crowd.people)
+    person = np.repeat(np.arange(crowd.people), each)
+    gain = draws.uniform(-1.0, 1.0, crowd.people) * UNIFORM * crowd.spread
+    if crowd.is_null:
+        gain -= gain[person].mean()
+    return person, gain + crowd.gain
+
+
+def _sizes(
+    crowd: Crowd, sessions: int, draws: np.random.Generator
+) -> NDArray[np.int64]:
+    share = np.ones(sessions)
+    if crowd.uneven:
+        # A lognormal variable whose deviation is its mean, 1.
+        deviation = sqrt(np.log(2.0))
+        share = np.exp(draws.normal(-(deviation**2) / 2.0, deviation, sessions))
+    return np.maximum(np.rint(share * crowd.length), 1.0).astype(np.int64)
