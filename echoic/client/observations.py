@@ -52,6 +52,7 @@ def estimate(
     settings: EstimationSettings | None = None,
     *,
     population: Population | None = None,
+    others: Sequence[float | None] = (),
 ) -> Estimate:
     """Estimate both strategies and their difference, with None for what is withheld.
 
@@ -60,6 +61,8 @@ def estimate(
         settings: limits, margin and bootstrap; None: the usual ones.
         population: whom the verdict is about: `these` people, or any `alike`; None: as the
             settings say.
+        others: the p-values of other targets compared on the same rows, uncorrected: a
+            claim that may be luck among that many is taken back.
 
     Raises:
         ObservationError: a row cannot be true, a decision comes twice, or there is none.
@@ -67,7 +70,7 @@ def estimate(
     chosen = settings or EstimationSettings()
     if population is not None:
         chosen = replace(chosen, population=population)
-    return estimated(rows, chosen).shown()
+    return estimated(rows, chosen, others=others).shown()
 
 
 async def _observed(

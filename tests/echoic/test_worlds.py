@@ -9,7 +9,7 @@ from types import ModuleType
 
 import pytest
 
-from echoic.api import Mind, load_pack
+from echoic.api import Mind, Observation, estimate, load_pack
 from echoic.client.recordings import FileSource, opened
 from replay.verify import Span, verify
 
@@ -95,3 +95,20 @@ def test_an_event_that_is_not_decided_on_says_why(world: Path) -> None:
 
     with pytest.raises(ValueError, match="clock"):
         mind.sense("The soil is dry", source="greenhouse", type="soil_dry", at=0)
+
+
+def test_what_is_withheld_is_none() -> None:
+    """As the page says: of too few decisions there is a verdict, and no value."""
+    log = [
+        Observation(f"s{n}", arm, 0.5, float(n % 3 == 0), {"b": 1.0}, {"a": 1.0})
+        for n in range(5)
+        for arm in "aabb"
+    ]
+
+    found = estimate(log)
+
+    assert found.difference.verdict == "NOT_ENOUGH_OVERLAP"
+    for part in (found.difference, found.target):
+        values = (part.ips, part.snips, part.dr, part.se, part.ci)
+        assert values == (None,) * 5
+    assert found.difference.p_value is None
