@@ -13,11 +13,10 @@ from evaluation.ope.planning import (
     DEFAULT_EFFECT,
     UNIFORM_ARMS,
     Plan,
-    Recorded,
     plans,
-    recorded_from,
     usual_schemes,
 )
+from evaluation.ope.recorded import Recorded, recorded_from
 
 # Decisions of a session where nothing is known: as in the bench's worlds of known truth.
 _USUAL_DECISIONS = 40.0

@@ -23,7 +23,7 @@ from evaluation.compare.document import (
 )
 from evaluation.compare.flips import FLIP_LIMIT, matrix, order, whole_of
 from evaluation.compare.overall import Whole
-from evaluation.compare.rows import BASELINE, closed_share, flip_share
+from evaluation.compare.rows import BASELINE, Closed, Critical, closed, flip_share
 from evaluation.compare.sayings import Saying, Utterance, uttered
 from evaluation.compare.sentences import Judged, estimand, next_steps, would_change
 from evaluation.compare.success import (
@@ -37,10 +37,10 @@ from evaluation.compare.success import (
 )
 from evaluation.compare.words import facts_of_words
 from evaluation.ope.gates import Gate
-from evaluation.ope.results import Estimate
+from evaluation.ope.results import DifferenceEstimate, Estimate
 from evaluation.ope.settings import SelfReplay
 from evaluation.ope.significance import among
-from evaluation.ope.verdicts import Reason, Verdict
+from evaluation.ope.verdicts import Reason, Verdict, hangs_on
 from schemas.values.exact_math import total
 from schemas.values.subjects import AGENT_SOURCE
 
@@ -107,7 +107,7 @@ def _comparison(whole: Whole, evidence: Evidence, alone: Estimate) -> Comparison
                 codes=frozenset(each.code for each in reasons),
                 rows=rows,
                 difference=(difference.dr, difference.se),
-                closed=_closed(whole, index, verdict, reasons),
+                closed=_closed(whole, index, difference, reasons),
                 baseline=whole.strategy(),
                 challenger=challenger,
             )
@@ -238,19 +238,24 @@ def _by_status(flips: Sequence[Flip]) -> dict[str, float]:
 
 
 def _closed(
-    whole: Whole, index: int, verdict: str, reasons: Sequence[Reason]
-) -> float | None:
-    """Return the share of the challenger's odds that no recording can show.
+    whole: Whole, index: int, found: DifferenceEstimate, reasons: Sequence[Reason]
+) -> Closed | None:
+    """Return what no recording can show of the challenger; None unless that decides.
 
-    None unless it alone forbids a verdict. Exploration leaves critical occasions alone, so
-    more recording would not help there; only a live experiment does.
+    Exploration leaves critical occasions alone, so more recording would not help there;
+    only a live experiment does.
     """
-    critical = frozenset().union(*(each.critical for each in whole.results))
-    share = closed_share(whole.decisions, index, critical)
+    critical: dict[str, Critical] = {}
+    for each in whole.results:
+        critical |= each.critical
+    part = closed(whole.decisions, index, critical)
     most = whole.wish.estimation.limits.unsupported_mass_max
-    is_refused = verdict == "NOT_ENOUGH_OVERLAP" and share > most
+    # The gate stays closed, however much is recorded.
+    if found.verdict == "NOT_ENOUGH_OVERLAP":
+        return part if part.share > most else None
     hangs_on_it = any(each.code == HANGS_ON_UNPLAYED for each in reasons)
-    return share if is_refused or (hangs_on_it and share > 0.0) else None
+    outlasts = found.dr is None or hangs_on(found.dr, part.share, found.margin)
+    return part if hangs_on_it and outlasts else None
 
 
 def _runs(whole: Whole, index: int) -> list[ClosedLoopSummary]:

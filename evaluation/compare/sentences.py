@@ -4,7 +4,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 
 from evaluation.compare.document import Sensitivity, StrategyPart
-from evaluation.ope.planning import advice, recorded_from
+from evaluation.compare.rows import Closed
+from evaluation.ope.advising import Advice, advice
+from evaluation.ope.recorded import recorded_from
 from evaluation.ope.rows import Observation
 from evaluation.ope.verdicts import OPPOSED, SEVERAL
 
@@ -53,9 +55,8 @@ class Judged:
     rows: Sequence[Observation]
     difference: tuple[float | None, float | None]
     """The measured one and its standard error, as far as shown."""
-    closed: float | None
-    """The share of what the challenger would do that no recording can show, if it is so
-    much that none decides."""
+    closed: Closed | None
+    """What the challenger would do that no recording can show, if none decides for it."""
     baseline: StrategyPart
     challenger: StrategyPart
 
@@ -63,6 +64,10 @@ class Judged:
     def live(self) -> str:
         """The command of a live experiment between the two."""
         return f"`echoic ab start '{self.baseline.label}' '{self.challenger.label}'`"
+
+
+_CAUSES = 2
+"""How many causes of critical occasions are named."""
 
 
 def next_steps(judged: Judged) -> tuple[str, ...]:
@@ -86,10 +91,12 @@ def _before_all(judged: Judged) -> tuple[str, ...]:
     if judged.baseline.config_hash == judged.challenger.config_hash:
         return ("these are one and the same: name another to compare with",)
     if judged.closed is not None:
+        causes = "; ".join(judged.closed.causes[:_CAUSES])
         return (
-            f"no recording decides it: {judged.closed:.1%} of what"
+            f"no recording decides it: {judged.closed.share:.1%} of what"
             f" {judged.challenger.label} would do"
-            " differs at critical occasions, where exploration tries nothing",
+            " differs at critical occasions, where exploration tries nothing"
+            f" ({causes})",
             f"a live experiment tells: {judged.live}",
         )
     if not judged.rows:
@@ -109,11 +116,34 @@ def _to_decide(judged: Judged) -> tuple[str, ...]:
             " from now on: on those it is one test, and not the best of several",
             f"or play it: {judged.live}",
         )
+    found = advice(recorded_from(judged.rows), *judged.difference)
+    if found.is_hopeless:
+        return ("recording more will not decide it", *_where_flips_fell(judged, found))
+    steps = [f"to decide it, record {found.words}"]
+    if found.rate is not None:
+        steps.append(
+            f"challenger exploration at {found.rate:g}: `echoic down`, then"
+            f" `ECHOIC_EXPLORATION_RATE={found.rate:g}"
+            f" ECHOIC_EXPLORATION_CHALLENGER='{judged.challenger.label}' echoic up`"
+        )
+    return (*steps, *_where_flips_fell(judged, found))
+
+
+def _where_flips_fell(judged: Judged, found: Advice) -> tuple[str, ...]:
+    """Return what to do where what was learnt makes the two agree; nothing elsewhere."""
+    trend = found.trend
+    if trend is None:
+        return ()
+    last = list(dict.fromkeys(row.session for row in judged.rows))[
+        -trend.late_sessions :
+    ]
     return (
-        "to decide it, record"
-        f" {advice(recorded_from(judged.rows), *judged.difference)}",
-        "challenger exploration at 0.2: `ECHOIC_EXPLORATION_RATE=0.2"
-        f" ECHOIC_EXPLORATION_CHALLENGER='{judged.challenger.label}' echoic up`",
+        f"they differed in {trend.early:.3g} decisions a session before, and in"
+        f" {trend.late:.3g} in the last {trend.late_sessions}: what is learnt meanwhile"
+        " makes them agree",
+        f"so judge what is in force now, by the last sessions alone (from {last[0]} on);"
+        " or keep what is learnt as it is: `constraints: {locked: true}` in the pack, then"
+        f" record; or play it: {judged.live}",
     )
 
 

@@ -19,7 +19,7 @@ from evaluation.compare.document import Flip
 from evaluation.compare.flips import flips
 from evaluation.compare.past import Past, past_of
 from evaluation.compare.recording_note import RecordingNote, note_of
-from evaluation.compare.rows import asked, critical
+from evaluation.compare.rows import Critical, asked, critical
 from handlers.aids import AidProvider
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.run import Answers, ClosedLoopRun
@@ -61,8 +61,8 @@ class SessionResult:
     verification: Verification
     decisions: tuple[LoggedDecision, ...]
     """Those that reached a strategy where challengers act, without their contexts."""
-    critical: frozenset[str]
-    """The ids of those at critical occasions."""
+    critical: Mapping[str, Critical]
+    """The critical occasions, by the ids of the decisions at them."""
     recorded: RecordedDecisions
     """All of them, with what they came to."""
     flips: tuple[tuple[Flip, ...], ...]
@@ -170,7 +170,7 @@ async def _unread(
         recording=note,
         verification=verification,
         decisions=(),
-        critical=frozenset(),
+        critical={},
         recorded=RecordedDecisions(),
         flips=((),) * len(plan.challengers),
         closed_loops=(none,) * len(plan.challengers),

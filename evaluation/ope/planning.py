@@ -5,13 +5,13 @@ carry information, so what counts is how often the challenger's arm is played th
 plan has to pass the gates, whatever the power.
 """
 
-from collections import Counter
-from collections.abc import Iterable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from math import ceil, fsum, sqrt
+from math import ceil, sqrt
 
 from evaluation.ope.intervals import quantile
-from evaluation.ope.rows import Observation
+from evaluation.ope.recorded import Recorded, Scheme
+from schemas.values.exact_math import exp
 
 _POWER_Z = 0.8416
 """The normal quantile of a power of 80 %."""
@@ -31,55 +31,6 @@ DEFAULT_EFFECT = 0.15
 """The effect of one flip that is planned for where nothing has been measured."""
 UNIFORM_ARMS = 3
 """Arms that uniform exploration is assumed to choose from."""
-
-
-@dataclass(frozen=True, slots=True)
-class Scheme:
-    """An exploration scheme: the probability of each side's arm where the two disagree."""
-
-    name: str
-    challenger: float
-    """The probability of the challenger's arm."""
-    baseline: float
-    """The probability of the baseline's own arm."""
-
-    @property
-    def variance(self) -> float:
-        """Variance of one flip's IPS difference in units of an outcome's variance.
-
-        1/p + 1/q: each side's outcome is seen with its probability and weighs its inverse.
-        """
-        return 1.0 / self.challenger + 1.0 / self.baseline
-
-
-@dataclass(frozen=True, slots=True)
-class Recorded:
-    """What has been recorded: sizes, flips, and how the flips were explored."""
-
-    sessions: int
-    decisions: int
-    flip_rate: float
-    """The share of decisions where the two strategies differ."""
-    flip_observations: float
-    """How many of them played the challenger's arm."""
-    rarer: float = 0.5
-    """The share of outcomes at flips that are not the commonest one."""
-
-    @property
-    def decisions_per_session(self) -> float:
-        """The mean number of decisions in a session; 0 without sessions."""
-        return self.decisions / self.sessions if self.sessions else 0.0
-
-    @property
-    def exploration(self) -> Scheme | None:
-        """The exploration on record; None if the challenger's arm was never played."""
-        flips = self.flip_rate * self.decisions
-        if not flips or not 0.0 < self.flip_observations < flips:
-            return None
-        chance = self.flip_observations / flips
-        # As if only the two arms were drawn at flips: a third arm's
-        # draws count as the baseline's.
-        return Scheme("as now", chance, 1.0 - chance)
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +103,9 @@ def plan(
     flips = ceil(round(decisions * flip_rate * scheme.challenger, 6))
     more = sessions
     if recorded is not None and recorded.exploration is not None:
-        added = _added(effect, scheme, recorded, sessions)
+        added = _added(effect, scheme, recorded, sessions) / decisions_per_session
         # Starting anew is always possible, and cheaper if what is recorded is too noisy.
-        more = min(sessions, ceil(round(added / decisions_per_session, 6)))
+        more = ceil(round(min(sessions, added) * _thinned(recorded), 6))
         more = max(more, _until_gates(scheme, recorded))
     return Plan(scheme, flips, decisions, sessions, more)
 
@@ -211,100 +162,6 @@ def plans(
     )
 
 
-def effect_to_plan_for(difference: float | None, flip_rate: float) -> float:
-    """Return the effect per flip to plan for, from a measured difference per decision.
-
-    A difference below the ROPE is planned for as the ROPE: no need to find a smaller one.
-    """
-    if difference is None or not flip_rate:
-        return DEFAULT_EFFECT
-    return min(1.0, max(abs(difference), ROPE) / flip_rate)
-
-
-def advice(
-    recorded: Recorded, difference: float | None = None, se: float | None = None
-) -> str:
-    """Return what to record next, in one phrase.
-
-    `difference` and `se` are the measured ones, if any. It is called where nothing is
-    decided yet, so it always asks for one session at least.
-    """
-    if not recorded.decisions:
-        return "another session: in this one no decision was a strategy's"
-    if not recorded.flip_rate:
-        return "nothing to decide: the two never differ"
-    now = recorded.exploration
-    effect = effect_to_plan_for(difference, recorded.flip_rate)
-    if now is not None and se:
-        # Outcomes of one session may be correlated: where the measured error exceeds that
-        # of independent coin flips, plan for an effect that is smaller by the same ratio.
-        effect *= min(1.0, _expected_error(recorded, now) / se)
-    # The rate of the command that a comparison's next steps name, so that the two agree.
-    better = _more(effect, challenger(0.2), recorded)
-    said = f"{_sessions(better)} with challenger exploration at 0.2"
-    if now is None:
-        return said
-    # Where the current exploration does at least as well, nothing has to be changed.
-    same = _more(effect, now, recorded)
-    if same <= better:
-        return f"{_sessions(same)} at the current exploration"
-    return f"{_sessions(same)} at the current exploration, or {said}"
-
-
-def recorded_from(observations: Iterable[Observation]) -> Recorded:
-    """Count what a log holds, without censored decisions.
-
-    A decision without a session is a session of its own, as for the estimator.
-    """
-    sessions: set[str] = set()
-    decisions, alone, flipped, observed = 0, 0, [], []
-    outcomes: Counter[float] = Counter()
-    for each in observations:
-        if each.is_censored:
-            continue
-        decisions += 1
-        if each.session:
-            sessions.add(each.session)
-        else:
-            alone += 1
-        gains = {
-            arm: max(0.0, odds - each.baseline.get(arm, 0.0))
-            for arm, odds in each.target.items()
-        }
-        flipped.append(fsum(gains.values()))
-        # Only with a known outcome, as the gate on flip observations counts them.
-        if each.reward is not None:
-            observed.append(gains.get(each.arm, 0.0))
-            if each.target.get(each.arm, 0.0) != each.baseline.get(each.arm, 0.0):
-                outcomes[each.reward] += 1
-    rate = fsum(flipped) / decisions if decisions else 0.0
-    most = max(outcomes.values(), default=0) / max(outcomes.total(), 1)
-    return Recorded(
-        sessions=len(sessions) + alone,
-        decisions=decisions,
-        flip_rate=rate,
-        flip_observations=fsum(observed),
-        rarer=1.0 - most if most else 0.5,
-    )
-
-
-def _more(effect: float, scheme: Scheme, recorded: Recorded) -> int:
-    found = plan(
-        effect,
-        scheme,
-        flip_rate=recorded.flip_rate,
-        decisions_per_session=recorded.decisions_per_session,
-        recorded=recorded,
-    )
-    return max(1, found.more_sessions)
-
-
-def _expected_error(recorded: Recorded, scheme: Scheme) -> float:
-    """Return the standard error of the difference if outcomes were independent coin flips."""
-    variance = recorded.flip_rate * scheme.variance * OUTCOME_VARIANCE
-    return sqrt(variance / recorded.decisions)
-
-
 def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> float:
     """Return the decisions to add until the mean over old and new ones is precise enough.
 
@@ -325,16 +182,27 @@ def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> 
     return half + sqrt(half**2 + rest)
 
 
+def _coming(recorded: Recorded) -> float:
+    """Return the flip rate to plan with; that on record where none is left."""
+    return recorded.coming_rate or recorded.flip_rate
+
+
+def _thinned(recorded: Recorded) -> float:
+    """Return how many sessions to come hold as much as one would at the rate on record."""
+    return recorded.flip_rate / _coming(recorded) / (recorded.known or 1.0)
+
+
 def _until_gates(scheme: Scheme, recorded: Recorded) -> int:
     """Return the sessions to add until the flip gates open, whatever the effect."""
-    a_session = recorded.flip_rate * scheme.challenger * recorded.decisions_per_session
+    a_session = _coming(recorded) * scheme.challenger * recorded.decisions_per_session
     missing = _least_flips(recorded) - recorded.flip_observations
-    flips = ceil(round(missing / a_session, 6)) if missing > 0.0 else 0
-    return max(flips, LEAST_SESSIONS - recorded.sessions, 0)
-
-
-def _sessions(count: int) -> str:
-    return f"{count:,} more session{'' if count == 1 else 's'}"
+    known = recorded.known or 1.0
+    flips = ceil(round(missing / (a_session * known), 6)) if missing > 0.0 else 0
+    if recorded.tried is None:
+        return max(flips, LEAST_SESSIONS - recorded.sessions, 0)
+    # A session counts in which the challenger's arm is drawn at a flip at least once.
+    is_tried = 1.0 - exp(-a_session * known)
+    return max(flips, ceil((LEAST_SESSIONS - recorded.tried) / is_tried), 0)
 
 
 def _probability(value: float, name: str) -> float:

@@ -235,6 +235,17 @@ def of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
     return Verdict.INCONCLUSIVE, Reason("interval_holds_zero", detail)
 
 
+def hangs_on(difference: float, share: float, margin: float) -> bool:
+    """Tell whether a share that is never played leaves the verdict open for good.
+
+    It does if even an exact `difference` would mean another verdict, moved by that share
+    for or against the target. Elsewhere a narrower interval decides.
+    """
+    ends = (difference - share, difference, difference + share)
+    exact = (Interval(0.0, (end, end), None) for end in ends)
+    return len({of_interval(each, margin)[0] for each in exact}) > 1
+
+
 _UNKNOWN = (
     "hangs_on_unknown_outcomes",
     "had all outcomes that are not known been failures of the target's choice and"

@@ -202,6 +202,9 @@ def test_what_no_exploration_would_try_is_not_asked_for(evening: Recording) -> N
 
     refused, live = found.next
     assert refused.startswith("no recording decides it: 14.0% of what silent would do")
+    assert "where exploration tries nothing (" in refused
+    assert ">= 0.9 in " in refused or ">= 0.8 in " in refused
+    assert "such as “”" not in refused
     assert "echoic ab start 'heuristic_first' 'silent'" in live
 
 

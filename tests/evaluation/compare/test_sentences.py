@@ -6,9 +6,10 @@ from typing import Any
 import pytest
 
 from evaluation.compare.document import Sensitivity, StrategyPart
+from evaluation.compare.rows import Closed
 from evaluation.compare.sentences import Judged, next_steps, would_change
 from evaluation.ope.verdicts import CLAIMS, OPPOSED, SEVERAL
-from tests.evaluation.ope.samples import explored
+from tests.evaluation.ope.samples import explored, row
 
 
 def tried(verdict: str) -> Sensitivity:
@@ -91,3 +92,41 @@ def test_characters_are_not_told_to_explore() -> None:
 
     assert "no decision asked a strategy" in step
     assert "exploration" not in step
+
+
+def test_what_is_critical_is_named_with_its_number() -> None:
+    """Two causes at most, each with an occasion; then the experiment that tells."""
+    causes = tuple(
+        f"salience actionability 0.9 >= 0.9 in {n}, such as “{n}”" for n in (9, 4, 1)
+    )
+    steps = next_steps(judged("NOT_ENOUGH_OVERLAP", closed=Closed(0.064, causes)))
+
+    assert steps[0].startswith("no recording decides it: 6.4% of what theirs would do")
+    assert "0.9 >= 0.9 in 9, such as “9”; salience actionability" in steps[0]
+    assert "such as “1”" not in steps[0]
+    assert "echoic ab start 'ours' 'theirs'" in steps[1]
+
+
+def test_learning_that_made_them_agree_is_not_recorded_away() -> None:
+    """Where nothing flips any more no number is named, and three ways on are."""
+    rows = [
+        row("b" if flips else "a", 0.5 if flips else 1.0, 1.0, "b" if flips else "a",
+            session=f"s{session}")
+        for session in range(30)
+        for flips in [session < 18] * 5
+    ]  # fmt: skip
+    first, why, instead = next_steps(judged("NOT_ENOUGH_OVERLAP", rows=rows))
+
+    assert first == "recording more will not decide it"
+    assert "in 4.5 decisions a session before, and in 0 in the last 10" in why
+    assert "(from s20 on)" in instead
+    assert "constraints: {locked: true}" in instead
+    assert "play it: `echoic ab start 'ours' 'theirs'`" in instead
+
+
+def test_the_exploration_in_force_is_not_proposed_again() -> None:
+    """Half of the flips are tried already: no command lowers that to a fifth."""
+    steps = next_steps(judged("INCONCLUSIVE"))
+
+    assert len(steps) == 1
+    assert steps[0].endswith("at the current exploration")

@@ -6,7 +6,7 @@ import pytest
 
 from evaluation.ope.gates import Gate
 from evaluation.ope.intervals import Interval
-from evaluation.ope.verdicts import CODES, OVERLAP, Evidence, conclude
+from evaluation.ope.verdicts import CODES, OVERLAP, Evidence, conclude, hangs_on
 
 ROPE = 0.02
 
@@ -138,3 +138,22 @@ def test_short_term_only_is_a_reason():
     found = verdict(gate("carry_over", "caution"))
 
     assert found == ("BETTER", ["interval_above_zero", "short_term_only"])
+
+
+@pytest.mark.parametrize(
+    ("difference", "share", "expected"),
+    [
+        (0.10, 0.06, False),
+        (0.10, 0.12, True),
+        (-0.10, 0.06, False),
+        (-0.10, 0.12, True),
+        (0.0, 0.01, False),
+        (0.0, 0.03, True),
+        (0.05, 0.04, True),
+    ],
+)
+def test_only_what_outlasts_any_interval_is_called_undecidable(
+    difference, share, expected
+):
+    """A gain that exceeds what is never played wants a narrower interval, no more."""
+    assert hangs_on(difference, share, ROPE) is expected
