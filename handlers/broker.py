@@ -2,22 +2,23 @@
 
 import asyncio
 import logging
-from contextlib import suppress
 from typing import Protocol
 
-import nats.errors
 from faststream.nats import NatsBroker
 from faststream.security import SASLPlaintext
 from nats.aio.client import Client, Srv
 
 from streams.cancellation import heed_cancellation
 from streams.jetstream.accounts import Credentials
-from streams.jetstream.closing import cut, drop_unsent, stop_reconnecting
+from streams.jetstream.closing import closed, cut, drop_unsent, stop_reconnecting
 from streams.jetstream.connection import tls_of
 from streams.jetstream.majority import has_another, keep_to_majority
 
 FLUSH_S = 5
 """How long the server may take to answer."""
+
+_STOP_S = 40.0
+"""How long stopping may take: FastStream's grace, and the library's 30 s to drain."""
 
 _STAYING: set[asyncio.Task[None]] = set()
 """Tasks are kept by nobody else."""
@@ -97,17 +98,12 @@ def _close_failed(connection: Client) -> None:
 async def stop(broker: NatsBroker) -> None:
     """Stop the subscribers; a server that is away is not waited for."""
     connection = await broker.connect()
-    try:
-        await broker.stop()
-    except (nats.errors.Error, OSError):
-        # A connection that was cut can be neither drained nor closed with what it has
-        # not sent, and must not hide why the program ends. Its reader, which it cancels,
-        # may leave a cancellation behind that is not ours.
+    await closed(connection, broker.stop(), _STOP_S)
+    if not connection.is_closed:
+        # One that was cut can be neither drained nor closed with what it has not sent.
         await stop_reconnecting(connection)
         drop_unsent(connection)
-        with suppress(nats.errors.Error, OSError, asyncio.CancelledError):
-            await connection.close()
-        heed_cancellation()
+        await closed(connection, connection.close())
 
 
 async def settle(connection: Flushing) -> None:

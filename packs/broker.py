@@ -4,12 +4,13 @@ A sensor's credentials let it publish below `in.<agent>.<source>`, and subscribe
 `out.<agent>` and to its own inbox; nothing else.
 """
 
+import asyncio
 import json
 import ssl
 import sys
 from argparse import ArgumentParser, ArgumentTypeError
 from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
-from contextlib import asynccontextmanager, contextmanager, suppress
+from contextlib import asynccontextmanager, contextmanager
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -26,10 +27,11 @@ Publish = Callable[[Wire], Awaitable[None]]
 
 DEFAULT_URL = "nats://127.0.0.1:4222"
 
-# Seconds for one attempt to connect and for one acknowledgement, and how often an event is
-# sent before giving up.
+# Seconds for one attempt to connect, for one acknowledgement and for a close, and how often
+# an event is sent before giving up.
 _CONNECT_S = 5
 _STORED_S = 5.0
+_CLOSE_S = 5.0
 _TRIES = 3
 _PAUSE_S = 0.25
 
@@ -75,10 +77,25 @@ async def connected(
     try:
         yield client
     finally:
-        # What is still unsent cannot be flushed to a broker that is gone: that must not
-        # take the place of the error that ended the block.
-        with suppress(NatsError, OSError):
-            await client.close()
+        await _closed(client)
+
+
+async def _closed(client: Client) -> None:
+    """Close it; nothing that fails takes the place of the error that ended the block.
+
+    What is unsent cannot be flushed to a broker that is gone, and the library may leave a
+    cancellation in the socket, which is none of this task.
+    """
+    closing = asyncio.create_task(client.close())
+    try:
+        await asyncio.wait({closing}, timeout=_CLOSE_S)
+    finally:
+        closing.cancel()
+        await asyncio.gather(closing, return_exceptions=True)
+        # It may have been cut off before it came to the socket.
+        writer = getattr(client._transport, "_io_writer", None)
+        if writer is not None:
+            writer.close()
 
 
 async def publish(client: Client, message: Wire) -> None:

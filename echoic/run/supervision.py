@@ -8,9 +8,8 @@ import asyncio
 from collections.abc import Callable
 from typing import Protocol
 
-from projections.errors import StoreUnavailable
 from streams.cancellation import heed_cancellation
-from streams.errors import ServerFailed
+from streams.errors import LogDamaged
 
 Notify = Callable[[str], None]
 """Reports one line to the person who started the instance."""
@@ -44,12 +43,17 @@ class Child(Protocol):
         """Restart it, whether it runs or not.
 
         Raises:
-            ServerFailed, StoreUnavailable: it does not come up.
+            LogDamaged: it came up, and lacks some of the log.
+            Exception: whatever else, it does not come up.
         """
 
 
 async def supervise(child: Child, notify: Notify) -> None:
-    """Restart a server whenever it needs that, until cancelled."""
+    """Restart a server whenever it needs that, until cancelled.
+
+    Raises:
+        LogDamaged: the broker lacks some of the log.
+    """
     told: str | None = None
     while True:
         heed_cancellation()
@@ -74,12 +78,16 @@ async def _start_again(child: Child, notify: Notify) -> None:
     while True:
         heed_cancellation()
         try:
-            await child.restart()
-        except (ServerFailed, StoreUnavailable, OSError) as error:
+            return await child.restart()
+        # What the log has lost no restart brings back: that is for a person.
+        except LogDamaged:
+            raise
+        # Whatever else: a cancellation, too, may be one that a library left behind.
+        except (Exception, asyncio.CancelledError) as error:  # noqa: BLE001  # told
+            heed_cancellation()
             if not told:
-                notify(f"{child.name} does not start, it is tried again: {error}")
+                why = str(error) or repr(error)
+                notify(f"{child.name} does not start, it is tried again: {why}")
                 told = True
-        else:
-            return
         await asyncio.sleep(pause)
         pause = min(2 * pause, LONGEST_PAUSE_S)

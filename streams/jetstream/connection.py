@@ -87,8 +87,10 @@ async def connect(
         # The library reads these at each disconnect, so they may change once connected.
         client.options |= {"allow_reconnect": True, "max_reconnect_attempts": -1}
         return client
-    except (OSError, nats.errors.Error) as error:
+    except BaseException as error:
         await client.close()
+        if not isinstance(error, (OSError, nats.errors.Error)):
+            raise
         raise LogUnavailable(
             f"no broker answers at {credentials.url!r} as {credentials.user!r}:"
             f" {error!r}; check that it runs and that the credentials are its own"

@@ -25,7 +25,7 @@ from nats.protocol.parser import Parser
 
 from streams.cancellation import heed_cancellation
 from streams.headers import block_of, parse_headers, status_of
-from streams.jetstream.closing import cut, drop_unsent, stop_reconnecting
+from streams.jetstream.closing import closed, cut, drop_unsent, stop_reconnecting
 from streams.jetstream.majority import has_another, leave, named
 
 MISSING_S = 2.5
@@ -244,6 +244,10 @@ class BrokerClient(Client):
     def _remove_sub(self, sid: int, max_msgs: int = 0) -> None:
         self.receivers.pop(sid, None)
         super()._remove_sub(sid, max_msgs)
+
+    async def close(self) -> None:
+        """Close, whatever fails at it: nothing is raised but this task's cancellation."""
+        await closed(self, super().close())
 
     async def _close(self, status: int, do_cbs: bool = True) -> None:
         """Close; what was never sent is dropped if the broker is away."""

@@ -3,7 +3,12 @@
 import asyncio
 from contextlib import suppress
 
+import pytest
+
+from echoic.run import supervision
 from echoic.run.supervision import supervise
+from projections.errors import StoreUnavailable
+from streams.errors import LogDamaged, LogUnavailable, ServerFailed, TopologyDrift
 
 
 class Restarting:
@@ -41,3 +46,61 @@ async def test_supervision_ends_amid_a_restart() -> None:
 
     assert task.cancelled()
     assert told == ["the server has ended by itself", "the server is up again"]
+
+
+class Failing(Restarting):
+    """A server whose restart fails with each of these first."""
+
+    def __init__(self, *failures: BaseException) -> None:
+        super().__init__()
+        self.failures = list(failures)
+
+    async def restart(self) -> None:
+        """Fail as it is told, then come up."""
+        if self.failures:
+            raise self.failures.pop(0)
+        self.has_ended = False
+        self.begun.set()
+
+
+@pytest.mark.parametrize(
+    "failure",
+    [
+        ServerFailed("it stopped"),
+        StoreUnavailable("it took no connections"),
+        LogUnavailable("it ended meanwhile"),
+        TopologyDrift("stream 'LOG' does not exist"),
+        ProcessLookupError("no such process"),
+        TimeoutError(),
+        asyncio.CancelledError(),
+        ValueError("half an answer"),
+        ExceptionGroup("several", [OSError("one")]),
+    ],
+    ids=lambda each: type(each).__name__,
+)
+async def test_a_restart_that_failed_in_any_way_is_tried_again(
+    failure: BaseException, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A cancellation that is none of the supervision's is a failure like another."""
+    monkeypatch.setattr(supervision, "FIRST_PAUSE_S", 0.01)
+    child, told = Failing(failure, failure), list[str]()
+    task = asyncio.create_task(supervise(child, told.append))
+    async with asyncio.timeout(30):
+        await child.begun.wait()
+    task.cancel()
+
+    await asyncio.wait({task}, timeout=30)
+
+    assert task.cancelled()
+    assert len(told) == 3
+    assert told[1] == (
+        f"the server does not start, it is tried again: {str(failure) or repr(failure)}"
+    )
+
+
+async def test_a_log_that_lost_something_ends_the_supervision() -> None:
+    """No restart brings it back, and a person has to know."""
+    child = Failing(LogDamaged("blocks", 7, "it was written up to 9"))
+
+    with pytest.raises(LogDamaged, match="sequence 7"):
+        await supervise(child, print)
