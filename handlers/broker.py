@@ -5,13 +5,12 @@ import logging
 from typing import Protocol
 
 from faststream.nats import NatsBroker
-from faststream.security import SASLPlaintext
-from nats.aio.client import Client, Srv
+from nats.aio.client import Client
 
-from streams.cancellation import heed_cancellation
 from streams.jetstream.accounts import Credentials
-from streams.jetstream.closing import closed, cut, drop_unsent, stop_reconnecting
-from streams.jetstream.connection import tls_of
+from streams.jetstream.closing import closed
+from streams.jetstream.connection import connect, translated
+from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.majority import has_another, keep_to_majority
 
 FLUSH_S = 5
@@ -31,26 +30,36 @@ class Flushing(Protocol):
         """Send a PING and wait for its PONG."""
 
 
-def faststream_broker(credentials: Credentials) -> NatsBroker:
+class EffectsBroker(NatsBroker):
+    """FastStream's broker over a connection of our own kind."""
+
+    opened: BrokerClient | None = None
+    """None: it was never connected."""
+
+    def __init__(self, credentials: Credentials) -> None:
+        """Note by which credentials it connects; nothing is opened before it does."""
+        super().__init__(
+            credentials.servers,
+            graceful_timeout=5.0,
+            logger=_logger(),
+            log_level=logging.DEBUG,
+        )
+        self._credentials = credentials
+
+    async def _connect(self) -> Client:
+        """Connect, once, by the client that outlives restarts of the server.
+
+        Raises:
+            LogUnavailable: no server answers.
+        """
+        self.opened = await connect(self._credentials, "echoic handlers")
+        self.config.connect(self.opened)
+        return self.opened
+
+
+def faststream_broker(credentials: Credentials) -> EffectsBroker:
     """Return a broker for our own account that outlives restarts of the server."""
-    return NatsBroker(
-        credentials.servers,
-        security=SASLPlaintext(
-            credentials.user, credentials.password, tls_of(credentials)
-        ),
-        name="echoic handlers",
-        inbox_prefix=credentials.inbox_prefix,
-        # For ever, each second: the program outlives a restart of the server.
-        max_reconnect_attempts=-1,
-        reconnect_time_wait=1,
-        # A dead connection is noticed within half a minute; the client's default is
-        # minutes.
-        ping_interval=10,
-        max_outstanding_pings=2,
-        graceful_timeout=5.0,
-        logger=_logger(),
-        log_level=logging.DEBUG,
-    )
+    return EffectsBroker(credentials)
 
 
 def _logger() -> logging.Logger:
@@ -69,12 +78,20 @@ def _is_failure(record: logging.LogRecord) -> bool:
     return not isinstance(raised, TimeoutError)
 
 
-async def start(broker: NatsBroker) -> None:
-    """Start the subscribers; on return the server knows of all of them."""
-    connection = await broker.connect()
-    _close_failed(connection)
-    await broker.start()
-    await settle(connection)
+async def start(broker: EffectsBroker) -> None:
+    """Start the subscribers; on return the server knows of all of them.
+
+    Raises:
+        LogUnavailable: the server does not answer; what was begun is stopped.
+    """
+    try:
+        with translated("who performs asks"):
+            connection = await broker.connect()
+            await broker.start()
+            await settle(connection)
+    except BaseException:
+        await stop(broker)
+        raise
     if has_another(connection):
         # It ends with the connection.
         staying = asyncio.create_task(keep_to_majority(connection))
@@ -82,28 +99,15 @@ async def start(broker: NatsBroker) -> None:
         staying.add_done_callback(_STAYING.discard)
 
 
-def _close_failed(connection: Client) -> None:
-    """Have it close an attempt that failed before the next, which the library leaves open."""
-    connect = connection._connect_to_server
-
-    async def connect_next(s: Srv) -> None:
-        # The library's loop would try again.
-        heed_cancellation()
-        cut(connection)
-        await connect(s)
-
-    connection._connect_to_server = connect_next  # type: ignore[method-assign]
-
-
-async def stop(broker: NatsBroker) -> None:
+async def stop(broker: EffectsBroker) -> None:
     """Stop the subscribers; a server that is away is not waited for."""
-    connection = await broker.connect()
+    connection = broker.opened
+    if connection is None:
+        return
     await closed(connection, broker.stop(), _STOP_S)
     if not connection.is_closed:
         # One that was cut can be neither drained nor closed with what it has not sent.
-        await stop_reconnecting(connection)
-        drop_unsent(connection)
-        await closed(connection, connection.close())
+        await connection.close()
 
 
 async def settle(connection: Flushing) -> None:

@@ -13,6 +13,10 @@ class LogUnavailable(StreamsError):
     """The broker did not answer in time; the request may have been carried out or not."""
 
 
+class LogForbidden(LogUnavailable):
+    """The broker does not let these credentials in, and would not the next time."""
+
+
 class LogRefused(StreamsError):
     """The broker refused a request, and asking again would not help."""
 

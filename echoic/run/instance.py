@@ -8,6 +8,7 @@ import asyncio
 from collections.abc import AsyncIterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 from echoic.client import forgetting, health
@@ -27,6 +28,7 @@ from echoic.run.memory import TableMemory
 from echoic.run.projector_process import Job, keep_up
 from echoic.run.sealing import check_sealing
 from echoic.run.servers import Servers, start_servers
+from echoic.run.starting import Steps
 from echoic.run.supervision import Notify
 from echoic.run.tasks import Tasks
 from echoic.tracing.destinations import SPOOL
@@ -96,23 +98,19 @@ async def instance(
         credentials, database_url = servers.credentials, servers.database_url
         # Before the client: until that is closed, somebody may ask whether a model answers.
         model = _model(stack, settings)
-        client, log = await _log(stack, settings, credentials, notify)
-        tasks = Tasks()
-        # Pushed after the client, so the tasks end while their connection is still open.
-        stack.push_async_callback(tasks.stop)
-        # Watched from here on, as folding a long log may take minutes.
-        for name, work in servers.keeping(notify).items():
-            tasks.start(name, work)
+        steps = _steps(stack, servers, notify)
+        tasks = steps.tasks
+        client, log = await _log(steps, settings, credentials)
         own, *jobs = _jobs(settings, credentials, started)
         mind = stack.enter_context(
             worker_process.mind(own, client, log, made_by, notify)
         )
-        ready = mind.ready
         is_projecting = database_url is not None and settings.parts == "all"
         metrics = Measuring(settings, log, len(jobs), has_tables=is_projecting)
-        metrics.reports.add(own.name, mind.meter, ready.is_set)
+        metrics.reports.add(own.name, mind.meter, mind.ready.is_set)
         if own.is_sharing:
-            await shared_settings.offer(client, started, settings.nats_replicas)
+            sharing = partial(shared_settings.offer, client, started)
+            await steps.do("sharing its settings", sharing, settings.nats_replicas)
         tasks.start("worker", mind.run())
         tasks.start("gauges", metrics.gauges.keep())
         others = [_begin(job, tasks, metrics.reports, notify) for job in jobs]
@@ -120,17 +118,20 @@ async def instance(
         tasks.start("strays", reappend(log, log))
         memory = _memory(stack, settings, database_url, made_by, log)
         performer = Performer(log, log, client, model, *ways, memory=memory)
-        await _effects(stack, credentials, performer, client, log)
+        performing = partial(_effects, credentials, performer)
+        await steps.enter("connecting who performs asks", performing, client, log)
         if database_url is not None and is_projecting:
             job = projector_job(settings, credentials, database_url)
             tasks.start("projector", keep_up(job, notify, metrics.reports))
-        await _load(packs, log, tasks, (ready, *others))
-        await tasks.beside(grant_all(log, settings.data, mind.serving.state))
         # No event and no call may come before the settings and packs that it is for.
-        await _take_in(client, log, tasks)
+        await _load(packs, log, steps, (mind.ready, *others))
+        granting = partial(grant_all, log, settings.data, mind.serving.state)
+        await steps.do("granting sensors persons", granting)
+        # Before the intake: a backlog of events leaves little time to connect.
         services = Services(log, mind.serving.state, mind.serving.calls)
-        await stack.enter_async_context(micro.serving(credentials, services))
+        await steps.enter("connecting services", micro.serving, credentials, services)
         await health.serve(client, settings, model)
+        await _take_in(client, log, steps)
         yield Instance(
             settings=settings,
             credentials=credentials,
@@ -154,6 +155,15 @@ async def _servers(
     # A sensor finds the broker by a file, and the embedded one may have a new port.
     renew_addresses(settings.data, servers.credentials.url)
     return servers
+
+
+def _steps(stack: AsyncExitStack, servers: Servers, notify: Notify) -> Steps:
+    """Return what does the steps of a start, while each server is restarted that ends."""
+    tasks = Tasks()
+    stack.push_async_callback(tasks.stop)
+    for name, work in servers.keeping(notify).items():
+        tasks.start(name, work)
+    return Steps(stack, tasks, notify)
 
 
 def _jobs(
@@ -184,18 +194,19 @@ def _begin(
 
 
 async def _load(
-    packs: Sequence[Pack], log: LiveLog, tasks: Tasks, workers: Sequence[asyncio.Event]
+    packs: Sequence[Pack], log: LiveLog, steps: Steps, workers: Sequence[asyncio.Event]
 ) -> None:
     """Load the packs once every worker has folded the log, which answers such inputs."""
     # Beside the tasks: one that fails meanwhile would never get its part ready.
     for ready in workers:
-        await tasks.beside(ready.wait())
-    await tasks.beside(packs_in_force.load_all(log, packs))
+        await steps.tasks.beside(ready.wait())
+    await steps.do("loading packs", packs_in_force.load_all, log, packs)
 
 
-async def _take_in(client: BrokerClient, log: LiveLog, tasks: Tasks) -> None:
+async def _take_in(client: BrokerClient, log: LiveLog, steps: Steps) -> None:
     """Let in what sensors send: by the broker, or by ourselves where it has to be sealed."""
-    await open_intake(client)
+    tasks = steps.tasks
+    await steps.do("opening the intake", open_intake, client)
     if log.keyring is not None:
         tasks.start("intake", take_in(client, log))
     else:
@@ -217,10 +228,18 @@ def projector_job(
 
 
 async def _log(
-    stack: AsyncExitStack, settings: Settings, credentials: Credentials, notify: Notify
+    steps: Steps, settings: Settings, credentials: Credentials
 ) -> tuple[BrokerClient, LiveLog]:
     """Connect to the broker, make its streams fit, and close the intake of an own one."""
-    client = await stack.enter_async_context(connected(credentials, "echoic"))
+    connecting = partial(connected, credentials, "echoic")
+    client = await steps.enter("connecting to the broker", connecting)
+    # Again, after the client: tasks end while their connection is still open.
+    steps.stack.push_async_callback(steps.tasks.stop)
+    fitting = partial(_fitting, client, settings, steps.notify)
+    return client, await steps.do("making the broker's streams fit", fitting)
+
+
+async def _fitting(client: BrokerClient, settings: Settings, notify: Notify) -> LiveLog:
     wanted = settings["privacy.seal"] == "on"
     epoch = await migrate(client, settings.nats_replicas, is_sealed=wanted)
     await segmenting.fit(client, settings, notify)
@@ -230,7 +249,7 @@ async def _log(
     if settings.nats_url is None:
         # Another's broker may serve other workers, who must not wait for this one.
         await close_intake(client)
-    return client, log
+    return log
 
 
 def _started(settings: Settings, made_by: Embedder) -> MindStarted:
@@ -281,20 +300,20 @@ async def last_outputs(log: LiveLog) -> dict[int, int]:
     return dict(zip(every, last, strict=True))
 
 
+@asynccontextmanager
 async def _effects(
-    stack: AsyncExitStack,
-    credentials: Credentials,
-    performer: Performer,
-    client: BrokerClient,
-    log: LiveLog,
-) -> None:
-    """Start performing the mind's asks for models and deliveries, by FastStream."""
+    credentials: Credentials, performer: Performer, client: BrokerClient, log: LiveLog
+) -> AsyncIterator[None]:
+    """Perform the mind's asks for models and deliveries, by FastStream, during the block."""
     streams = await prepare_consumers(client)
     broker = faststream_broker(credentials)
     performer = replace(performer, found=await last_outputs(log))
     effects = Effects(performer, log.keyring.opened if log.keyring else None)
     effects.subscribe(broker, streams)
-    stack.push_async_callback(stop, broker)
     await start(broker)
-    # Ends before the broker does: unfinished asks go back over its connection.
-    await stack.enter_async_context(effects.serving())
+    try:
+        # Ends before the broker does: unfinished asks go back over its connection.
+        async with effects.serving():
+            yield
+    finally:
+        await stop(broker)

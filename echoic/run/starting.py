@@ -1,23 +1,51 @@
 """Progress of an instance's start: reported by it, awaited by the process that started it.
 
 A start may take as long as it makes progress; only one that is silent for a minute has
-failed.
+failed. A step that the broker leaves unanswered is tried again, which is progress too, until
+it has failed for two minutes.
 """
 
+import asyncio
 import subprocess
 import time
+from collections.abc import Awaitable, Callable
+from contextlib import AbstractAsyncContextManager, AsyncExitStack
+from dataclasses import dataclass
 from pathlib import Path
+from typing import ParamSpec, TypeVar
+
+import nats.errors
 
 from echoic.client.instance_note import read_note
 from echoic.errors import EchoicError, NotRunningError
 from echoic.run.supervision import Notify
+from echoic.run.tasks import Tasks
 from handlers.worker.listening import Progress
+from streams.cancellation import heed_cancellation
+from streams.errors import LogForbidden, LogUnavailable, Unanswered
+
+P = ParamSpec("P")
+T = TypeVar("T")
 
 SILENCE_S = 60.0
 """Seconds that a start may be silent."""
 
 NEWS_S = 1.0
 """Seconds between two reports of progress."""
+
+PATIENCE_S = 120.0
+"""Seconds for which a step of a start is tried again that the broker leaves unanswered."""
+
+AGAIN_S = 0.5
+"""Seconds between two tries of a step."""
+
+TELL_S = 5.0
+"""Seconds after which a step that is not done yet is told of, and again each time."""
+
+_UNANSWERED = (
+    LogUnavailable, Unanswered, nats.errors.Error, TimeoutError, ConnectionError,
+)  # fmt: skip
+"""What a broker raises that is slow or is being started again, or a worker with a backlog."""
 
 _POLL_S = 0.05
 # With the poll above, two seconds between the note and the banner.
@@ -35,6 +63,70 @@ def folding(notify: Notify) -> Progress:
             notify(f"folding the log: partition {partition}, {at:,} of {end:,}")
 
     return tell
+
+
+@dataclass(frozen=True, slots=True)
+class Steps:
+    """The steps of a start: each is done once the broker answers, and is told of if slow."""
+
+    stack: AsyncExitStack
+    """Of what ends with the instance."""
+    tasks: Tasks
+    """A step fails with whichever of these ends meanwhile."""
+    notify: Notify
+
+    async def do(
+        self, what: str, step: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs
+    ) -> T:
+        """Do a step: call `step`, and again while the broker leaves it unanswered.
+
+        Raises:
+            LogForbidden: the broker refuses the credentials.
+            LogUnavailable: it has not answered for two minutes.
+        """
+        return await self.tasks.beside(self._done(what, lambda: step(*args, **kw)))
+
+    async def enter(
+        self,
+        what: str,
+        make: Callable[P, AbstractAsyncContextManager[T]],
+        *args: P.args,
+        **kw: P.kwargs,
+    ) -> T:
+        """Do a step that enters a context, which ends with the instance.
+
+        Raises:
+            LogForbidden, LogUnavailable: as `do`.
+        """
+        enter = self.stack.enter_async_context
+        return await self.do(what, lambda: enter(make(*args, **kw)))
+
+    async def _done(self, what: str, step: Callable[[], Awaitable[T]]) -> T:
+        now, why, failing_since = asyncio.get_running_loop().time, "", None
+        began = now()
+
+        async def tell() -> None:
+            while True:
+                await asyncio.sleep(TELL_S)
+                said = f", tried again: {why}" if why else ""
+                self.notify(f"{what}: not yet after {now() - began:.0f} s{said}")
+
+        telling = asyncio.create_task(tell())
+        try:
+            while True:
+                heed_cancellation()
+                try:
+                    return await step()
+                except LogForbidden:
+                    raise
+                except _UNANSWERED as error:
+                    why = str(error) or repr(error)
+                    failing_since = failing_since or now()
+                    if now() - failing_since > PATIENCE_S:
+                        raise LogUnavailable(f"{what}: {why}") from error
+                await asyncio.sleep(AGAIN_S)
+        finally:
+            telling.cancel()
 
 
 def await_start(

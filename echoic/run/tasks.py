@@ -2,7 +2,11 @@
 
 import asyncio
 from collections.abc import Coroutine
-from typing import Any
+from typing import Any, TypeVar
+
+from streams.cancellation import ended
+
+T = TypeVar("T")
 
 
 class Tasks:
@@ -25,8 +29,8 @@ class Tasks:
         for task in done:
             task.result()
 
-    async def beside(self, work: Coroutine[Any, Any, object]) -> None:
-        """Await `work`; raise the failure of a task that ends before it does."""
+    async def beside(self, work: Coroutine[Any, Any, T]) -> T:
+        """Await `work`, and return its result; raise the failure of a task that ends before."""
         doing = asyncio.create_task(work)
         try:
             await asyncio.wait(
@@ -34,11 +38,10 @@ class Tasks:
             )
             if not doing.done():
                 await self.failure()
-            await doing
+            return await doing
         finally:
             # Nothing may go on over a connection that is closed after this.
-            doing.cancel()
-            await asyncio.wait((doing,))
+            await ended([doing])
 
     async def stop(self) -> None:
         """Cancel all tasks and wait for their end; drop what they raise."""

@@ -40,6 +40,8 @@ SENSOR_LIMITS = {
 `max_payload` (bytes), while one that is merely too large for the intake stream is refused with
 an error reply; hence twice the box's limit."""
 
+LOGIN_S = 20
+"""Seconds that a client may take to log in."""
 
 MQTT_STORE = {"max_mem": 0, "max_file": 1_048_576, "max_streams": 10}
 """What the sessions of one sensor's MQTT clients may take; the server keeps them itself."""
@@ -178,6 +180,8 @@ def server_configuration(
             "pid_file": process_id_file,
             # An acknowledged message is on disk; group commit makes the sync affordable.
             "jetstream": {"store_dir": store, "sync_interval": "always"},
+            # By itself it allows 2 s, in which a starved machine may not get to log in.
+            "authorization": {"timeout": LOGIN_S},
             # The client library cannot read the newer acknowledgement subjects.
             "feature_flags": {"js_ack_fc_v2": False},
             "accounts": accounts,

@@ -16,7 +16,7 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from streams.errors import LogFull, LogRefused, LogUnavailable
+from streams.errors import LogForbidden, LogFull, LogRefused, LogUnavailable
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.majority import has_another, keep_to_majority
@@ -42,6 +42,11 @@ nodes do not know yet that the others are there, and of a segment that was just 
 follows it takes the message in a moment."""
 
 
+_REFUSED = "authorization violation"
+"""What the server says of credentials that it does not know; one that is slow to greet, or to
+be greeted, says something else."""
+
+
 class ApiError(LogRefused):
     """An error reply of the JetStream API."""
 
@@ -63,7 +68,8 @@ async def connect(
     """Open a connection that survives restarts of the broker.
 
     Raises:
-        LogUnavailable: the broker does not answer, or refuses the credentials.
+        LogUnavailable: the broker does not answer.
+        LogForbidden: it refuses the credentials.
     """
     client = kind()
     try:
@@ -91,7 +97,8 @@ async def connect(
         await client.close()
         if not isinstance(error, (OSError, nats.errors.Error)):
             raise
-        raise LogUnavailable(
+        is_refused = _REFUSED in str(error).lower()
+        raise (LogForbidden if is_refused else LogUnavailable)(
             f"no broker answers at {credentials.url!r} as {credentials.user!r}:"
             f" {error!r}; check that it runs and that the credentials are its own"
         ) from error

@@ -16,6 +16,7 @@ import pytest
 from echoic.client.connection import connect
 from echoic.client.instance_note import InstanceNote, write_note
 from echoic.client.sensor_access import access_file, sensor_credentials, write_access
+from echoic.run import starting
 from echoic.run.instance import Instance
 from echoic.run.servers import ServerMoved
 from projections.errors import ProjectionError
@@ -35,8 +36,11 @@ DEADLINE_S = 30.0
 DISK_BYTES = 256_000_000
 
 
-async def test_without_a_broker_nothing_starts(tmp_path: Path) -> None:
+async def test_without_a_broker_nothing_starts(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     """A broker that is away is a clear error, with its address and what to check."""
+    monkeypatch.setattr(starting, "PATIENCE_S", 0.3)
     address = f"nats://127.0.0.1:{free_port()}"
 
     with pytest.raises(LogUnavailable, match=f"no broker answers at '{address}'"):

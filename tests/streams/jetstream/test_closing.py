@@ -195,9 +195,7 @@ async def test_a_broker_killed_twice_is_what_is_told() -> None:
 
 
 _MAKERS = {"NatsBroker", "Client", "BrokerClient", "ReadingClient"}
-_KNOWN = {
-    "handlers/broker.py", "packs/broker.py", "streams/jetstream/connection.py",
-}  # fmt: skip
+_KNOWN = {"packs/broker.py", "streams/jetstream/connection.py"}
 
 
 def test_connections_are_made_only_where_these_tests_look() -> None:
