@@ -38,6 +38,7 @@ from schemas.values.subjects import PARTITIONS, inputs_of
 from streams.broker.server import server_binary
 from streams.errors import StreamsError
 from streams.jetstream.migrate import check as check_streams
+from streams.jetstream.sealed_log import KEYS_MISSING, lacks_keys
 from streams.log import ReadableLog, scan
 
 # Less free space than a gigabyte is a problem.
@@ -97,6 +98,8 @@ async def _privacy(connection: Connection) -> Finding:
             "notice",
             "the log is in clear: nobody can be forgotten (privacy.seal=off)",
         )
+    if await lacks_keys(connection.log):
+        return "problem", KEYS_MISSING, "echoic replay verify --all-agents"
     begun = await keys.unfinished()
     if begun:
         agent, person = begun[0]

@@ -95,12 +95,21 @@ class Verification:
     """Each agent's chain hash at the end, by agent."""
     sealed: int = 0
     """How many outputs could not be made again, since they rest on what was forgotten."""
+    lost: int = 0
+    """How many of these rest on words that nobody forgot: only their keys are missing."""
 
     @property
     def is_identical(self) -> bool:
         """Whether every output came out the same that can still be made."""
         compared = self.total - self.sealed
         return self.divergence is None and self.identical == compared
+
+    @property
+    def verdict(self) -> Literal["identical", "sealed", "different"]:
+        """`sealed`: nothing differs, and without their keys some outputs prove nothing."""
+        if not self.is_identical:
+            return "different"
+        return "sealed" if self.lost else "identical"
 
 
 async def verify(
@@ -161,6 +170,7 @@ def joined(parts: Sequence[Verification]) -> Verification:
         total=sum(each.total for each in parts),
         identical=sum(each.identical for each in parts),
         sealed=sum(each.sealed for each in parts),
+        lost=sum(each.lost for each in parts),
         divergence=min(differences, key=lambda each: each.sequence, default=None),
         notes=tuple(dict.fromkeys(note for each in parts for note in each.notes)),
         chains=tuple(sorted(chain for each in parts for chain in each.chains)),
@@ -190,7 +200,8 @@ class Verifying:
         self._digests = digests
         self._notes: dict[str, None] = {}
         self._forgotten = forgotten
-        self._inputs = self._total = self._identical = self._sealed = 0
+        self._inputs = self._total = self._identical = 0
+        self._sealed = self._lost = 0
         self._divergence: Divergence | None = None
 
     @property
@@ -214,10 +225,15 @@ class Verifying:
         turn = turns.answer(self.state, input_, aids, self._epoch, seal=seal)
         self._total += len(group.outputs)
         replayed = [output.record for output in turn.outputs]
-        if input_.sequence <= self._forgotten.get(input_.agent, 0) and _differ(
-            group.outputs, replayed
-        ):
+        is_forgotten = input_.sequence <= self._forgotten.get(input_.agent, 0)
+        is_sealed = is_forgotten or seal is not None
+        if is_sealed and _differ(group.outputs, replayed):
+            is_lost = not is_forgotten and _is_lost(group)
+        else:
+            is_forgotten = is_lost = False
+        if is_forgotten or is_lost:
             self._sealed += len(group.outputs)
+            self._lost += len(group.outputs) * is_lost
             self._inputs += 1
             self.state = fold_recorded(self.state, input_, group.outputs, aids)
             return
@@ -244,6 +260,7 @@ class Verifying:
             total=self._total,
             identical=self._identical,
             sealed=self._sealed,
+            lost=self._lost,
             divergence=divergence,
             notes=tuple(self._notes),
             chains=chains,
@@ -290,6 +307,15 @@ class Verifying:
             if old != new:
                 note = f"recorded with {what} {old!r}, replayed with {new!r}"
                 self._notes[note] = None
+
+
+def _is_lost(group: Group) -> bool:
+    """Tell whether something of a group cannot be opened: input, or answer.
+
+    An answer is sealed under the keys of everybody whom the agent knew by then, so one that
+    opens rests on nothing that does not.
+    """
+    return any(map(sealing.is_lost, (group.input, *group.outputs)))
 
 
 def _differ(recorded: Sequence[Record], replayed: Sequence[Record]) -> bool:

@@ -128,6 +128,16 @@ def opened(record: Record, cipher: Cipher | None) -> Record:
     return replace(record, body=body, sealed=record.body)
 
 
+def is_lost(record: Record) -> bool:
+    """Tell whether an opened record holds something whose key was not there."""
+    if record.sealed is None or HEADER not in record.headers:
+        return False
+    unopened = opened(replace(record, body=record.sealed, sealed=None), None)
+    # What had nothing sealed in it is whole without a key.
+    whole = orjson.dumps(orjson.loads(record.sealed))
+    return record.body == unopened.body != whole
+
+
 def like(recorded: Sequence[Record]) -> Seal | None:
     """Return what seals outputs as recorded ones are; None if these are in clear.
 

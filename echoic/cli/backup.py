@@ -17,6 +17,7 @@ from echoic.errors import EchoicError
 from echoic.run import restoring
 from echoic.terminal.output import note
 from echoic.terminal.screen import number, table
+from streams.jetstream.sealed_log import KEYS_MISSING
 
 app = new_app("backup", "All that an instance keeps, as one file.")
 
@@ -55,6 +56,8 @@ def backup(call: InstanceCall, path: Place, with_credentials: bool = False) -> N
     _show(call, made.as_fields())
     if not call.as_json:
         note(f"written: {file}, {file.stat().st_size:,} bytes")
+        if backups.is_sealed(made.manifest):
+            note(_KEYS_APART)
 
 
 @app.command()
@@ -75,6 +78,14 @@ def restore(call: InstanceCall, path: File) -> None:
     if not call.as_json:
         there = "" if settings.nats_url else f" --data {shlex.quote(place)}"
         note(f"next: echoic up --detach{there}, then echoic log verify --full{there}")
+        if backups.is_sealed(manifest):
+            note(KEYS_MISSING)
+
+
+_KEYS_APART = (
+    "the log is sealed, and its keys are in no backup: without a copy of the stream KV_KEYS"
+    " (`nats stream backup KV_KEYS FOLDER`) this one reads [forgotten] throughout"
+)
 
 
 def _show(call: InstanceCall, fields: dict[str, object]) -> None:

@@ -30,6 +30,7 @@ from replay.world import WorldVerification, verify_session, verify_world
 from schemas.values import timezones
 from schemas.values.settings import CodeDigests
 from schemas.values.subjects import inputs_of, parse, partition_of
+from streams.jetstream.sealed_log import KEYS_MISSING, lacks_keys
 from streams.session_files.file import SessionFile, read_session, world_of
 from streams.session_files.memory_log import SessionLog
 
@@ -55,8 +56,10 @@ def verify(
 
     Examples: `echoic replay verify` (all of the agent), `echoic replay verify evening`,
     `echoic replay verify packs/survival/recording/evening.echoic`, `echoic replay verify
-    --all-agents`. The exit code is 1 if one differs. Of a world's file every member is
-    decided again, or the `--agent`; what one told another must stem from an ask in it.
+    --all-agents`. The exit code is 1 if one differs, or cannot be made again since the keys
+    of a sealed log are missing: what is `sealed` so proves nothing. Of a world's file every
+    member is decided again, or the `--agent`; what one told another must stem from an ask in
+    it.
 
     Args:
         session: A session's id, or a file.
@@ -67,6 +70,9 @@ def verify(
     if all_agents and is_named:
         raise EchoicError("--all-agents: name no session and no agent beside it")
     found: Verification | WorldVerification
+    is_of_file = session is not None and is_path(session)
+    if not is_of_file:
+        asyncio.run(_tell_of_keys(settings))
     with Progress("decided again", is_silent=call.as_json) as progress:
         if all_agents:
             found = verify_all(settings, _digests(settings), progress, jobs)
@@ -78,9 +84,17 @@ def verify(
         whole = found.whole if isinstance(found, WorldVerification) else found
         for each in whole.notes:
             note(each)
-    call.show(fields_of(found), screen_of(found))
-    if not found.is_identical:
+    fields = fields_of(found)
+    call.show(fields, screen_of(found))
+    if not found.is_identical or fields["verdict"] != "identical":
         raise typer.Exit(errors.FINDING)
+
+
+async def _tell_of_keys(settings: Settings) -> None:
+    """Say at once that the keys of a sealed log are missing."""
+    async with connect(settings) as connection:
+        if await lacks_keys(connection.log):
+            note(KEYS_MISSING)
 
 
 async def _of_log(

@@ -10,6 +10,7 @@ from echoic.errors import EchoicError
 from streams.backup_file import Manifest, Part, writing
 from streams.jetstream.backup import back_up
 from streams.jetstream.hardened_client import BrokerClient
+from streams.topology import SEALED_KEY
 
 SUFFIX = ".backup"
 
@@ -48,7 +49,14 @@ def held(manifest: Manifest) -> dict[str, object]:
             for each in manifest.streams
         ],
         "with_credentials": bool(manifest.files),
+        "sealed": is_sealed(manifest),
     }
+
+
+def is_sealed(manifest: Manifest) -> bool:
+    """Whether the log of a backup is a sealed one, whose keys are in no backup."""
+    marks = (each.config.get("metadata") or {} for each in manifest.streams)
+    return any(each.get(SEALED_KEY) == "true" for each in marks)
 
 
 def place(path: Path) -> Path:

@@ -51,6 +51,7 @@ from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.intake import take_in
 from streams.jetstream.migrate import close_intake, migrate, open_intake
+from streams.jetstream.sealed_log import KEYS_MISSING, lacks_keys
 from streams.jetstream.silent_sources import keep_hearing
 from streams.jetstream.stalls import keep_taking
 
@@ -245,6 +246,8 @@ async def _fitting(client: BrokerClient, settings: Settings, notify: Notify) -> 
     await segmenting.fit(client, settings, notify)
     log = await open_log(client, epoch)
     check_sealing(log, wanted=wanted)
+    if await lacks_keys(log):
+        notify(KEYS_MISSING)
     await forgetting.destroy_again(log)
     if settings.nats_url is None:
         # Another's broker may serve other workers, who must not wait for this one.

@@ -13,10 +13,15 @@ from replay.world import WorldVerification
 def fields_of(found: Verification | WorldVerification) -> dict[str, object]:
     """Return it as fields for JSON; a world's are those of all, and then each member's."""
     if isinstance(found, Verification):
-        return {**asdict(found), "is_identical": found.is_identical}
+        return {
+            **asdict(found),
+            "is_identical": found.is_identical,
+            "verdict": found.verdict,
+        }
     return {
         **asdict(found.whole),
         "is_identical": found.is_identical,
+        "verdict": found.whole.verdict,
         "members": {name: fields_of(each) for name, each in found.members.items()},
         "told": found.told,
         "strays": [asdict(each) for each in found.strays],
@@ -29,7 +34,7 @@ def screen_of(found: Verification | WorldVerification) -> Iterator[RenderableTyp
         yield from _world(found)
         return
     yield marked(
-        _mark(is_good=found.is_identical),
+        _mark_of(found),
         f"{found.identical}/{found.total} outputs identical,"
         f" {found.inputs} inputs decided again" + _sealed(found),
     )
@@ -58,7 +63,7 @@ def _world(found: WorldVerification) -> Iterator[RenderableType]:
             yield from screen_of(each)
     whole = found.whole
     yield marked(
-        _mark(is_good=whole.is_identical),
+        _mark_of(whole),
         f"{whole.identical}/{whole.total} outputs identical,"
         f" {whole.inputs} inputs decided again" + _sealed(whole),
     )
@@ -73,8 +78,16 @@ def _world(found: WorldVerification) -> Iterator[RenderableType]:
 
 
 def _sealed(found: Verification) -> str:
-    return f", {found.sealed} sealed: they rest on what was forgotten" * bool(
-        found.sealed
+    forgotten = found.sealed - found.lost
+    told = f", {forgotten} sealed: they rest on what was forgotten" * bool(forgotten)
+    return told + f", {found.lost} sealed: their keys are missing" * bool(found.lost)
+
+
+def _mark_of(found: Verification) -> tuple[str, str]:
+    return (
+        ("!", "yellow")
+        if found.verdict == "sealed"
+        else _mark(is_good=found.is_identical)
     )
 
 

@@ -9,12 +9,20 @@ from contextlib import aclosing
 from uuid import UUID
 
 from schemas.values.record import Record, Wire
+from schemas.values.subjects import PARTITIONS, inputs_of, parse
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.keys import Keyring
 from streams.jetstream.migrate import epoch_of, sealing
 from streams.jetstream.read import JetStreamReader
 from streams.log import After, GroupWrite, Records
+from streams.sealing import HEADER
+
+KEYS_MISSING = (
+    "the keys of this sealed log are missing, as no backup holds them: what people said"
+    " reads [forgotten] until the copy of the stream KV_KEYS is put back"
+    " (`nats stream restore`)"
+)
 
 
 async def open_reader(client: BrokerClient) -> JetStreamReader:
@@ -25,6 +33,25 @@ async def open_reader(client: BrokerClient) -> JetStreamReader:
     """
     epoch, is_sealed = await epoch_of(client), await sealing(client)
     return (SealedReader if is_sealed else JetStreamReader)(client, epoch)
+
+
+async def lacks_keys(log: JetStreamReader) -> bool:
+    """Tell whether a sealed log came here without its keys, as out of a backup.
+
+    Only the key of the first input of each partition is looked for, and a key that was
+    destroyed is not missing.
+    """
+    if not isinstance(log, SealedReader):
+        return False
+    destroyed = {(agent, name) for agent, name, _ in await log.keys.marks()}
+    for partition in range(PARTITIONS):
+        for record in await log.page(inputs_of(partition), 0, 1):
+            agent, name = parse(record.subject).agent, record.headers.get(HEADER)
+            if name is None or (agent, name) in destroyed:
+                continue
+            if await log.keys.cipher(agent, name) is None:
+                return True
+    return False
 
 
 class SealedReader(JetStreamReader):

@@ -7,9 +7,13 @@ import pytest
 
 from echoic.client import forgetting
 from echoic.client.connection import LiveLog, open_log
+from handlers.aids import AidProvider, PackLibrary
+from replay.verify import Span, verify
+from schemas.values.subjects import partition_of
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.key_bucket import Bucket
 from streams.jetstream.migrate import migrate
+from streams.jetstream.sealed_log import lacks_keys
 from streams.log import scan
 from streams.topology import LOG_SUBJECTS
 from tests.e2e.companion import companion
@@ -59,6 +63,38 @@ async def test_an_older_backup_tells_nothing_without_an_older_copy_of_the_keys(
         await put(client, after | before)
         assert await forgetting.destroy_again(log) == 1
         assert await told(log) == (False, True)
+
+
+@pytest.mark.asyncio(loop_scope="session")
+async def test_without_its_keys_a_log_is_sealed_and_not_different(
+    tmp_path: Path,
+) -> None:
+    """And identical again once they are put back, whichever are missing before."""
+    path, variables = tmp_path / "a.backup", {"ECHOIC_PRIVACY_SEAL": "on"}
+    async with running_instance(tmp_path / "data", variables) as live:
+        async with companion(live, "desk") as desk:
+            await desk.senses(f"{CANARY} text", person="ana")
+            await desk.senses(f"{OTHERS} text", person="ben")
+        await backed_up(live.client, path)
+        keys = await keys_of(live.client)
+        made_by = live.embedder
+    found = {}
+    for missing in ("none", "ana", "all"):
+        async with restored(path) as client:
+            log = await open_log(client, await migrate(client))
+            kept = {name: each for name, each in keys.items() if missing not in name}
+            await put(client, {} if missing == "all" else kept)
+            provider = AidProvider(made_by, PackLibrary(log, made_by))
+            span = Span(partition_of("desk"), agent="desk")
+            found[missing] = await verify(log, span, provider)
+            assert await lacks_keys(log) is (missing == "all")
+    whole, partly, none = found.values()
+    assert [each.divergence for each in found.values()] == [None, None, None]
+    assert [each.verdict for each in found.values()] == [
+        "identical", "sealed", "sealed",
+    ]  # fmt: skip
+    assert (whole.lost, whole.total) == (0, none.total)
+    assert 0 < partly.lost == partly.sealed <= none.lost == none.sealed
 
 
 async def keys_of(client: BrokerClient) -> dict[str, bytes]:

@@ -197,3 +197,41 @@ async def test_a_broker_of_ones_own_is_backed_up_and_restored(echoic: Program) -
     assert "already" in refused.err
     assert (verified.code, goes_on.code) == (0, 0), verified.out + goes_on.err
     assert verified.json["inputs"] > 0
+
+
+def test_a_sealed_backup_says_that_its_keys_are_missing(echoic: Program) -> None:
+    """At each end, at the next start, and where a replay proves nothing without them."""
+    sealing = {"ECHOIC_PRIVACY_SEAL": "on"}
+    path, other = echoic.folder / "a.backup", Program(echoic.folder / "elsewhere")
+    other.folder.mkdir()
+    with running(echoic, **sealing):
+        said = echoic.here("pub", "The kettle is on", "--person", "ana", "--wait")
+        assert said.code == 0, said.err
+        made = echoic.here("backup", str(path))
+        sound = echoic.here("replay", "verify", "--all-agents", "--json")
+    restored = other.here("restore", str(path))
+    started = other("up", "--detach", **sealing)
+    try:
+        shown = other.here("replay", "verify")
+        whole = other.here("replay", "verify", "--all-agents", "--json")
+        doctor = other.here("doctor", "--exit-zero")
+    finally:
+        other("down")
+
+    assert "its keys are in no backup" in made.err
+    assert (sound.code, sound.json["verdict"], sound.json["lost"]) == (
+        0,
+        "identical",
+        0,
+    )
+    for each in (restored, started, shown):
+        assert "the keys of this sealed log are missing" in each.err, each.err
+    assert (restored.code, started.code) == (0, 0), started.err
+    assert (shown.code, whole.code) == (1, 1)
+    assert "sealed: their keys are missing" in shown.out
+    assert "divergence" not in shown.out
+    found = whole.json
+    assert (found["verdict"], found["divergence"]) == ("sealed", None)
+    assert found["lost"] == found["sealed"] > 0
+    assert found["identical"] + found["sealed"] == found["total"]
+    assert "the keys of this sealed log are missing" in doctor.out
