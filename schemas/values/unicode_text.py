@@ -25,6 +25,12 @@ _IGNORED = re.compile(
 """Soft hyphens, joiners and variation selectors: two words never differ by these alone."""
 
 
+_ONE_I = {ord("\u0130"): "i", ord("\u0131"): "i"}
+"""The great one with a dot, and the small one without."""
+_DOTTED = re.compile("([ij])\u0307")
+"""A dot upon a letter that has one: what folding İ by default leaves, as programs do."""
+
+
 def words(text: str, edition: int) -> list[str]:
     """Return the words of a text in lower case: runs of letters and digits."""
     # All editions agree on ASCII, and one pattern is much faster than the tables.
@@ -33,11 +39,22 @@ def words(text: str, edition: int) -> list[str]:
     if edition < MARKS_SINCE:
         return _only(_LETTERS, assigned(text).casefold()).split()
     # Unassigned characters go first: only of the others is the normal form stable.
-    known = _only(_MARKED, _IGNORED.sub("", text))
-    folded = unicodedata.normalize("NFKC", known).casefold()
-    # Folding can undo a normal form, so that is restored afterwards.
-    same = unicodedata.normalize("NFKC", folded)
+    same = folded(_only(_MARKED, _IGNORED.sub("", text)))
     return list(filter(None, map(_from_letter, _only(_MARKED, same).split())))
+
+
+def folded(text: str) -> str:
+    """Return a text as it is compared where neither case nor normal form counts.
+
+    That is Unicode's compatibility caseless form, and the four letters i of Turkish as one:
+    which of two small ones I is the great one of depends on the language, which nobody tells.
+    """
+    if text.isascii():
+        return text.lower()
+    known = unicodedata.normalize("NFKC", assigned(text))
+    same = _DOTTED.sub(r"\1", known.translate(_ONE_I).casefold())
+    # Folding can undo a normal form, so that is restored afterwards.
+    return unicodedata.normalize("NFKC", same)
 
 
 def named_by(text: str, edition: int) -> list[str]:

@@ -14,6 +14,7 @@ from schemas.packs import word_patterns
 from schemas.state.executive import EVERYBODY, Modulation
 from schemas.values import vectors
 from schemas.values.exact_math import clamp, round6
+from schemas.values.unicode_text import folded
 from schemas.values.vectors import Vector
 
 MOST = 0.5
@@ -98,7 +99,7 @@ def _is_about(modulation: Modulation, here: Topical) -> bool:
     topic = modulation.about
     if not topic:
         return True
-    if topic.casefold() in (each.casefold() for each in event.entities):
+    if folded(topic) in map(folded, event.entities):
         return True
     said = word_patterns.words_of(event, here.edition)
     return word_patterns.occurs(topic, said) or _is_near(modulation.vector, here)

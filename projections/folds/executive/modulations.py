@@ -8,6 +8,7 @@ from projections.folds.executive.origin import Origin
 from schemas.messages.executive import SalienceModulated
 from schemas.state import limits
 from schemas.state.executive import EVERYBODY, Executive, Modulation
+from schemas.values.unicode_text import folded
 
 SENTIMENT = "sentiment"
 """Who asks for it, if it follows from how a person felt about a response."""
@@ -82,7 +83,7 @@ def _subject(modulation: Modulation) -> tuple[str, ...]:
         # What a rule makes takes the place of nothing that a person asked for.
         SENTIMENT if modulation.by == SENTIMENT else kind,
         modulation.person,
-        modulation.about.casefold(),
+        folded(modulation.about),
         modulation.source or "",
         modulation.type or "",
     )

@@ -79,3 +79,20 @@ def test_a_text_contains_its_own_words(before, after):
 def test_any_pattern_meets_any_text(pattern, text):
     """No pattern and no text raises."""
     assert matches(pattern, text, text, text, {text: text}) in (True, False)
+
+
+@pytest.mark.parametrize(
+    ("pattern", "text"),
+    [
+        ("İptal edildi", "Randevu iptal edildi."),
+        ("iptal edildi", "RANDEVU İPTAL EDİLDİ"),
+        ("küche", "In der Ku\u0308che brennt es"),
+        ("straße", "Auf der STRASSE"),
+        ("οδος", "ΟΔΟΣ 7"),
+        ("office", "the o\ufb03ce is closed"),
+    ],
+)
+def test_a_pattern_is_found_in_either_case_and_form(pattern: str, text: str) -> None:
+    """Whichever of the two was written great, composed, or with a ligature."""
+    assert matches(pattern, text, "note", "phone", {})
+    assert matches(text, pattern + " " + text, "note", "phone", {})

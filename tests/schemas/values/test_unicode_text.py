@@ -93,6 +93,48 @@ def test_a_text_has_the_words_of_its_normal_forms(text: str) -> None:
     assert words == unicode_text.words(unicodedata.normalize("NFD", known), 2)
 
 
+ALIKE = (
+    ("İptal edildi", "iptal edildi"),
+    ("İPTAL EDİLDİ", "iptal edildi"),
+    ("I\u0307ptal", "iptal"),
+    ("İptal".lower(), "iptal"),
+    ("IŞIK", "\u0131ş\u0131k"),
+    ("I\u0307\u0301", "í"),
+    ("İ\u0301", "\u00cd"),
+    ("Straße", "STRASSE"),
+    ("STRA\u1e9eE", "straße"),
+    ("ΟΔΟΣ", "οδος"),
+    ("ὀδός", "ὈΔΌΣ"),
+    ("ﬁnden", "FINDEN"),
+    ("ﬄ", "ffl"),
+    ("\u212a", "k"),
+    ("\u212b", "å"),
+    ("Küche", "Ku\u0308che"),
+    ("KU\u0308CHE", "küche"),
+    ("\uff11\uff12 \uff35hr", "12 uhr"),
+    ("\u017fehr", "sehr"),
+    ("Ǆ", "ǆ"),
+    ("Ⅷ", "viii"),
+)
+
+
+@pytest.mark.parametrize(("one", "other"), ALIKE)
+def test_neither_case_nor_normal_form_counts(one: str, other: str) -> None:
+    """Of words, and of texts that are compared whole."""
+    for normal in ("NFC", "NFD"):
+        as_sent = unicodedata.normalize(normal, one)
+        assert unicode_text.words(as_sent, 2) == unicode_text.words(other, 2)
+        assert unicode_text.folded(as_sent) == unicode_text.folded(other)
+
+
+@given(TEXT)
+def test_folding_again_changes_nothing(text: str) -> None:
+    """What was levelled is its own form, so that it may be kept and compared later."""
+    known = unicode_text.folded(text)
+
+    assert unicode_text.folded(known) == known
+
+
 def test_what_came_later_is_no_letter() -> None:
     """U+1E4D0, a letter since Unicode 15, and U+1FA77, an emoji since 15."""
     for edition in (1, 2):
