@@ -67,7 +67,7 @@ MODULATIONS = 64
 SORTS_IGNORED = 200
 """For how many sorts of event it is remembered, at least, that answers were ignored."""
 
-SPEECH = 32
+SPEECHES = 32
 """Of how many responses that are to be spoken it is remembered that they are; the oldest
 goes first."""
 

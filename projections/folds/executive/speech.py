@@ -27,7 +27,7 @@ def asked(
         asked_at=at,
         is_alert=message.response_type == "alert",
     )
-    kept = (*state.executive.speech, one)[-limits.SPEECH :]
+    kept = (*state.executive.speech, one)[-limits.SPEECHES :]
     return replace(state, executive=replace(state.executive, speech=kept))
 
 

@@ -255,8 +255,8 @@ def test_a_response_can_be_named() -> None:
 def test_what_is_remembered_of_speech_is_bounded() -> None:
     """Of what never ends, and of what is cut off."""
     scenario = alive()
-    asks = [begun(scenario) for _ in range(limits.SPEECH + 5)]
-    assert len(scenario.mind.executive.speech) == limits.SPEECH
+    asks = [begun(scenario) for _ in range(limits.SPEECHES + 5)]
+    assert len(scenario.mind.executive.speech) == limits.SPEECHES
     for each in asks:
         scenario.tell(cut(each))
 

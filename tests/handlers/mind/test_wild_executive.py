@@ -250,7 +250,7 @@ BOUNDS = {
     "people": limits.PEOPLE_PRESENT,
     "said": limits.SAYINGS,
     "restraints": limits.RESTRAINTS,
-    "speech": limits.SPEECH,
+    "speech": limits.SPEECHES,
     "unsaid": limits.UNSAID,
     "waiting": limits.WAITING_ANSWERS,
     "reminders": limits.REMINDERS,
