@@ -39,6 +39,7 @@ def start(
     personality_b: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
     template_a: Annotated[str | None, typer.Option(metavar="NAME")] = None,
     template_b: Annotated[str | None, typer.Option(metavar="NAME")] = None,
+    silence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.5,
     title: str = "",
 ) -> None:
     """Let each session, or person, have one of two variants by a fair draw.
@@ -56,6 +57,8 @@ def start(
         personality_b: The personality of B.
         template_a: A's personality template, as `echoic personality list` has it.
         template_b: B's.
+        silence: The value of silence, where nothing shows what came of it. It is recorded
+            with the experiment, so that it cannot be chosen by what was seen.
         title: A title for the experiment.
     """
     _ = call.settings  # They list the modules that strategies may be of.
@@ -65,6 +68,7 @@ def start(
         b=_variant(b, personality_b, template_b),
         by=by,
         washout_s=_seconds(washout),
+        silence=silence,
         title=title,
     )
     # Found out without an instance; `begin` finds the same behind other words.
@@ -121,7 +125,8 @@ async def _found(connection: Connection) -> tuple[Course, Switchback]:
         raise NotFoundError(
             f"agent {agent!r} has had no experiment", next_step="echoic ab start A B"
         )
-    went = await course(log, agent, begun, OutcomeSettings())
+    settings = OutcomeSettings(silence=begun.message.silence)
+    went = await course(log, agent, begun, settings)
     return went, analyse(went.trials, went.open_unit)
 
 

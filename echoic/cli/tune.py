@@ -52,6 +52,7 @@ def search(
     max_model_share: float = 1.0,
     trials: Annotated[int, typer.Option(min=1)] = 100,
     seed: int = 0,
+    silence: Annotated[float | None, typer.Option(min=0.0, max=1.0)] = None,
     submit: bool = False,
 ) -> None:
     """Search settings on the earlier sessions; judge the best once on the later.
@@ -69,17 +70,17 @@ def search(
         max_model_share: In which share of decisions a model may be asked.
         trials: How many choices beyond a grid of three.
         seed: The seed of a search beyond a grid.
+        silence: The value of silence, for a strategy's parameters; 0.5 if not given.
         submit: Propose what is recommended.
     """
     ranges = ranges_of([each for each in named if _is_parameter(each)])
     names = [each for each in named if not _is_parameter(each)]
     settings = call.settings
     limits = Limits(model_share=max_model_share)
-    task, found = asyncio.run(tuned(settings, ranges, names, limits, (trials, seed)))
-    call.show(
-        tuning.as_json(found, task.current, task.name),
-        tuning.screen(found, task.current, task.name),
+    task, found = asyncio.run(
+        tuned(settings, ranges, names, limits, (trials, seed), silence=silence)
     )
+    call.show(tuning.as_json(found, task), tuning.screen(found, task))
     # Before submitting: what did not hold on later sessions is never proposed.
     if found.recommended is None:
         raise typer.Exit(errors.FINDING)

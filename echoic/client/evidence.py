@@ -56,9 +56,11 @@ async def rapport_of(
 
 @asynccontextmanager
 async def verified_recordings(
-    settings: Settings, names: Sequence[str]
+    settings: Settings, names: Sequence[str], outcome: OutcomeSettings
 ) -> AsyncIterator[list[VerifiedRecording]]:
     """Open the named recordings, verified, with the outcomes of their decisions.
+
+    `outcome` says how these are valued.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.
@@ -67,7 +69,7 @@ async def verified_recordings(
     async with recordings(settings, names) as found:
         for recording, provider in found:
             with as_invalid_recording(recording):
-                checked.append(await verified(recording, provider, OutcomeSettings()))
+                checked.append(await verified(recording, provider, outcome))
         yield checked
 
 

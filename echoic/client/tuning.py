@@ -6,7 +6,7 @@ cannot be compared.
 """
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 
 from echoic.client.evidence import evidence_of, verified_recordings
 from echoic.config.load import Settings
@@ -24,6 +24,7 @@ from evaluation.tuning.search_space import (
     parse_range,
 )
 from handlers.mind.strategies import registry
+from replay.recording.outcomes import OutcomeSettings
 from schemas.values.settings import LearningSettings
 from schemas.values.settings_by_name import (
     ANY_PARAMETER,
@@ -50,6 +51,8 @@ class Task:
     objective: Objective
     name: str
     current: Values
+    silence: float | None = None
+    """What silence counts; None where it does not count at all."""
 
 
 def ranges_of(texts: Sequence[str]) -> dict[str, Range]:
@@ -86,10 +89,13 @@ async def tuned(
     names: Sequence[str],
     limits: Limits,
     trials: tuple[int, int],
+    *,
+    silence: float | None = None,
 ) -> tuple[Task, Search]:
     """Search over the named recordings.
 
     `trials` is the number of trials and the seed of a search too wide for a grid.
+    `silence` is what silence counts in [0, 1]; None: as everywhere.
 
     Raises:
         EchoicError: a recording cannot be read or trusted.
@@ -98,12 +104,22 @@ async def tuned(
         MissingOptunaError: a wide search needs what is not installed.
     """
     if all(name in LEARNING for name in ranges):
+        if silence is not None:
+            raise EchoicError(
+                "--silence: learning settings are judged by predictions of what was"
+                " answered, in which silence does not count",
+                next_step="leave --silence out",
+            )
         # First, as reading the recordings takes long.
         _check_learning(ranges)
         task = await _learning_task(settings, ranges, names)
         return task, await _run(task, ranges, trials)
-    async with verified_recordings(settings, names) as checked:
+    outcome = OutcomeSettings()
+    if silence is not None:
+        outcome = replace(outcome, silence=silence)
+    async with verified_recordings(settings, names, outcome) as checked:
         task = _strategy_task(WorthObjective(checked, limits), ranges)
+        task = replace(task, silence=outcome.silence)
         return task, await _run(task, ranges, trials)
 
 

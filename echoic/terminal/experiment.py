@@ -14,9 +14,16 @@ from echoic.terminal.called import as_typed
 from echoic.terminal.screen import counted, cut, figure, number, pairs, table, text
 from echoic.terminal.verdicts import verdict
 from evaluation.experiments.session_trials import SessionJudgement, judge
-from evaluation.experiments.switchback import Difference, Side, Switchback
+from evaluation.experiments.switchback import (
+    Difference,
+    Side,
+    Switchback,
+    analyse,
+    with_silence,
+)
 from evaluation.experiments.trials import Course
 from handlers.mind.strategies import spec
+from replay.recording.outcomes import SILENCE_VALUES
 from schemas.messages.experiments import Variant, VariantName
 
 _MEANINGS = {
@@ -46,12 +53,18 @@ def screen(
     yield f"b over a  {_difference(found.difference, message.by)}"
     details = "; ".join(each.detail for each in found.reasons)
     yield text(verdict(found.verdict), f"   {_MEANINGS[found.verdict]}: {details}")
-    if found.may_stop:
+    # One that was stopped has nothing left to stop.
+    if found.may_stop and course.stopped_at is None:
         yield f"→ {as_typed('echoic ab stop')}"
     for each in judge(course.sessions):
         yield session_judgement(each, message.by)
     yield ""
-    yield pairs({"left out": _left_out(found, message.by), "split": _split(found)}, 0)
+    rows = {
+        "silence": _silence(course, found),
+        "left out": _left_out(found, message.by),
+        "split": _split(found),
+    }
+    yield pairs(rows, 0)
 
 
 def label(variant: Variant) -> str:
@@ -82,6 +95,8 @@ def as_fields(course: Course, found: Switchback) -> dict[str, Any]:
         "title": message.title,
         "by": message.by,
         "washout_s": message.washout_s,
+        "silence": message.silence,
+        "with_silence": {f"{v:g}": each for v, each in silences(course, found).items()},
         "started_at": course.begun.at,
         "stopped_at": course.stopped_at,
         **fields,
@@ -145,6 +160,36 @@ def _left_out(found: Switchback, by: str) -> str:
         f" {found.unknown_share:.0%} of the others with no known outcome,"
         f" {counted(found.unfinished, by)} not over"
     )
+
+
+def _silence(course: Course, found: Switchback) -> str:
+    """Return what silence counts, how much of each side that is, and what hangs on it."""
+    counts = f"counts {course.begun.message.silence:g}"
+    shares = [
+        f"{side.silent / side.decisions:.0%} of {name}'s outcomes"
+        for name, side in (("a", found.a), ("b", found.b))
+        if side.silent
+    ]
+    if not shares:
+        return f"{counts}; no outcome is that"
+    said = f"{counts}: {' and '.join(shares)}"
+    others = [
+        f"at {value:g} it would be {verdict}"
+        for value, verdict in silences(course, found).items()
+        if verdict != found.verdict
+    ]
+    return "; ".join((said, *(others or ["no other value tried changes the verdict"])))
+
+
+def silences(course: Course, found: Switchback) -> dict[float, str]:
+    """Return the verdict under other values of silence; empty where none counts."""
+    if not found.a.silent and not found.b.silent:
+        return {}
+    return {
+        value: analyse(with_silence(course.trials, value), course.open_unit).verdict
+        for value in SILENCE_VALUES
+        if value != course.begun.message.silence
+    }
 
 
 def _split(found: Switchback) -> str:

@@ -7,8 +7,10 @@ from collections.abc import Iterator, Sequence
 
 from rich.console import RenderableType
 
+from echoic.client.tuning import Task
 from echoic.terminal.retuning import change, setting
 from echoic.terminal.screen import counted, indented, marked, table, text, words
+from evaluation.ope.verdicts import Verdict, of_what
 from evaluation.tuning.search import Evaluation, Gain, Refused, Search, Trial, Values
 from schemas.messages.repertoire import RepertoireChange
 from schemas.state.proposals import Proposal
@@ -17,15 +19,17 @@ _REFUSED_SHOWN = 8
 """How many refused choices are listed; --json has all."""
 
 
-def screen(found: Search, current: Values, objective: str) -> Iterator[RenderableType]:
+def screen(found: Search, task: Task) -> Iterator[RenderableType]:
     """Yield the whole screen."""
-    yield text((f"{objective}, over what is in force", "bold"))
+    yield text((f"{task.name}, over what was recorded", "bold"))
     yield (
         f"{len(found.searched)} sessions searched, {len(found.held_out)} later ones held"
         f" out; {counted(len(found.trials), 'choice')} tried,"
         f" {len(found.refused)} refused"
     )
-    yield f"now   {worded(current)}"
+    yield f"recorded with {worded(task.current)}"
+    if task.silence is not None:
+        yield f"silence counts {task.silence:g}: --silence tries another value"
     yield ""
     for trial in found.finalists:
         yield from _finalist(trial)
@@ -43,7 +47,10 @@ def screen(found: Search, current: Values, objective: str) -> Iterator[Renderabl
     if best is None:
         yield text(("KEEP", "yellow"), " what is in force: no gain held later")
     else:
-        yield text(("BETTER", "green"), f" {worded(best.values)}; --submit proposes it")
+        # A strategy's gain is one of single decisions, as that of every comparison.
+        scope = "" if task.silence is None else f" {of_what(Verdict.BETTER)}"
+        said = f"{scope}: {worded(best.values)}; --submit proposes it"
+        yield text(("BETTER", "green"), said)
 
 
 def worded(values: Values) -> str:
@@ -96,13 +103,14 @@ def _heuristics(change: RepertoireChange) -> str:
     return f"{change.kind}: {', '.join(names)}"
 
 
-def as_json(found: Search, current: Values, objective: str) -> dict[str, object]:
+def as_json(found: Search, task: Task) -> dict[str, object]:
     """Return all of it, for programs."""
     best = found.recommended
     return {
         "v": 1,
-        "objective": objective,
-        "current": dict(current),
+        "objective": task.name,
+        "silence": task.silence,
+        "current": dict(task.current),
         "searched": list(found.searched),
         "held_out": list(found.held_out),
         "trials": [_trial(each) for each in found.trials],

@@ -19,10 +19,7 @@ from evaluation.ope.rows import SUM_TOLERANCE, Observation, ObservationError
 from evaluation.ope.settings import EstimationSettings, SelfReplay
 from evaluation.ope.verdicts import WITHHELD, Reason, Verdict
 from replay.open_loop.asked import LoggedDecision
-from replay.recording.outcomes import UNKNOWN, Outcome
-
-SILENCE_VALUES = (0.3, 0.5, 0.7)
-"""Outcomes of silence, around the default 0.5, under which the verdict is tried again."""
+from replay.recording.outcomes import SILENCE_VALUES, UNKNOWN, Outcome
 
 QUICK = 500
 """Bootstrap resamples of the estimates shown beside the main one: a quarter, since there

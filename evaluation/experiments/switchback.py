@@ -7,7 +7,7 @@ look, and stop, at any time.
 
 import math
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Literal
 
 import numpy as np
@@ -48,6 +48,8 @@ class Trial:
     """Its outcome, 0 to 1; None: unknown."""
     is_waiting: bool = False
     """Whether its outcome may still be observed."""
+    is_silence: bool = False
+    """Whether its value is what silence counts, and nothing that was observed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,6 +64,8 @@ class Side:
     """Decisions with a value, outside washout."""
     mean: float | None
     """The mean of the units' values."""
+    silent: int = 0
+    """Of these decisions, how many have what silence counts."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -122,6 +126,11 @@ def analyse(trials: Iterable[Trial], open_unit: str | None = None) -> Switchback
     return _judged(list(units.values()))
 
 
+def with_silence(trials: Iterable[Trial], value: float) -> list[Trial]:
+    """Return the trials as they would be if silence counted otherwise."""
+    return [replace(each, value=value) if each.is_silence else each for each in trials]
+
+
 @dataclass(slots=True)
 class _Unit:
     """A session or person whose decisions are being collected."""
@@ -129,6 +138,8 @@ class _Unit:
     variant: VariantName
     probability: float
     values: list[float] = field(default_factory=list)
+    silent: int = 0
+    """How many of the values are what silence counts."""
     asked: int = 0
     washouts: int = 0
     is_open: bool = False
@@ -147,6 +158,7 @@ class _Unit:
             self.is_open = True
         elif trial.value is not None:
             self.values.append(trial.value)
+            self.silent += trial.is_silence
 
     @property
     def is_counted(self) -> bool:
@@ -187,6 +199,7 @@ def _side(units: Sequence[_Unit], name: VariantName) -> Side:
         counted=len(counted),
         decisions=sum(len(unit.values) for unit in counted),
         mean=total(unit.value for unit in counted) / len(counted) if counted else None,
+        silent=sum(unit.silent for unit in counted),
     )
 
 
@@ -229,7 +242,7 @@ def _verdict(
         return "INVALID", Reason("uneven_split", detail)
     missing = sequential.FIRST_LOOK - len(counted)
     if difference is None or difference.low is None or difference.high is None:
-        detail = f"an interval takes {missing} more with a value"
+        detail = f"an interval needs {missing} more with an outcome"
         return "INCONCLUSIVE", Reason("too_few", detail)
     # Equal values have an interval of no width, which would pass for certainty.
     if len({unit.value for unit in counted}) == 1:

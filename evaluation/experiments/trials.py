@@ -126,7 +126,12 @@ class _Reading:
         """Return the trials, with outcomes still open marked as waiting."""
         outcomes = self.outcomes.ledger.ended()
         trials = tuple(
-            replace(trial, value=outcome.value, is_waiting=outcome.is_censored)
+            replace(
+                trial,
+                value=outcome.value,
+                is_waiting=outcome.is_censored,
+                is_silence=outcome.source == "silence",
+            )
             for trial, outcome in (
                 (self.trials[id_], outcomes[id_]) for id_ in self.trials
             )

@@ -27,6 +27,9 @@ from schemas.values.exact_math import total
 SEEN = ("report", "undo", "pattern", "feedback")
 """The sources of outcomes that were observed, not set by the settings."""
 
+SILENCE_VALUES = (0.3, 0.5, 0.7)
+"""Values of silence, around the default 0.5, under which a verdict is tried again."""
+
 OutcomeSource = Literal[
     "report", "undo", "pattern", "feedback", "silence", "unseen", "unknown"
 ]

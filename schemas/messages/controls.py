@@ -259,6 +259,8 @@ class ExperimentStarted(Control):
     by: UnitKind = "session"
     washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
     """For so many seconds after a change of variant, decisions are marked as washout."""
+    silence: Unit = 0.5
+    """What silence counts when the experiment is judged; set before anything was seen."""
     title: Personal = Field(default="", max_length=200)
 
 

@@ -16,9 +16,8 @@ def ab(live: Program, *arguments: str, agent: str) -> Ran:
 
 def test_an_experiment_from_its_start_to_its_stop(live: Program) -> None:
     """Each session has one variant, the screen counts them, and a stop ends it."""
-    begun = ab(
-        live, "start", "heuristic_first", "silent", "--washout", "0", agent="ab1"
-    )
+    own = ("--washout", "0", "--silence", "0.3")
+    begun = ab(live, "start", "heuristic_first", "silent", *own, agent="ab1")
     assert begun.code == 0, begun.err
     assert "a  heuristic_first" in begun.out
     for session in range(6):
@@ -35,6 +34,8 @@ def test_an_experiment_from_its_start_to_its_stop(live: Program) -> None:
     assert (found["verdict"], found["may_stop"]) == ("INCONCLUSIVE", False)
     assert found["reasons"][0]["code"] == "too_few"
     assert found["washout_share"] == 0.0
+    assert found["silence"] == 0.3
+    assert "counts 0.3" in screen
     assert found["stopped_at"] is None
     assert "b over a" in screen
     assert "INCONCLUSIVE" in screen

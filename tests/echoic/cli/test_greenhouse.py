@@ -46,3 +46,5 @@ def test_tuning_finds_something(
 
     assert ran.code == 0, ran.out + ran.err
     assert ran.json["recommended"][name] == better
+    # What silence counts decides a strategy's success, and no prediction's.
+    assert ran.json["silence"] == (0.5 if name.startswith("strategy.") else None)

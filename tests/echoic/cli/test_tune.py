@@ -120,6 +120,7 @@ def test_a_wide_search_goes_by_optuna(echoic: Program, drift: Path) -> None:
         (("learning.gamma=high",), "'high' is no range"),
         (("learning.gamma=0.5..1", "strategy.threshold=0..1"), "one after the other"),
         (("strategy.genius=0..1",), "genius"),
+        (("learning.gamma=0.5..1", "--silence", "0.3"), "silence does not count"),
         (("strategy.threshold=0..7",), "confidence_threshold"),
         ((), "nothing is to be searched"),
     ],

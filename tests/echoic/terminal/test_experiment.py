@@ -1,5 +1,6 @@
 """A live experiment and a shadow as a person reads them."""
 
+from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 
 import pytest
@@ -62,6 +63,45 @@ def test_a_decided_experiment_says_what_to_do() -> None:
     assert "BETTER   b is better than a" in shown
     assert f"→ {program()} ab stop" in shown
     assert "split     40 to 40" in shown
+
+
+def test_after_a_stop_none_is_proposed() -> None:
+    """A verdict stays; what is over cannot be stopped again."""
+    went = course(80)
+    over = Course(went.begun, AT + timedelta(hours=4), went.trials, None)
+
+    assert "BETTER" in screen(over)
+    assert "ab stop" not in screen(over)
+
+
+def quiet(counts: float) -> Course:
+    """Sessions of b in which silence is nearly all that there is; those of a go fairly."""
+    went = course(80, silence=counts)
+    trials = [
+        replace(each, value=counts, is_silence=True)
+        if each.variant == "b" and place % 8
+        else replace(
+            each, value=0.6 if each.variant == "b" else 0.4 + 0.01 * (place % 3)
+        )
+        for place, each in enumerate(went.trials)
+    ]
+    return replace(went, trials=tuple(trials))
+
+
+def test_what_silence_counts_is_named_with_what_hangs_on_it() -> None:
+    """Its value, how much of each side that is, and which verdict others would give."""
+    shown = " ".join(screen(quiet(0.5)).split())
+    fields = experiment.as_fields(quiet(0.5), analyse(quiet(0.5).trials))
+
+    assert "silence counts 0.5: 75% of b's outcomes; at 0.3 it would be" in shown
+    assert (fields["silence"], fields["b"]["silent"], fields["a"]["silent"]) == (
+        0.5, 30, 0,
+    )  # fmt: skip
+    assert set(fields["with_silence"]) == {"0.3", "0.7"}
+    assert fields["verdict"] != fields["with_silence"]["0.3"]
+    assert "silence counts 0.5; no outcome is that" in " ".join(
+        screen(course(80)).split()
+    )
 
 
 def test_an_experiment_that_has_begun_shows_no_interval() -> None:
