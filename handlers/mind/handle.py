@@ -36,7 +36,7 @@ from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import clock, rate_limits, timers
 from projections.folds.characters.body import mind_of
-from projections.folds.executive import grants
+from projections.folds.executive import grants, reminders
 from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
@@ -167,15 +167,20 @@ def _admitted_or_charged(state: PartitionState, input_: Input) -> AgentState | O
 
 def _run_timers(turn: TurnContext, at_once: int) -> int:
     """Run the timers that are due, soonest first, at most `at_once`; return how many."""
-    waiting = turn.state.timers
-    if not waiting or waiting[0].due > turn.now:
-        return 0
-    due = timers.due(waiting, turn.now)[:at_once]
+    due = _due(turn)[:at_once]
     for timer in due:
         # One that ran before it may have ended what this one was to end.
-        if timer in turn.state.timers:
+        if timer in _due(turn):
             _run_apart(turn, timer)
     return len(due)
+
+
+def _due(turn: TurnContext) -> tuple[Timer, ...]:
+    """Return the timers due by the clock in force, then those of reminders of the other."""
+    due = timers.due(turn.state.timers, turn.now)
+    if not turn.state.executive.reminders:
+        return due
+    return due + reminders.due_elsewhere(turn.state, turn.input.at)
 
 
 def _run_apart(turn: TurnContext, timer: Timer) -> None:

@@ -31,6 +31,7 @@ from projections.folds.executive import (
     initiatives,
     opportunities,
     remembering,
+    reminders,
     signals,
     speech,
     waiting,
@@ -96,7 +97,8 @@ def begin(
     now = clock.agent_time(state, input_, edition)
     has_clocks = edition >= clock.CLOCKS_EDITION
     if has_clocks and clock.has_changed(last, state, input_, now):
-        state = timers.carried(state, input_.at, now)
+        moved = timers.carried(state, input_.at, now)
+        state = reminders.carried(state, moved, clock.name(state, input_))
     state = clock.advance(state, now, input_, edition)
     return sessions.opened(state, input_, now), now
 

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from projections.folds import clock
+from projections.folds.executive import reminders
 from schemas.codec.envelope import Input
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import ClockTicked, Result
@@ -40,14 +41,17 @@ def lapses_at(state: AgentState) -> datetime | None:
 def next_due(state: AgentState) -> datetime | None:
     """Return the broker's time from which a tick has something to do; None if never.
 
-    Timers on an event clock cannot be due by the broker's: only the lapse can come then.
+    Timers on an event clock cannot be due by the broker's: only the lapse can come then, and
+    reminders of the broker's clock.
     """
-    if not state.timers:
-        return None
     session = state.session
     if session is None or session.clock == "broker" or state.clock == clock.BROKER:
-        return state.timers[0].due
-    return lapses_at(state)
+        return state.timers[0].due if state.timers else None
+    reminds_at = reminders.next_elsewhere(state)
+    if not state.timers:
+        return reminds_at
+    lapses = lapses_at(state)
+    return min((each for each in (lapses, reminds_at) if each), default=None)
 
 
 def opened(state: AgentState, input_: Input, now: datetime) -> AgentState:

@@ -2,7 +2,7 @@
 
 Then what is about the moment ends: open fires, undo windows, habituation. All other times
 keep their age, or the time left, on the new clock; an ask that is overdue there is given up
-by its own timer (ADR 0014).
+by its own timer, and reminders are instants, which `executive.reminders` keeps (ADR 0014).
 """
 
 from bisect import insort

@@ -210,6 +210,8 @@ class Reminder(Struct, frozen=True, kw_only=True):
     """Who asked for it."""
     urgent: bool = False
     purpose: Literal["reminder", "milestone"] = "reminder"
+    clock: str = ""
+    """The clock that `due` is an instant of: the broker's (""), or a session's own."""
 
 
 class Opportunity(Struct, frozen=True, kw_only=True):
@@ -292,7 +294,7 @@ class Executive(Struct, frozen=True, kw_only=True):
     heard_at: datetime | None = None
     """When a person last said something."""
     reminders: tuple[Reminder, ...] = ()
-    """In order of being set; each has a timer."""
+    """In order of being set; each has a timer while its clock is in force."""
     counters: Bounded[str, int] = Bounded(limits.COUNTERS)
     """How many events came of each kind that milestones are declared of."""
     patterns: Bounded[str, Pattern] = _PATTERNS

@@ -77,6 +77,7 @@ def remind(turn: TurnContext, timer: Timer) -> None:
     reminder = reminders.of_timer(turn.state.executive, timer.id)
     assert reminder is not None, "a reminder and its timer come and go together"
     is_asked = reminder.purpose == "reminder"
+    due = reminders.due_by_now(turn.state, reminder, turn.input.at, turn.now)
     take(
         turn,
         Initiative(
@@ -86,7 +87,7 @@ def remind(turn: TurnContext, timer: Timer) -> None:
             text=reminder.text,
             response_type="suggestion" if is_asked else "observation",
             urgency=URGENT if reminder.urgent else 0.5,
-            expires_at=reminder.due + timedelta(seconds=REMINDER_TTL_S),
+            expires_at=due + timedelta(seconds=REMINDER_TTL_S),
             person=reminder.person,
             asked_by=reminder.by if is_asked else None,
             is_always=not is_asked,

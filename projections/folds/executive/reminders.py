@@ -1,10 +1,15 @@
-"""Fold reminders: each has a timer, and goes when it was said, dropped or taken back."""
+"""Fold reminders: each goes when it was said, dropped or taken back.
 
-from datetime import timedelta
+A reminder is an instant of the clock by which it was set. Where another is in force it has
+no timer: what was set by the broker's clock is due by that, whatever a session's own shows
+(ADR 0014).
+"""
+
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from projections.folds import timers
+from projections.folds import clock, timers
 from projections.folds.executive.origin import Origin
 from schemas.messages.executive import ReminderSet
 from schemas.state import limits
@@ -29,9 +34,10 @@ def applied(state: AgentState, control: ReminderSet, origin: Origin) -> AgentSta
         by=control.by,
         urgent=control.urgent,
         purpose=control.purpose,
+        clock=clock.told_by(state),
     )
     held = (*state.executive.reminders, reminder)
-    timer = Timer(due=due, id=timer_id(id_), purpose="reminder")
+    timer = _timer(reminder)
     return replace(
         state,
         executive=replace(state.executive, reminders=held),
@@ -54,6 +60,61 @@ def of_timer(executive: Executive, timer: str) -> Reminder | None:
     """Return the reminder that a timer is about."""
     held = executive.reminders
     return next((each for each in held if timer_id(each.id) == timer), None)
+
+
+def carried(before: AgentState, state: AgentState, told: str) -> AgentState:
+    """Return a state that was carried to the clock `told`, each reminder at its instant.
+
+    One of the clock of a session, which is over with it, keeps the time that was left.
+    """
+    held = before.executive.reminders
+    if not held:
+        return state
+    moved = {each.id: each for each in state.executive.reminders}
+    kept = tuple(
+        each if each.clock == clock.BROKER else replace(moved[each.id], clock=told)
+        for each in held
+    )
+    left = tuple(each for each in state.timers if each.purpose != "reminder")
+    for each in kept:
+        if each.clock == told:
+            left = timers.added(left, _timer(each))
+    executive = replace(state.executive, reminders=kept)
+    return replace(state, executive=executive, timers=left)
+
+
+def due_elsewhere(state: AgentState, at: datetime) -> tuple[Timer, ...]:
+    """Return the timers of reminders that are due by the broker's time, at a session's own.
+
+    Soonest first; those of the clock in force are among the state's timers.
+    """
+    held = _elsewhere(state)
+    return tuple(sorted(_timer(each) for each in held if each.due <= at))
+
+
+def next_elsewhere(state: AgentState) -> datetime | None:
+    """Return when the first of these is due, by the broker's time; None if none is set."""
+    return min((each.due for each in _elsewhere(state)), default=None)
+
+
+def due_by_now(
+    state: AgentState, reminder: Reminder, at: datetime, now: datetime
+) -> datetime:
+    """Return when a reminder was due by the clock in force, which shows `now` at `at`."""
+    if reminder.clock == clock.told_by(state):
+        return reminder.due
+    return now - (at - reminder.due)
+
+
+def _elsewhere(state: AgentState) -> tuple[Reminder, ...]:
+    held = state.executive.reminders
+    if not held or clock.told_by(state) == clock.BROKER:
+        return ()
+    return tuple(each for each in held if each.clock == clock.BROKER)
+
+
+def _timer(reminder: Reminder) -> Timer:
+    return Timer(due=reminder.due, id=timer_id(reminder.id), purpose="reminder")
 
 
 def timer_id(reminder_id: str) -> str:

@@ -1,12 +1,14 @@
 """Reminders: what somebody asked for is said at its time, as a decision of its own."""
 
-from datetime import timedelta
+from datetime import datetime, timedelta
 from typing import Any
 
 import pytest
 from pydantic import ValidationError
 
+from projections.folds import sessions
 from schemas.messages.asks import DeliveryAsked
+from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
 from schemas.messages.executive import (
     BreakSignalled,
@@ -20,7 +22,16 @@ from schemas.state.agent import PartitionState
 from schemas.values.executive_settings import ExecutiveSettings
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.scenario import Scenario, applied, names, one, output, refused, said
+from tests.scenario import (
+    Scenario,
+    applied,
+    names,
+    occurred,
+    one,
+    output,
+    refused,
+    said,
+)
 
 CALL = ReminderSet(text="Call Lee.", in_s=600.0)
 
@@ -220,3 +231,123 @@ def test_a_time_that_no_span_fits_on_is_refused() -> None:
     """Nobody could list it in another zone."""
     with pytest.raises(ValidationError, match="between 1001 and 8999"):
         ReminderSet.model_validate({"text": "k", "due_at": "9999-12-31T23:59:59-14:00"})
+
+
+HOUR = timedelta(hours=1)
+AT_TWO = ReminderSet(text="Call Lee.", due_at=factories.NOON + 2 * HOUR)
+
+
+def playing(scenario: Scenario, at: datetime) -> None:
+    """A session begins whose own clock shows this."""
+    scenario.control(
+        SessionStarted(session_id=f"s{len(scenario.turns)}", clock="event")
+    )
+    moved(scenario, at)
+
+
+def moved(scenario: Scenario, at: datetime) -> Any:
+    """An event of the session, at this time of its clock."""
+    return scenario.sense("the wind blows", occurred_at=occurred(at), type_="wind")
+
+
+def reminded(turn: Any) -> bool:
+    """Whether a turn said what somebody is to be reminded of."""
+    return any(each.type == "reminder" for each in said(turn, Decided))
+
+
+@pytest.mark.parametrize(
+    ("own", "goes_s"),
+    [
+        (factories.NOON, 60.0),
+        (factories.NOON, 6.5 * 3_600.0),
+        (factories.NOON - timedelta(days=3_650), 60.0),
+        (factories.NOON + timedelta(days=3_650), 60.0),
+        (factories.NOON + timedelta(days=3_650), 86_000.0),
+    ],
+    ids=["slower", "faster", "long ago", "far ahead", "far ahead and fast"],
+)
+def test_an_instant_is_kept_whatever_clock_a_session_has(
+    own: datetime, goes_s: float
+) -> None:
+    """Not a moment earlier and not later: by the clock that it was set by."""
+    scenario = start()
+    scenario.control(AT_TWO)
+    playing(scenario, own)
+    early = []
+    for _ in range(5):
+        own += timedelta(seconds=goes_s)
+        early.append(moved(scenario.wait(1_420), own))
+    session, due = scenario.mind.session, sessions.next_due(scenario.mind)
+    scenario.at = factories.NOON + 2 * HOUR - timedelta(seconds=1)
+    early.append(tick(scenario))
+    turn = tick(scenario.wait(1))
+
+    assert session is not None
+    assert session.clock == "event"
+    assert due == AT_TWO.due_at
+    assert not any(map(reminded, early))
+    assert reminded(turn)
+    assert scenario.mind.executive.reminders == ()
+
+
+def test_it_is_said_within_a_session_of_its_own_clock() -> None:
+    """A tick comes for it, as for any timer, and does not end the session or move it."""
+    scenario = start()
+    own = factories.NOON - timedelta(days=3_650)
+    soon = ReminderSet(text="Call Lee.", due_at=factories.NOON + timedelta(minutes=20))
+    scenario.control(soon)
+    playing(scenario, own)
+    due = sessions.next_due(scenario.mind)
+    turn = tick(scenario.wait(1_200))
+    decided, asked = one(turn, Decided), one(turn, DeliveryAsked)
+
+    assert due == soon.due_at
+    assert (decided.type, decided.text) == ("reminder", "Call Lee.")
+    assert asked.expires_at > own
+    assert scenario.mind.now == own
+    assert scenario.mind.session is not None
+    assert scenario.mind.session.clock == "event"
+
+
+def test_one_that_came_late_lives_as_long_as_it_would_have() -> None:
+    """What nobody could tick for is stale by its own clock, not by the session's."""
+    scenario = start()
+    scenario.control(AT_TWO)
+    playing(scenario, factories.NOON)
+    # The next input of all comes hours after it.
+    turn = moved(scenario.wait(5 * 3_600), factories.NOON + timedelta(minutes=1))
+
+    assert not said(turn, DeliveryAsked)
+
+
+def test_one_set_by_a_sessions_clock_is_of_that_clock() -> None:
+    """There it comes at its time; what is left of it is kept once the session is over."""
+    own = factories.NOON - timedelta(days=3_650)
+    scenario = start()
+    playing(scenario, own)
+    scenario.control(ReminderSet(text="Feed it.", due_at=own + HOUR))
+    scenario.control(ReminderSet(text="Call Lee.", due_at=own + 3 * HOUR))
+    early = moved(scenario.wait(5), own + HOUR - timedelta(seconds=1))
+    turn = moved(scenario.wait(5), own + HOUR)
+    scenario.control(SessionEnded())
+    (left,) = scenario.mind.executive.reminders
+
+    assert (reminded(early), reminded(turn)) == (False, True)
+    assert (left.text, left.due, left.clock) == (
+        "Call Lee.",
+        scenario.at + 2 * HOUR,
+        "",
+    )
+
+
+def test_a_clock_of_the_brokers_that_was_set_back_moves_no_instant() -> None:
+    """It is said when that clock shows it, be it later than anybody thought."""
+    scenario = start()
+    scenario.control(AT_TWO)
+    scenario.sense("the wind blows")
+    scenario.at -= 3 * HOUR
+    scenario.sense("the wind blows")
+    (held,) = scenario.mind.executive.reminders
+
+    assert held.due == AT_TWO.due_at
+    assert [each.due for each in scenario.mind.timers] == [AT_TWO.due_at]
