@@ -45,7 +45,9 @@ from schemas.packs.manifest import Pack
 from schemas.values.settings import MatchLimits
 from schemas.values.subjects import PARTITIONS, outputs_of
 from schemas.values.vectors import Embedder
+from streams.jetstream import taken_mark
 from streams.jetstream.accounts import Credentials
+from streams.jetstream.bringing import bring_before_opening
 from streams.jetstream.connection import connected
 from streams.jetstream.consumers import prepare_consumers
 from streams.jetstream.hardened_client import BrokerClient
@@ -132,7 +134,7 @@ async def instance(
         services = Services(log, mind.serving.state, mind.serving.calls)
         await steps.enter("connecting services", micro.serving, credentials, services)
         await health.serve(client, settings, model)
-        await _take_in(client, log, steps)
+        await _take_in(settings, client, log, steps)
         yield Instance(
             settings=settings,
             credentials=credentials,
@@ -204,14 +206,20 @@ async def _load(
     await steps.do("loading packs", packs_in_force.load_all, log, packs)
 
 
-async def _take_in(client: BrokerClient, log: LiveLog, steps: Steps) -> None:
+async def _take_in(
+    settings: Settings, client: BrokerClient, log: LiveLog, steps: Steps
+) -> None:
     """Let in what sensors send: by the broker, or by ourselves where it has to be sealed."""
-    tasks = steps.tasks
+    tasks, mark = steps.tasks, settings.data / taken_mark.FILE
+    if log.keyring is None and settings.nats_url is None:
+        await steps.do(
+            "comparing the intake with the log", bring_before_opening, client, mark
+        )
     await steps.do("opening the intake", open_intake, client)
     if log.keyring is not None:
         tasks.start("intake", take_in(client, log))
     else:
-        tasks.start("stalls", keep_taking(client))
+        tasks.start("stalls", keep_taking(client, mark))
         tasks.start("sources", keep_hearing(client))
 
 

@@ -26,12 +26,15 @@ from streams.backup_file import (
 )
 from streams.errors import BackupDamaged, LogRefused
 from streams.headers import parse_headers
-from streams.jetstream import registry, sourced
+from streams.jetstream import registry
+from streams.jetstream.bringing import bring_all
 from streams.jetstream.connection import ApiError, insist
 from streams.jetstream.consumers import CONSUMERS, prepare_consumers
 from streams.jetstream.cut import one_point
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import epoch_of, sealing, window
+from streams.jetstream.missed import Lookout
+from streams.jetstream.origins import SENSED, last_of_each
 from streams.jetstream.snapshots import CHUNK_BYTES, Taking, put_back, taking
 from streams.segments import Segments
 from streams.topology import (
@@ -284,11 +287,13 @@ async def _drop_what_the_log_has(client: BrokerClient, manifest: Manifest) -> No
     first = [box.state["first_ts"] for box in boxes if box.state["messages"]]
     if not first:
         return
+    # What is purged must be in the log, what it missed before it included.
+    await bring_all(client, Lookout(client))
     segments, _ = await registry.load(client)
     for segment in segments.open:
         taken = {name: begin - 1 for name, begin in segment.begins.items()}
-        filters = ["ev.*.in.*.sensor.>", SENSOR_SUBJECTS]
-        taken |= await sourced.taken_since(client, segment.stream, filters, min(first))
+        filters = (SENSED, SENSOR_SUBJECTS)
+        taken |= await last_of_each(client, segment.stream, filters, min(first))
         for name, upto in taken.items():
             await _purge(client, name, upto)
 

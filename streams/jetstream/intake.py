@@ -11,13 +11,14 @@ import base64
 import logging
 from collections.abc import Callable, Sequence
 from typing import Protocol
+from uuid import UUID
 
 from nats.aio.msg import Msg
 from nats.js.api import AckPolicy, ConsumerConfig
 from nats.js.client import JetStreamContext
 
 from schemas.values.ids import EPOCH_PREFIX, filled_event_id
-from schemas.values.record import Wire, nanoseconds
+from schemas.values.record import Record, Wire, nanoseconds
 from schemas.values.subjects import (
     SHARED_AGENT,
     STRAY,
@@ -136,32 +137,63 @@ async def _append_all(
 
 
 async def _append(log: TakingLog, message: Msg) -> None:
-    place, sequence = message.metadata, message.metadata.sequence.stream
+    place = message.metadata
+    sequence, time_ns = place.sequence.stream, nanoseconds(place.timestamp)
     headers = own_headers(message.headers)
-    headers.pop(HEADER, None)
+    kept = Record(message.subject, headers, message.data, sequence, time_ns)
+    await append_kept(log, log.epoch, place.stream, kept)
+
+
+async def append_kept(
+    log: WritableLog,
+    epoch: UUID,
+    stream: str,
+    kept: Record,
+    *,
+    strays: int = _PARTITION,
+    **marks: str,
+) -> None:
+    """Append what an intake stream keeps, under an id that a repetition has as well.
+
+    Args:
+        log: Where to.
+        epoch: The epoch of the log.
+        stream: The intake stream.
+        kept: The message as it is there.
+        strays: The partition for what is outside the grammar of subjects.
+        marks: Headers to add.
+    """
+    headers = {name: kept.headers[name] for name in kept.headers if name != HEADER}
+    # Of box and place, so that a repetition has the same id.
+    id_ = filled_event_id(kept.time_ns, kept.sequence)
     if not headers.get("ce-id"):
-        # Of box and place, so that a repetition has the same id.
-        headers["ce-id"] = filled_event_id(nanoseconds(place.timestamp), sequence)
-    subject = logged(message.subject, sequence)
+        headers["ce-id"] = id_
+    subject = logged(kept.subject, kept.sequence, strays)
     if parse(subject).kind == STRAY:
-        headers[STRAYED_TO] = message.subject
-    wire = Wire(subject, headers, message.data)
+        headers[STRAYED_TO] = published(kept.subject)
+    wire = Wire(subject, headers | marks, kept.body)
     # Two boxes may hold the same id, and one partition's must not hide another's.
-    message_id = f"{EPOCH_PREFIX}{log.epoch}:{place.stream}:{sequence}"
+    message_id = f"{EPOCH_PREFIX}{epoch}:{stream}:{kept.sequence}"
     try:
         await log.append(wire, message_id)
     except LogRefused:
         # Headers that no line of the protocol can hold: what remains can be quarantined.
-        bare = {"ce-id": filled_event_id(nanoseconds(place.timestamp), sequence)}
-        await log.append(Wire(subject, bare, message.data), message_id)
+        await log.append(Wire(subject, {"ce-id": id_} | marks, kept.body), message_id)
 
 
-def logged(subject: str, sequence: int) -> str:
+def published(subject: str) -> str:
+    """Return the subject that was published, of one by which an intake stream sorts."""
+    return f"in.{subject.split('.', 2)[2]}" if subject.startswith("ip.") else subject
+
+
+def logged(subject: str, sequence: int, strays: int = _PARTITION) -> str:
     """Return where the log holds what was published to a subject of an intake stream.
 
-    What is outside the grammar is filed under the shared agent, and quarantined there.
+    What is outside the grammar is filed under the shared agent in the partition `strays`,
+    and quarantined there.
     """
-    stray = input_subject(_PARTITION, SHARED_AGENT, STRAY, str(sequence))
+    stray = input_subject(strays, SHARED_AGENT, STRAY, str(sequence))
+    subject = published(subject)
     tokens = subject.split(".")
     # Blanks would end the subject in the protocol's line, and signs would be a filter's.
     if subject.split() != [subject] or any(each in ("*", ">") for each in tokens):

@@ -1,27 +1,19 @@
 """How far the log has taken what the intake streams hold, as the log itself tells.
 
-The server writes into each message that it sources where it came from. A new segment begins
-to source behind the last of them: the position of the old segment's consumer may lag behind.
+A new segment begins to source behind the last of what the one before took: the position of
+the old segment's consumer may lag behind.
 """
 
-import re
 from typing import Any
 
-from schemas.values.record import Record
-from streams.errors import LogUnavailable
 from streams.jetstream.connection import ApiError, insist
-from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
 from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.origins import SENSED, last_of_each
 from streams.segments import Segment
 from streams.topology import BOXES, IN, SENSOR_SUBJECTS, StreamSpec
 
 RECENT = 1_000
 """How many of the last messages of `IN` are looked for first; beyond them, all of it."""
-
-_SENSED = "ev.*.in.*.sensor.>"
-_ORIGIN = re.compile(rb"\r\nNats-Stream-Source: (\w+)[^ ]* (\d+) [^ ]+ [^ ]+ ([^ \r]+)")
-"""Stream (and a hash of the consumer), sequence, filters, transforms, subject over there. The
-server joins several filters with form feeds."""
 
 _NO_MESSAGE = 10037
 _CONSUMER_NOT_FOUND = 10014
@@ -65,8 +57,8 @@ async def behind_box(
         return floor + 1 if floor else None
     behind = await _time(client, box.name, max(floor + 1, state["first_seq"]))
     partition = box.name.rpartition("_")[2]
-    filters = [f"ev.{partition}.in.*.sensor.>"]
-    taken = await taken_since(client, segment.stream, filters, behind)
+    filters = (f"ev.{partition}.in.*.sensor.>",)
+    taken = await last_of_each(client, segment.stream, filters, behind)
     last = max(floor, taken.get(box.name, 0))
     return last + 1 if last else None
 
@@ -96,8 +88,8 @@ async def _behind_in(client: BrokerClient, segment: Segment) -> dict[str, int]:
     found: dict[str, int] = {}
     for start in sorted(starts, reverse=True):
         behind = await _time(client, IN.name, start)
-        taken = await taken_since(
-            client, segment.stream, [_SENSED, SENSOR_SUBJECTS], behind
+        taken = await last_of_each(
+            client, segment.stream, (SENSED, SENSOR_SUBJECTS), behind
         )
         found = {
             name: last + 1
@@ -113,54 +105,6 @@ async def _behind_in(client: BrokerClient, segment: Segment) -> dict[str, int]:
 
 def _names_of_in(segment: Segment) -> list[str]:
     return [name for name in segment.begins if name.partition("/")[0] == IN.name]
-
-
-async def taken_since(
-    client: BrokerClient, stream: str, filters: list[str], behind: str
-) -> dict[str, int]:
-    """Return the last sequence taken of each source since a moment (RFC 3339)."""
-    found: dict[str, int] = {}
-    async with _Origins(client, stream, filters, behind) as origins:
-        while not origins.is_at_end:
-            if await origins.rest(ASKED_AT_ONCE) is None:
-                raise LogUnavailable(f"the reader of {stream!r} was lost: try again")
-            found |= origins.found
-    return found
-
-
-class _Origins(Consumer):
-    """Reads where messages came from, and nothing else of them."""
-
-    def __init__(
-        self, client: BrokerClient, stream: str, filters: list[str], behind: str
-    ) -> None:
-        super().__init__(client, "", 0, stream=stream)
-        self._filters, self._behind = filters, behind
-        self.found: dict[str, int] = {}
-
-    def _record(
-        self, subject: bytes, place: list[bytes], block: bytes, _: bytes
-    ) -> Record:
-        # The server writes its own last, whatever a sensor put into the headers before.
-        for origin in [*_ORIGIN.finditer(block)][-1:]:
-            stream, sequence, there = (each.decode() for each in origin.groups())
-            routed = stream == IN.name and there.startswith("ip.")
-            name = f"{stream}/{there.split('.', 2)[1]}" if routed else stream
-            self.found[name] = max(int(sequence), self.found.get(name, 0))
-        return Record(
-            subject="", headers={}, body=b"", sequence=int(place[5]), time_ns=0
-        )
-
-    def _configuration(self) -> dict[str, Any]:
-        whole = super()._configuration()
-        config = whole["config"] | {
-            "deliver_policy": "by_start_time",
-            "opt_start_time": self._behind,
-            "filter_subjects": self._filters,
-            "headers_only": True,
-        }
-        del config["opt_start_seq"], config["filter_subject"]
-        return whole | {"config": config}
 
 
 async def _state(client: BrokerClient, stream: str) -> dict[str, Any]:

@@ -8,10 +8,12 @@ The consumer is then put behind what the log has taken.
 import asyncio
 import logging
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Any
 
 from streams.cancellation import heed_cancellation
 from streams.errors import StreamsError
+from streams.jetstream.bringing import Bringer
 from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import without
@@ -30,23 +32,35 @@ CLOSE_LOOKS = 5
 SELDOM_LOOKS = 20
 """After how many `LOOK_S` it is looked in other times: another node may have been killed."""
 
+MISSED_LOOKS = 3
+"""After how many `LOOK_S` it is looked for what the log missed: a broker that stands still
+need not end a connection."""
+
 _log = logging.getLogger(__name__)
 
 
-async def keep_taking(client: BrokerClient) -> None:
-    """Put consumers that stand still behind what the log has taken, until cancelled."""
-    watch = StallWatch(client, OneInstance(client, "intake"))
+async def keep_taking(client: BrokerClient, mark: Path | None = None) -> None:
+    """See to it that the log takes all that intake streams hold, until cancelled.
+
+    Consumers that stand still are put behind what the log has taken, and what it missed is
+    brought over. Both take sources out for a moment, so it is one after the other. `mark` is
+    a file that says up to where nothing is missed.
+    """
+    alone = OneInstance(client, "intake")
+    watch, bringer = StallWatch(client, alone), Bringer(client, alone, mark)
     looks, reconnects = 0, client.stats["reconnects"]
     while True:
         heed_cancellation()
         if client.stats["reconnects"] != reconnects:
             looks, reconnects = 0, client.stats["reconnects"]
-        # Two looks in a row tell what stands still.
-        if looks < CLOSE_LOOKS or looks % SELDOM_LOOKS <= 1:
-            try:
+        try:
+            # Two looks in a row tell what stands still.
+            if looks < CLOSE_LOOKS or looks % SELDOM_LOOKS <= 1:
                 await watch.look()
-            except StreamsError as error:
-                _log.info("not looked for intake streams that stand still: %s", error)
+            if bringer.suspects or looks % MISSED_LOOKS == 0:
+                await bringer.look()
+        except StreamsError as error:
+            _log.info("not looked whether the log takes what is sent: %s", error)
         looks += 1
         await asyncio.sleep(LOOK_S)
 

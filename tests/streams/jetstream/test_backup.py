@@ -27,6 +27,7 @@ from streams.jetstream.snapshots import put_back
 from streams.log import scan
 from streams.topology import IN, LOG
 from tests.servers import Broker, fresh_broker, fresh_server
+from tests.streams.jetstream.passed_over import BOXED, PUBLISHED, passing_over, publish
 from tests.streams.jetstream.test_segments import Crash, crashing
 from tests.streams.sensors import OWN, arrived, sensor
 
@@ -157,6 +158,26 @@ async def test_a_box_alone_is_not_taken_twice(tmp_path: Path) -> None:
         found = await having(client, epoch, "new")
 
     assert bodies(found) == ["0", "1", "2", "new"]
+
+
+async def test_what_the_log_missed_is_in_a_restored_one(tmp_path: Path) -> None:
+    """It lies in an intake stream before what the log has, which is purged there."""
+    path = tmp_path / "a.backup"
+    async with fresh_broker() as broker:
+        async with passing_over(broker.client):
+            await publish(broker.client, BOXED, "one")
+            await publish(broker.client, PUBLISHED, "TWO")
+        await publish(broker.client, BOXED, "three")
+        await publish(broker.client, PUBLISHED, "four")
+        await arrived(broker, 2)
+        await backed_up(broker.client, path)
+    async with restored(path) as client:
+        epoch = await migrate(client)
+        await open_intake(client)
+        await publish(client, BOXED, "five")
+        found = await having(client, epoch, "one", "TWO", "five")
+
+    assert sorted(bodies(found)) == ["TWO", "five", "four", "one", "three"]
 
 
 async def test_consumers_go_on_where_every_ask_was_done(tmp_path: Path) -> None:
