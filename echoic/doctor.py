@@ -18,6 +18,7 @@ from nats.errors import Error as NatsError
 from echoic.client import health, peace
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
+from echoic.client.missed import missed_of
 from echoic.client.owners import owners, unowned
 from echoic.client.read_models import serving_version
 from echoic.client.sharing import Sharing, sharing
@@ -43,6 +44,7 @@ from streams.log import ReadableLog, scan
 
 # Less free space than a gigabyte is a problem.
 _ROOM_BYTES = 1_000_000_000
+_MISSED_SHOWN = 5
 
 Verdict = Literal["fine", "notice", "problem"]
 Finding = tuple[Verdict, str] | tuple[Verdict, str, str]
@@ -224,6 +226,18 @@ async def _streams(connection: Connection) -> Finding:
     return "fine", f"as they should be, epoch {epoch}"
 
 
+async def _intake(connection: Connection) -> Finding:
+    missed = await missed_of(connection)
+    if not missed:
+        return "fine", "the log has taken what was acknowledged"
+    shown = "; ".join(f"{each.agent}: {each}" for each in missed[:_MISSED_SHOWN])
+    return (
+        "problem",
+        f"the log missed {counted(len(missed), 'acknowledged message')}: {shown}",
+        "wait half a minute, as an instance brings them over; else: echoic down; echoic up",
+    )
+
+
 async def _worker(connection: Connection) -> Finding:
     log = connection.log
     behind = 0
@@ -333,6 +347,7 @@ async def set_apart(log: ReadableLog) -> Counter[str]:
 
 _LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
     "streams": _streams,
+    "intake": _intake,
     "worker": _worker,
     "read models": _read_models,
     "quarantine": _quarantine,

@@ -102,7 +102,8 @@ def ask_the_program(living: Processes, found: Findings) -> None:
     """Ask the program itself: its log, its tables, and every agent decided again."""
     told = as_json(living, found, "log", "verify", "--full")
     found.figures["log"] = {
-        each: told.get(each) for each in ("inputs", "broken_chains", "stray_messages")
+        each: told.get(each)
+        for each in ("inputs", "broken_chains", "stray_messages", "missed_messages")
     }
     tables = as_json(living, found, "projection", "rebuild", "--verify")
     found.figures["tables"] = tables.get("rows", "as the log makes them")

@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Iterator, Mapping
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
 from typing import Annotated, Literal
@@ -19,6 +19,7 @@ from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
+from echoic.client.missed import missed_of
 from echoic.run import salvage as salvaging
 from echoic.run.salvage import Damage
 from echoic.terminal.output import note, print_json, show
@@ -40,8 +41,8 @@ _SHOWN = 1_000
 
 @app.command()
 def verify(call: InstanceCall, full: bool = False) -> None:
-    """Count inputs without answer, groups without cause or end, broken chains, and what
-    agents were told that no ask told them.
+    """Count inputs without answer, groups without cause or end, broken chains, what agents
+    were told that no ask told them, and what was acknowledged and never came into the log.
 
     Goes on from where the log was sound before; if no instance runs, looks whether the
     stored log is damaged. Example: `echoic log verify`. The exit code is 1 if anything is
@@ -58,15 +59,20 @@ def verify(call: InstanceCall, full: bool = False) -> None:
 
     async def look(connection: Connection) -> verify_log.Found:
         with Progress("groups read") as progress:
-            return await verify_log.verify(
+            found = await verify_log.verify(
                 connection.log, connection.settings.data, progress, full=full
             )
+        return replace(found, missed=await missed_of(connection, full=full))
 
     found = on_instance(call, look)
     for each in found.breaks:
         note(f"chain broken at sequence {each.sequence}: {each.detail}")
     for stray in found.strays:
         note(f"{stray.agent} was told by no ask, {stray.sequence}: {stray.why}")
+    for lost in found.missed:
+        note(
+            f"{lost.agent}: the log missed {lost.subject}, {lost.sequence} of {lost.stream}"
+        )
     call.show(found.as_fields(), [_counts(found.counts())])
     if not call.as_json:
         if found.known:

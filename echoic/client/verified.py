@@ -36,8 +36,10 @@ def recall(data: Path) -> Marks | None:
 
 
 def keep(data: Path, marks: Marks) -> None:
-    """Write the marks, whole or not at all."""
-    write_private(data / FILE, msgspec.json.encode(marks))
+    """Write the marks, whole or not at all; without a folder there is nothing to keep."""
+    # Of another's broker somebody may ask who has never started an instance.
+    if data.is_dir():
+        write_private(data / FILE, msgspec.json.encode(marks))
 
 
 async def verified_heads(

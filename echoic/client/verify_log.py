@@ -1,5 +1,7 @@
 """Verification of a log: every input answered once, by a whole group, in one chain.
 
+What it should have taken of the intake streams is compared by `echoic.client.missed`.
+
 It continues from where the log was verified before, and reports that.
 """
 
@@ -12,6 +14,7 @@ from replay import chain
 from replay.agent_messages import Stray, strays_of_log
 from replay.chain import Break, Chained
 from streams.audit import Audit, Since, audit
+from streams.jetstream.missed import Missed
 from streams.log import ReadableLog
 from streams.topology import LOG_SUBJECTS
 
@@ -27,6 +30,8 @@ class Found:
     """What an agent is told that no ask told it."""
     since: Mapping[int, Chained]
     """Where verification began, by partition; those that are missing began at the start."""
+    missed: tuple[Missed, ...] = ()
+    """What intake streams acknowledged and the log never took."""
 
     @property
     def known(self) -> int:
@@ -35,8 +40,9 @@ class Found:
 
     @property
     def is_sound(self) -> bool:
-        """Whether no fault, no break and no stray message was found."""
-        return self.audit.sound and not self.breaks and not self.strays
+        """Whether no fault, no break, no stray and no missed message was found."""
+        wrong = self.breaks or self.strays or self.missed
+        return self.audit.sound and not wrong
 
     def counts(self) -> dict[str, int]:
         """Return the counts by name."""
@@ -44,6 +50,7 @@ class Found:
             **asdict(self.audit),
             "broken_chains": len(self.breaks),
             "stray_messages": len(self.strays),
+            "missed_messages": len(self.missed),
         }
 
     def as_fields(self) -> dict[str, object]:
@@ -51,6 +58,15 @@ class Found:
         return {
             **self.counts(),
             "sound": self.is_sound,
+            "missed": [
+                {
+                    "stream": each.stream,
+                    "sequence": each.sequence,
+                    "agent": each.agent,
+                    "subject": each.subject,
+                }
+                for each in self.missed
+            ],
             "verified_from": {
                 str(partition): mark.position for partition, mark in self.since.items()
             },
