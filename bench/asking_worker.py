@@ -8,9 +8,9 @@ each response is posted there.
 
 import argparse
 import asyncio
-import signal
 from contextlib import AsyncExitStack
 
+from bench.beside import until_terminated
 from bench.rig import given_credentials
 from bench.worker import started
 from echoic.embedders import embedder
@@ -69,15 +69,11 @@ async def main() -> None:
     async with AsyncExitStack() as stack:
         if model is not None:
             await model.prepare()
-        running = asyncio.create_task(worker.run())
-        asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
         stack.push_async_callback(stop, broker)
         await start(broker)
         await stack.enter_async_context(effects.serving())
         # Ready only with both: an ask before the effects listen would count as latency.
-        await worker.ready.wait()
-        print("ready", flush=True)
-        await asyncio.gather(running, return_exceptions=True)
+        await until_terminated(worker.run(), begun=worker.ready.wait)
     await client.close()
 
 

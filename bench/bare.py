@@ -7,12 +7,12 @@ parent terminates it.
 
 import asyncio
 import json
-import signal
 from uuid import uuid4
 
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
+from bench.beside import until_terminated
 from bench.rig import connected_child
 
 # As many as the worker takes (`handlers.worker.loop`), so that the two compare.
@@ -31,10 +31,7 @@ async def main() -> None:
     await client.jetstream().subscribe(
         f"ev.{PARTITION}.in.>", stream="LOG", ordered_consumer=True, cb=waiting.put
     )
-    running = asyncio.create_task(_answer(client, waiting))
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    print("ready", flush=True)
-    await asyncio.gather(running, return_exceptions=True)
+    await until_terminated(_answer(client, waiting))
     await client.close()
 
 

@@ -119,15 +119,10 @@ def _in_turn(disturbance: Disturbance, number: int) -> Sequence[Side]:
 
 async def _latency(side: Side, seed: int, seconds: float) -> Latency:
     """Measure what heuristics answer on one side, and decide again on its log."""
-    async with live.with_packs(HEURISTICS) as running:
+    async with live.with_packs(HEURISTICS, seed) as running:
         async with side(running) as worker:
             seen, _ = await live.latency(
-                running,
-                RATE,
-                worker=worker,
-                path="heuristic",
-                seed=seed,
-                seconds=seconds,
+                running, RATE, worker=worker, path="heuristic", seconds=seconds
             )
         await offline.replaying(running)
     return seen

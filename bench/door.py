@@ -7,7 +7,6 @@ Each is a process of its own, as in an instance. `unread` opens the streams and 
 """
 
 import asyncio
-import signal
 import socket
 import sys
 from collections.abc import Sequence
@@ -17,6 +16,7 @@ import orjson
 import uvicorn
 
 from bench import world
+from bench.beside import until_terminated
 from bench.rig import connected_child, given_credentials
 from echoic.client.connection import Connection, LiveLog
 from echoic.config.load import load
@@ -63,13 +63,7 @@ async def follow(port: int, folder: Path, *, reads: bool) -> None:
         for agent, secret in secrets.items()
         for _ in range(STREAMS)
     ]
-    stop = asyncio.Event()
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, stop.set)
-    reading = [asyncio.create_task(_read(each)) for each in opened if reads]
-    print("ready", flush=True)
-    await stop.wait()
-    for each in reading:
-        each.cancel()
+    await until_terminated(*(_read(each) for each in opened if reads))
 
 
 async def _opened(port: int, agent: str, secret: str) -> socket.socket:

@@ -59,7 +59,7 @@ async def measured(
     async with child(running, "bench.worker", *arguments):
         flooding_with = (str(messages), str(seconds), str(BEFORE_S))
         async with child(
-            running, "bench.flooding", *flooding_with, credentials=sensor
+            running, "bench.flooding", *flooding_with, credentials=sensor, may_end=True
         ) as flood:
             seeing = asyncio.create_task(_see(running, after, int(span * PER_S)))
             telling = asyncio.create_task(_tell(running, int(span * PER_S)))

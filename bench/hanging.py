@@ -37,20 +37,21 @@ class Hanging:
     """It is on, and no answer comes."""
 
 
-async def measured(running: Rig) -> Hanging:
+async def measured(running: Rig, seconds: float = live.LATENCY_S) -> Hanging:
     """Measure the three in turn, each by different events of the same kind."""
-    # A seed for each run: the mind refuses an event whose id it has seen before.
-    without, _ = await live.latency(
-        running, RATE, worker=(MODULE,), path="heuristic", seed=1
-    )
+
+    async def seen(*worker: str) -> Latency:
+        path = "heuristic"
+        found = await live.latency(
+            running, RATE, worker=worker, path=path, seconds=seconds
+        )
+        return found[0]
+
+    without = await seen(MODULE)
     async with model(answer) as base:
-        answers, _ = await live.latency(
-            running, RATE, worker=(MODULE, base), path="heuristic", seed=2
-        )
+        answers = await seen(MODULE, base)
     async with model(hang) as base:
-        hangs, _ = await live.latency(
-            running, RATE, worker=(MODULE, base), path="heuristic", seed=3
-        )
+        hangs = await seen(MODULE, base)
     return Hanging(without, answers, hangs)
 
 

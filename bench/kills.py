@@ -23,7 +23,7 @@ import subprocess
 import sys
 import time
 from collections import Counter
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
@@ -32,11 +32,12 @@ from tempfile import TemporaryDirectory
 from typing import Any
 from urllib.parse import urlsplit
 
+from bench.beside import beside
 from bench.enduring.accounting import Books, asks_and_ends, compare, deliveries
 from bench.enduring.findings import Findings, ask_the_program, connected
 from bench.enduring.household import Household, household
 from bench.enduring.proxy import Proxy, proxy
-from bench.enduring.senders import Account, Senders, running
+from bench.enduring.senders import Account, Senders
 from echoic.client.connection import Connection
 from echoic.errors import NotRunningError
 from streams.errors import StreamsError
@@ -54,8 +55,6 @@ LEDGER = Path(__file__).with_name("kills.json")
 _PATIENCE_S = 600.0
 _EVERY = 10
 """After so many kills asks are waited for, too, which takes as long as a model may hang."""
-
-Wait = Callable[[float], Coroutine[Any, Any, None]]
 
 
 @dataclass(slots=True)
@@ -79,20 +78,20 @@ class Campaign:
             for agent, each in self.home.sensors.items():
                 self.home.sensors[agent] = replace(each, url=between.address)
             senders = Senders(self.home, self.seed, self.rate)
-            async with running(senders.run(), self._tend()) as wait:
+            async with beside(senders.run(), self._tend()):
                 for number, (kind, part) in enumerate(
                     drawn_parts(count, moments), start=1
                 ):
                     manner = moments.choice(MANNERS)
                     senders.go()
-                    await wait(moments.uniform(0.5, 2.0))
+                    await asyncio.sleep(moments.uniform(0.5, 2.0))
                     began = time.monotonic()
-                    await self._kill(part, manner, between, moments, wait)
+                    await self._kill(part, manner, between, moments)
                     self.kinds[kind] += 1
                     self.manners[manner] += 1
-                    await wait(moments.uniform(0.2, 1.0))
+                    await asyncio.sleep(moments.uniform(0.2, 1.0))
                     is_whole = number % _EVERY == 0 or number == count
-                    await self._count(senders, wait, is_whole=is_whole)
+                    await self._count(senders, is_whole=is_whole)
                     print(
                         f"{number}/{count}: {part}, {manner}:"
                         f" {len(senders.account.events):,} events,"
@@ -105,34 +104,34 @@ class Campaign:
         ask_the_program(self.home, self.found)
 
     async def _kill(
-        self, part: str, manner: str, between: Proxy, moments: random.Random, wait: Wait
+        self, part: str, manner: str, between: Proxy, moments: random.Random
     ) -> None:
         """Kill a part in one of the manners, once it runs."""
         target = "broker" if part == "everything" else part
         match manner:
             case "any":
-                await wait(moments.uniform(0, 1.0))
+                await asyncio.sleep(moments.uniform(0, 1.0))
             case "written":
-                await self._until_written(wait)
+                await self._until_written()
             case "frozen" | "stalled":
                 self.home.signal(target, signal.SIGSTOP)
-                await wait(moments.uniform(0.05, 2.5))
+                await asyncio.sleep(moments.uniform(0.05, 2.5))
                 if manner == "stalled":
                     self.home.signal(target, signal.SIGCONT)
-                    await wait(moments.uniform(0, 0.05))
+                    await asyncio.sleep(moments.uniform(0, 0.05))
             case "unheard":
                 between.hears.clear()
-                await wait(moments.uniform(0.05, 1.0))
+                await asyncio.sleep(moments.uniform(0.05, 1.0))
             case _:
                 raise AssertionError(manner)
         if part == "everything":
             await asyncio.to_thread(self.home.crash)
         else:
-            while not await asyncio.to_thread(self.home.kill, part):
-                await wait(0.1)
+            while not await asyncio.to_thread(self.home.kill, part):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
         between.hears.set()
 
-    async def _until_written(self, wait: Wait) -> None:
+    async def _until_written(self) -> None:
         """Wait until the log has one more input, which cannot be answered yet."""
 
         async def written(connection: Connection) -> None:
@@ -144,9 +143,8 @@ class Campaign:
         with suppress(StreamsError, NotRunningError, TimeoutError):
             async with connected(self.home) as connection, asyncio.timeout(5):
                 await written(connection)
-        await wait(0)
 
-    async def _count(self, senders: Senders, wait: Wait, *, is_whole: bool) -> None:
+    async def _count(self, senders: Senders, *, is_whole: bool) -> None:
         """Wait until nothing is under way, and compare the log with what was sent."""
         pausing = asyncio.create_task(senders.pause())
         until = time.monotonic() + _PATIENCE_S
@@ -161,8 +159,8 @@ class Campaign:
                             # At once: who hears a late answer reports on it.
                             self._compare(senders.account, is_whole=is_whole)
                             return
-                        await wait(0.1)
-            await wait(0.2)
+                        await asyncio.sleep(0.1)
+            await asyncio.sleep(0.2)
         if not pausing.done():
             self.found.faults.append("senders are not acknowledged")
             pausing.cancel()

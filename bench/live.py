@@ -2,7 +2,7 @@
 
 import asyncio
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
 
 import psutil  # type: ignore[import-untyped]  # has no types
@@ -20,6 +20,7 @@ from bench.rig import (
     rig,
     store,
     store_all,
+    workers,
     written,
 )
 from schemas.values.record import Wire
@@ -47,9 +48,9 @@ class Throughput:
     """At the end, with its share of pages that other processes use too."""
 
 
-async def bare_loop() -> float:
+async def bare_loop(inputs: int = BARE_INPUTS) -> float:
     """Measure the events per second of the bare loop."""
-    bodies = [event.body for event in world.events(BARE_INPUTS)]
+    bodies = [event.body for event in world.events(inputs)]
     headers = {"ce-specversion": "1.0"}
     wires = [Wire(bare.INPUT, headers, body) for body in bodies]
     async with rig() as running:
@@ -61,53 +62,42 @@ async def bare_loop() -> float:
 
 
 @asynccontextmanager
-async def with_packs(heuristics: int) -> AsyncIterator[Rig]:
+async def with_packs(heuristics: int, first_seed: int = 1) -> AsyncIterator[Rig]:
     """Run a rig whose log has packs in force; the worker that loaded them is stopped."""
-    async with rig() as running:
+    async with rig(first_seed) as running:
         async with child(running, "bench.worker"):
             await load_packs(running, world.packs(heuristics))
         yield running
 
 
 async def throughput(
-    running: Rig, count: int, processes: int = 1, *, seed: int = 0, collector: str = ""
+    running: Rig, count: int, processes: int = 1, *, collector: str = ""
 ) -> Throughput:
     """Let fresh workers, each with its partitions, answer events that are in the log.
 
     With a collector's address, they send it their traces.
     """
     first = await running.log.last_sequence(outputs_of("*"))
-    # Other events than of an earlier run over the same log: repeats are answered sooner.
-    told = world.events(count, seed=seed or processes)
-    stored = await store_all(running, [event.wire for event in told])
+    stored = await store_all(running, [each.wire for each in running.events(count)])
     rss = 0
-    async with AsyncExitStack() as stack:
-        # All begin together: one that came later would find the others half way.
-        started = await asyncio.gather(
-            *(
-                stack.enter_async_context(
-                    child(running, "bench.worker", f"{number}/{processes}", collector)
-                )
-                for number in range(processes)
-            )
-        )
-        workers = [psutil.Process(each.pid) for each in started]
+    # All begin together: one that came later would find the others half way.
+    async with workers(running, processes, collector) as started:
         broker = psutil.Process(running.server.process_id)
-        begun_s = cpu_s(*workers), cpu_s(broker)
+        begun_s = cpu_s(*started), cpu_s(broker)
 
         def watch() -> None:
             nonlocal rss
-            rss = max(rss, *(each.memory_info().rss for each in workers))
+            rss = max(rss, *(each.memory_info().rss for each in started))
 
         for last in stored:
             await answered(running, last, watch)
         watch()
         # What a worker does after its answers, such as sending traces, is its cost too.
         await asyncio.sleep(SETTLE_S)
-        spent_s = cpu_s(*workers) - begun_s[0], cpu_s(broker) - begun_s[1]
+        spent_s = cpu_s(*started) - begun_s[0], cpu_s(broker) - begun_s[1]
         # PSS is read once, at the end: the kernel walks every page for it, which takes time
         # from the workers that are measured.
-        pss = max(each.memory_full_info().pss for each in workers)
+        pss = max(each.memory_full_info().pss for each in started)
     return Throughput(
         await rate(running, first, count),
         spent_s[0] / count * 1e6,
@@ -117,7 +107,9 @@ async def throughput(
     )
 
 
-async def crowd(running: Rig, agents: int, per_s: int) -> Latency:
+async def crowd(
+    running: Rig, agents: int, per_s: int, seconds: float = LATENCY_S
+) -> Latency:
     """Measure latency when events come to many agents in turn, all known already."""
     names = [
         name
@@ -127,13 +119,13 @@ async def crowd(running: Rig, agents: int, per_s: int) -> Latency:
     ][:agents]
     met = [
         replace(event, agent=name)
-        for event, name in zip(world.events(agents, seed=agents), names, strict=True)
+        for event, name in zip(running.events(agents), names, strict=True)
     ]
     stored = await store_all(running, [event.wire for event in met])
     async with child(running, "bench.worker"):
         for last in stored:
             await answered(running, last)
-    return (await latency(running, per_s, seed=agents, agents=names))[0]
+    return (await latency(running, per_s, agents=names, seconds=seconds))[0]
 
 
 async def latency(
@@ -142,7 +134,6 @@ async def latency(
     *,
     worker: Sequence[str] = ("bench.worker",),
     path: str = "",
-    seed: int = 0,
     agents: Sequence[str] = (),
     seconds: float = LATENCY_S,
 ) -> tuple[Latency, Latency]:
@@ -152,7 +143,7 @@ async def latency(
     Events come in an open loop: whoever is late does not slow them down. With a path,
     only decisions that took it count; with agents, events are theirs.
     """
-    events = world.events(int(per_s * (seconds + WARM_UP_S)), seed=per_s + seed)
+    events = running.events(int(per_s * (seconds + WARM_UP_S)))
     if agents:
         # Another one each time: their neighbours in the list are of other partitions.
         events = [

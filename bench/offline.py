@@ -72,7 +72,9 @@ async def rebuilding(rig: Rig) -> float:
         async with embedded_postgres(Path(folder)) as server:
             with Store(server.url) as store:
                 store.prepare()
-            async with child(rig, "bench.rebuilding", server.url) as process:
+            async with child(
+                rig, "bench.rebuilding", server.url, may_end=True
+            ) as process:
                 assert process.stdout is not None
                 return inputs / float(await process.stdout.readline())
 

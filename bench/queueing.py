@@ -24,7 +24,7 @@ from time import perf_counter
 # Before numpy is loaded: a second thread of it takes the server's processor.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
-from bench import live, mind, world
+from bench import live, mind
 from bench.open_loop import DECIDED, WARM_UP_S
 from bench.rig import PARTITIONS, Rig, child, rig
 from echoic.run.process import prepare
@@ -122,7 +122,7 @@ async def _alone_ms(running: Rig) -> float:
 async def _arriving_ms(running: Rig, subjects: str) -> float:
     """Measure from publishing an event to what a follower of `subjects` gets of it."""
     after = await running.log.last_sequence(">")
-    events = iter(world.events(REPEATED, seed=after))
+    events = iter(running.events(REPEATED))
     async with aclosing(running.log.follow(subjects, after, 1)) as following:
 
         async def arrive() -> None:

@@ -28,6 +28,7 @@ from pathlib import Path
 
 from nats.aio.msg import Msg
 
+from bench.beside import beside
 from echoic.client.publish import publish_raw, tell
 from echoic.client.watch import decisions
 from echoic.config.load import Settings, load
@@ -120,7 +121,6 @@ async def record(out: Path, wanted: Recording) -> None:
 async def _play(live: Instance, wanted: Recording) -> None:
     hearing = Hearing(live)
     await hearing.subscribe()
-    watching = asyncio.create_task(hearing.watch())
     reports = 0
 
     async def publish(wire: Wire) -> None:
@@ -142,8 +142,8 @@ async def _play(live: Instance, wanted: Recording) -> None:
     plan = Plan(
         agent=AGENT, base=BASE, run=wanted.session, steps=wanted.steps, seed=wanted.seed
     )
-    played = await play(plan, publish, hearing.after, judge)
-    watching.cancel()
+    async with beside(hearing.watch()):
+        played = await play(plan, publish, hearing.after, judge)
     _say(f"{played.events} events, {played.heard} heard, {len(played.reports)} reports")
 
 

@@ -5,10 +5,11 @@ Credentials go to a child by its standard input.
 """
 
 import asyncio
+import itertools
 import os
 import sys
-from collections.abc import AsyncIterator, Callable, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -18,6 +19,7 @@ import orjson
 import psutil  # type: ignore[import-untyped]  # has no types
 
 from bench import world
+from bench.beside import beside
 from handlers.worker.loop import INPUTS_AT_ONCE
 from schemas.messages.controls import PackLoaded
 from schemas.packs.manifest import Pack, to_blob
@@ -55,11 +57,22 @@ class Rig:
     client: BrokerClient
     log: JetStreamReader
     writer: JetStreamWriter
+    seeds: Iterator[int]
+
+    def events(self, count: int) -> list[world.Event]:
+        """Return events that nobody told over this log before.
+
+        Those of one seed have the same ids each time, and the mind refuses a repeat.
+        """
+        return world.events(count, seed=next(self.seeds))
 
 
 @asynccontextmanager
-async def rig() -> AsyncIterator[Rig]:
-    """Run a server over a temporary folder, and connect to it."""
+async def rig(first_seed: int = 1) -> AsyncIterator[Rig]:
+    """Run a server over a temporary folder, and connect to it.
+
+    Its events are of `first_seed`, of the next number, and so on.
+    """
     with TemporaryDirectory(prefix="echoic-bench-") as folder:
         async with embedded_server(Path(folder)) as server:
             client = await server.connect("bench")
@@ -68,46 +81,111 @@ async def rig() -> AsyncIterator[Rig]:
                 await open_intake(client)
                 server.tend()
                 log, writer = JetStreamReader(client, epoch), JetStreamWriter(client)
-                yield Rig(server, client, log, writer)
+                yield Rig(server, client, log, writer, itertools.count(first_seed))
             finally:
                 await client.close()
 
 
 @asynccontextmanager
 async def child(
-    rig: Rig, module: str, *arguments: str, credentials: Credentials | None = None
+    rig: Rig,
+    module: str,
+    *arguments: str,
+    credentials: Credentials | None = None,
+    may_end: bool = False,
 ) -> AsyncIterator[asyncio.subprocess.Process]:
     """Start a process that connects to the server, and yield it once it is ready.
+
+    If it ends before the block does, so does the block: what it waits for never comes. One
+    that `may_end` ends the block only if it fails.
 
     Raises:
         RuntimeError: it ended, or printed something else first.
         TimeoutError: it was not ready within `START_S` seconds.
     """
+    async with AsyncExitStack() as stack:
+        command, given = (module, *arguments), credentials or rig.server.core
+        process = await stack.enter_async_context(_process(command, given))
+        ending = _ending(command, process, may_end=may_end)
+        await stack.enter_async_context(beside(ending, may_end=may_end))
+        async with asyncio.timeout(START_S):
+            await _ready(command, process)
+        yield process
+
+
+@asynccontextmanager
+async def workers(
+    rig: Rig,
+    processes: int,
+    *arguments: str,
+    note: Callable[[psutil.Process], None] = lambda _: None,
+) -> AsyncIterator[list[psutil.Process]]:
+    """Start workers that share the partitions, all at once; yield them once all are ready.
+
+    `note` is told of each when it is ready, the first before the last.
+    """
+    commands = [
+        ("bench.worker", f"{number}/{processes}", *arguments)
+        for number in range(processes)
+    ]
+
+    async def ready(
+        command: Sequence[str], process: asyncio.subprocess.Process
+    ) -> None:
+        await _ready(command, process)
+        note(psutil.Process(process.pid))
+
+    async with AsyncExitStack() as stack:
+        made = [
+            await stack.enter_async_context(_process(each, rig.server.core))
+            for each in commands
+        ]
+        await stack.enter_async_context(beside(*map(_ending, commands, made)))
+        async with asyncio.timeout(START_S):
+            await asyncio.gather(*map(ready, commands, made))
+        yield [psutil.Process(each.pid) for each in made]
+
+
+@asynccontextmanager
+async def _process(
+    command: Sequence[str], given: Credentials
+) -> AsyncIterator[asyncio.subprocess.Process]:
     process = await asyncio.create_subprocess_exec(
         sys.executable,
         "-m",
-        module,
-        *arguments,
+        *command,
         stdin=asyncio.subprocess.PIPE,
         stdout=asyncio.subprocess.PIPE,
         # A second thread of numpy takes the processor of the server or of another child.
         env={**os.environ, "OPENBLAS_NUM_THREADS": "1"},
     )
     assert process.stdin is not None
-    assert process.stdout is not None
-    given = credentials or rig.server.core
     # Not by argument or environment: other users of the machine can read both.
     process.stdin.write(orjson.dumps(asdict(given)) + b"\n")
     await process.stdin.drain()
     try:
-        async with asyncio.timeout(START_S):
-            if await process.stdout.readline() != b"ready\n":
-                raise RuntimeError(f"{module!r} did not start: see its output above")
         yield process
     finally:
         if process.returncode is None:
             process.terminate()
         await process.wait()
+
+
+async def _ready(command: Sequence[str], process: asyncio.subprocess.Process) -> None:
+    assert process.stdout is not None
+    if await process.stdout.readline() != b"ready\n":
+        raise RuntimeError(f"{command[0]!r} did not start: see its output above")
+
+
+async def _ending(
+    command: Sequence[str],
+    process: asyncio.subprocess.Process,
+    *,
+    may_end: bool = False,
+) -> None:
+    code = await process.wait()
+    if code or not may_end:
+        raise RuntimeError(f"{command[0]!r} ended ({code}): see its output above")
 
 
 def given_credentials() -> Credentials:

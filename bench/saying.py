@@ -24,6 +24,7 @@ from tempfile import TemporaryDirectory
 import orjson
 from nats.aio.msg import Msg
 
+from bench.beside import beside
 from bench.hanging import model
 from bench.rig import Rig, rig
 from bench.worker import started
@@ -164,16 +165,12 @@ async def _serving(
     async with AsyncExitStack() as stack:
         if asks is not None:
             await asks.prepare()
-        task = asyncio.create_task(worker.run())
         stack.push_async_callback(stop, broker)
         await start(broker)
         await stack.enter_async_context(effects.serving())
+        await stack.enter_async_context(beside(worker.run()))
         await worker.ready.wait()
-        try:
-            yield
-        finally:
-            task.cancel()
-            await asyncio.gather(task, return_exceptions=True)
+        yield
 
 
 def _settings(*, has_model: bool) -> MindStarted:

@@ -18,7 +18,7 @@ import os
 import sys
 import time
 from collections.abc import AsyncIterator, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager, suppress
+from contextlib import asynccontextmanager, suppress
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -29,7 +29,17 @@ import psutil  # type: ignore[import-untyped]  # has no types
 
 from bench import live, world
 from bench.open_loop import WARM_UP_S, open_loop
-from bench.rig import Rig, answered, child, cpu_s, load_packs, rate, rig, store_all
+from bench.rig import (
+    Rig,
+    answered,
+    child,
+    cpu_s,
+    load_packs,
+    rate,
+    rig,
+    store_all,
+    workers,
+)
 from echoic.run.process import prepare
 from schemas.values.subjects import ALL_PARTITIONS, inputs_of, outputs_of
 from streams.jetstream.connection import call
@@ -78,9 +88,9 @@ async def measured(
     rows = []
     for count in agents:
         async with _with_agents(count) as (running, names):
-            for number, processes in enumerate(workers):
+            for processes in workers:
                 say(f"{processes} workers, {count} agents")
-                row = await _row(running, names, processes, events, bare, number)
+                row = await _row(running, names, processes, events, bare)
                 # At once: a run takes minutes, and may not reach its end.
                 say(json.dumps(asdict(row)))
                 rows.append(row)
@@ -91,8 +101,8 @@ async def measured(
 async def _with_agents(count: int) -> AsyncIterator[tuple[Rig, Sequence[str]]]:
     """Run a rig with packs in force, whose agents have all been told something."""
     names = [f"agent{number}" for number in range(count)]
-    met = _told(world.events(count, seed=count), names)
     async with rig() as running:
+        met = _told(running.events(count), names)
         async with child(running, "bench.worker"):
             await load_packs(running, world.packs(HEURISTICS), ALL_PARTITIONS)
             for last in await store_all(running, [event.wire for event in met]):
@@ -107,16 +117,10 @@ def _told(events: Sequence[world.Event], names: Sequence[str]) -> list[world.Eve
 
 
 async def _row(
-    running: Rig,
-    names: Sequence[str],
-    processes: int,
-    events: int,
-    bare: float,
-    seed: int,
+    running: Rig, names: Sequence[str], processes: int, events: int, bare: float
 ) -> Row:
     first = await running.log.last_sequence(outputs_of("*"))
-    # Other events than of an earlier row over the same log: repeats are answered sooner.
-    waiting = _told(world.events(events, seed=10 * seed + 1), names)
+    waiting = _told(running.events(events), names)
     stored = await store_all(running, [event.wire for event in waiting])
     async with _workers(running, processes) as ran:
         for last in stored:
@@ -126,9 +130,7 @@ async def _row(
     per_s = await rate(running, first, events)
     size = _stored_bytes(running) / await _inputs(running)
 
-    lone = _told(
-        world.events(int(PER_S * (OPEN_S + WARM_UP_S)), seed=10 * seed + 2), names
-    )
+    lone = _told(running.events(int(PER_S * (OPEN_S + WARM_UP_S))), names)
     async with _workers(running, processes) as ran:
         loop = await open_loop(running, lone, PER_S)
         lone_worker_s, lone_broker_s = ran.spent()
@@ -177,16 +179,14 @@ class _Processes:
 async def _workers(running: Rig, processes: int) -> AsyncIterator[_Processes]:
     """Run workers that share the partitions, once all are ready."""
     broker = psutil.Process(running.server.process_id)
-    async with AsyncExitStack() as stack:
+    ready: list[tuple[psutil.Process, float, float]] = []
 
-        async def start(number: int) -> tuple[psutil.Process, float, float]:
-            run = child(running, "bench.worker", f"{number}/{processes}")
-            started = psutil.Process((await stack.enter_async_context(run)).pid)
-            return started, cpu_s(started), cpu_s(broker)
+    def note(started: psutil.Process) -> None:
+        ready.append((started, cpu_s(started), cpu_s(broker)))
 
-        ready = await asyncio.gather(*map(start, range(processes)))
-        workers, starts_s, broker_s = zip(*ready, strict=True)
-        yield _Processes(workers, broker, starts_s, min(broker_s))
+    async with workers(running, processes, note=note):
+        started, starts_s, broker_s = zip(*ready, strict=True)
+        yield _Processes(started, broker, starts_s, min(broker_s))
 
 
 async def _inputs(running: Rig) -> int:

@@ -3,7 +3,6 @@
 Each is a context manager over a running rig, which yields the worker's command line.
 """
 
-import asyncio
 from collections.abc import AsyncIterator, Callable, Sequence
 from contextlib import AbstractAsyncContextManager, asynccontextmanager
 from pathlib import Path
@@ -12,6 +11,7 @@ from tempfile import TemporaryDirectory
 from prometheus_client import CollectorRegistry
 
 from bench import hanging
+from bench.beside import beside
 from bench.collectors import collector
 from bench.rig import Rig, child
 from echoic.metrics.reports import Reports
@@ -109,14 +109,8 @@ async def _projecting(running: Rig, database_url: str) -> AsyncIterator[None]:
             spool=str(Path(folder) / "traces.jsonl"),
         )
         reports = Reports(CollectorRegistry(), ())
-        keeping = asyncio.create_task(
-            projector_process.keep_up(job, tell_nobody, reports)
-        )
-        try:
+        async with beside(projector_process.keep_up(job, tell_nobody, reports)):
             yield
-        finally:
-            keeping.cancel()
-            await asyncio.wait({keeping})
 
 
 def with_door(readers: str) -> Side:

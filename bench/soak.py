@@ -24,11 +24,12 @@ from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+from bench.beside import beside
 from bench.enduring.accounting import Books, asks_and_ends, compare, deliveries
 from bench.enduring.findings import Findings, ask_the_program, connected, settle
 from bench.enduring.household import Household, household
 from bench.enduring.sampling import EVERY_S, Sampling, disk_bytes
-from bench.enduring.senders import Senders, running
+from bench.enduring.senders import Senders
 
 KILLED = (
     "broker", "worker", "projector", "database", "model", "webhook", "door", "instance",
@@ -46,16 +47,16 @@ async def soak(home: Household, minutes: float, rate: float, seed: int) -> Findi
     found, killed, books = Findings(), Counter[str](), Books()
     sampling, senders = Sampling(KILLED), Senders(home, seed, rate)
     began = time.monotonic()
-    async with running(senders.run(), _tend(home, sampling)) as wait:
+    async with beside(senders.run(), _tend(home, sampling)):
         senders.go()
         for minute, part, second in _parts(seed, minutes):
-            await wait(60.0 * minute + second - (time.monotonic() - began))
-            while not await asyncio.to_thread(home.kill, part):
-                await wait(0.1)
+            await asyncio.sleep(60.0 * minute + second - (time.monotonic() - began))
+            while not await asyncio.to_thread(home.kill, part):  # noqa: ASYNC110
+                await asyncio.sleep(0.1)
             killed[part] += 1
             told = len(senders.account.events)
             _say(f"minute {minute}: {part} killed after {told:,} events")
-        await wait(60.0 * minutes - (time.monotonic() - began))
+        await asyncio.sleep(60.0 * minutes - (time.monotonic() - began))
         async with asyncio.timeout(_PATIENCE_S):
             await senders.pause()
         async with connected(home) as connection:

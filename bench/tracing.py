@@ -1,6 +1,6 @@
 """What traces cost a worker, as a share of its live loop, with them and without.
 
-    python -m bench.tracing
+    python -m bench.tracing [--events 6000] [--pairs 4]
 
 At default sampling, over HTTP to a collector that takes every batch and looks at it at the
 end only. Runs with traces and without take turns, and so does which of the two is first, so
@@ -11,6 +11,7 @@ The mix decides on the cost: of silence in a burst a twentieth is traced, of wha
 all. One in seven events of the bench is answered.
 """
 
+import argparse
 import asyncio
 import socket
 import threading
@@ -32,6 +33,7 @@ from bench.rig import Rig
 from echoic.run.process import prepare
 from echoic.tracing import conventions as names
 
+EVENTS = 6_000
 PAIRS = 4
 
 
@@ -54,18 +56,15 @@ class Cost:
     """Of a trace, on average."""
 
 
-async def measured(running: Rig, events: int) -> Cost:
+async def measured(running: Rig, events: int, pairs: int = PAIRS) -> Cost:
     """Let fresh workers answer other events each time, traced and not."""
     found: list[tuple[live.Throughput, live.Throughput]] = []
     taken: list[bytes] = []
     with collector(taken.append) as address:
-        for number in range(PAIRS):
+        for number in range(pairs):
             pair: dict[str, live.Throughput] = {}
             for place in ("", address) if number % 2 else (address, ""):
-                seed = 100 + 2 * number + bool(place)
-                pair[place] = await live.throughput(
-                    running, events, seed=seed, collector=place
-                )
+                pair[place] = await live.throughput(running, events, collector=place)
             found.append((pair[""], pair[address]))
     spoken, decisions, candidates = _counted(taken)
     return Cost(
@@ -73,8 +72,8 @@ async def measured(running: Rig, events: int) -> Cost:
         rate=1.0 - median(on.events_per_s / off.events_per_s for off, on in found),
         traced_us=median(on.worker_us for _, on in found),
         untraced_us=median(off.worker_us for off, _ in found),
-        spoken=spoken / events / PAIRS,
-        traced=decisions / events / PAIRS,
+        spoken=spoken / events / pairs,
+        traced=decisions / events / pairs,
         candidates=candidates / decisions,
     )
 
@@ -132,8 +131,14 @@ class _Taking(BaseHTTPRequestHandler):
 
 async def main() -> None:
     """Measure and print."""
+    parser = argparse.ArgumentParser(
+        prog="python -m bench.tracing", description=__doc__
+    )
+    parser.add_argument("--events", type=int, default=EVENTS)
+    parser.add_argument("--pairs", type=int, default=PAIRS)
+    given = parser.parse_args()
     async with live.with_packs(1_000) as running:
-        print(await measured(running, 6_000))
+        print(await measured(running, given.events, given.pairs))
 
 
 if __name__ == "__main__":

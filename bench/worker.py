@@ -8,7 +8,6 @@ sends traces there, by default settings. `proactive`: it says unasked all that i
 
 import asyncio
 import os
-import signal
 import sys
 from collections.abc import Iterator, Sequence
 from importlib.metadata import version
@@ -19,6 +18,7 @@ from tempfile import TemporaryDirectory
 # The exporter loads `requests` when it is made.
 import requests  # noqa: F401
 
+from bench.beside import until_terminated
 from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.packs.phrases import shipped
@@ -65,11 +65,7 @@ async def _work(tracer: Tracer | None) -> None:
         is_limited="limited" in sys.argv,
         executive=PROACTIVE if "proactive" in sys.argv else None,
     )
-    running = asyncio.create_task(worker.run())
-    asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, running.cancel)
-    await worker.ready.wait()
-    print("ready", flush=True)
-    await asyncio.gather(running, return_exceptions=True)
+    await until_terminated(worker.run(), begun=worker.ready.wait)
     await client.close()
     if tracer is not None:
         tracer.close()

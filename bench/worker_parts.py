@@ -15,6 +15,7 @@ import os
 import statistics
 from collections.abc import AsyncIterator, Callable, Mapping, Sequence
 from time import process_time_ns
+from typing import Any
 from unittest.mock import patch
 from uuid import UUID
 
@@ -24,6 +25,7 @@ from msgspec.structs import replace
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import live, mind, world
+from bench.beside import beside
 from bench.rig import PARTITIONS, Rig, rig, store
 from bench.worker import a_worker
 from echoic.embedders import embedder
@@ -36,7 +38,6 @@ from handlers.worker.listening import Listeners, Timed
 from handlers.worker.loop import INPUTS_AT_ONCE
 from schemas.codec.envelope import Input
 from schemas.ports.aids import Aids
-from schemas.ports.probe import Probe
 from schemas.state.agent import PartitionState
 from schemas.values.record import Wire
 from schemas.values.subjects import parse
@@ -52,7 +53,7 @@ WINDOW = 3 * INPUTS_AT_ONCE
 Figures = dict[str, float]
 
 
-async def measured(events: int = EVENTS) -> Figures:
+async def measured(events: int = EVENTS, runs: int = mind.RUNS) -> Figures:
     """Measure microseconds of CPU per event, by part."""
     made: dict[str, Turn] = {}
     wires = [event.wire for event in world.events(events)]
@@ -67,7 +68,7 @@ async def measured(events: int = EVENTS) -> Figures:
     async with rig() as running:
         await store(running, [event.wire for event in world.events(1)])
         write = await writing(running, answered)
-    in_memory = await mind.measured(events)
+    in_memory = await mind.measured(events, runs)
     return {
         "receive": round(receive, 1),
         "write": round(write, 1),
@@ -96,11 +97,11 @@ def _repeating(made: Mapping[str, Turn]) -> Callable[..., Turn]:
     answer = turns.answer
 
     def repeated(
-        state: PartitionState, input_: Input, aids: Aids, epoch: UUID, *, probe: Probe
+        state: PartitionState, input_: Input, aids: Aids, epoch: UUID, **options: Any
     ) -> Turn:
         known = made.get(input_.id)
         if known is None:
-            return answer(state, input_, aids, epoch, probe=probe)
+            return answer(state, input_, aids, epoch, **options)
         after = replace(state, position=input_.sequence)
         return Turn(input_, known.outputs, after)
 
@@ -139,10 +140,8 @@ async def working(
     worker = a_worker(
         running.log, running.writer, Listeners(answered), provider=provider
     )
-    running_on = asyncio.create_task(worker.run())
-    await done.wait()
-    running_on.cancel()
-    await asyncio.wait({running_on})
+    async with beside(worker.run()):
+        await done.wait()
     # The first window includes the settings that every partition gets at the start.
     return _percentile_20(spent[1:])
 

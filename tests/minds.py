@@ -8,6 +8,7 @@ from typing import Any
 
 import orjson
 
+from bench.beside import beside
 from echoic.embedders import embedder
 from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.loop import Worker
@@ -55,17 +56,9 @@ async def working(
     """A worker that answers inputs for the length of the block."""
     brings = options.pop("bringer", None) or bringer(log)
     worker = Worker(log, writer, brings, message, **options)
-    running = asyncio.create_task(worker.run())
-    ready = asyncio.create_task(worker.ready.wait())
-    try:
-        await asyncio.wait({running, ready}, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()
+    async with beside(worker.run()):
+        await worker.ready.wait()
         yield worker
-    finally:
-        ready.cancel()
-        running.cancel()
-        await asyncio.gather(running, ready, return_exceptions=True)
 
 
 def sensed(agent: str, id_: str, text: str, **fields: Any) -> Wire:

@@ -7,8 +7,8 @@ event id, over HTTP under the same `Idempotency-Key`.
 
 import asyncio
 import random
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import Callable, Coroutine, Sequence
+from contextlib import AsyncExitStack
 from dataclasses import dataclass, field
 from typing import Any
 
@@ -186,31 +186,6 @@ class Senders:
             return read
 
         return await self.account.sent.insisted(once)
-
-
-@asynccontextmanager
-async def running(
-    *works: Coroutine[Any, Any, None],
-) -> AsyncIterator[Callable[[float], Coroutine[Any, Any, None]]]:
-    """Do works beside the block, which is given how to wait so many seconds meanwhile.
-
-    Waiting raises what one of them failed with.
-    """
-    tasks = [asyncio.create_task(each) for each in works]
-
-    async def wait(seconds: float) -> None:
-        done, _ = await asyncio.wait(
-            tasks, timeout=max(0.0, seconds), return_when=asyncio.FIRST_COMPLETED
-        )
-        for each in done:
-            each.result()
-
-    try:
-        yield wait
-    finally:
-        for each in tasks:
-            each.cancel()
-        await asyncio.wait(tasks)
 
 
 class _Hears:

@@ -18,6 +18,7 @@ from typing import Any
 
 import orjson
 
+from bench.beside import beside
 from bench.enduring.findings import Findings, ask_the_program, connected, settle
 from bench.enduring.processes import Processes
 from bench.fuzz import values
@@ -110,22 +111,23 @@ async def _run(home: Fuzzed, count: int, seed: str) -> Findings:
         core = addresses(connection.settings)[0]
         clients = [RawClient(sensor), RawClient(core)]
         subjects = (_of_sensor, _of_core)
-        beside = _Neighbour()
-        telling = asyncio.create_task(_tell(connection, neighbour, beside))
-        for done in range(0, count, _TOGETHER):
-            some = min(_TOGETHER, count - done)
-            for client, subject, part in zip(
-                clients, subjects, (some // 2, some - some // 2), strict=True
-            ):
-                await client.send([_message(rng, subject(rng)) for _ in range(part)])
-        telling.cancel()
-        await asyncio.wait({telling})
+        other = _Neighbour()
+        # It ends with a fault that is told.
+        async with beside(_tell(connection, neighbour, other), may_end=True):
+            for done in range(0, count, _TOGETHER):
+                some = min(_TOGETHER, count - done)
+                halves = (some // 2, some - some // 2)
+                for client, subject, part in zip(
+                    clients, subjects, halves, strict=True
+                ):
+                    messages = [_message(rng, subject(rng)) for _ in range(part)]
+                    await client.send(messages)
         for client in clients:
             await client.close()
         await settle(connection, found)
         kept = {each for client in clients for each in client.told.kept}
         await _account(connection, kept, found)
-    _tell_of(clients, count, beside, found)
+    _tell_of(clients, count, other, found)
     ask_the_program(home, found)
     return found
 
@@ -180,27 +182,25 @@ def _token(rng: random.Random) -> bytes:
     return plain[:200] or b"x"
 
 
-async def _tell(
-    connection: Connection, access: Credentials, beside: _Neighbour
-) -> None:
+async def _tell(connection: Connection, access: Credentials, other: _Neighbour) -> None:
     """Tell the neighbour something again and again, and wait for its decision."""
     async with connected_as(access, "neighbour") as sensor:
         while True:
-            id_ = f"beside-{beside.told}"
+            id_ = f"beside-{other.told}"
             subject = f"in.{NEIGHBOUR}.{SOURCE}.seen"
             body = orjson.dumps({"text": "a bird sings", "intent": "informational"})
             began = time.monotonic()
             try:
                 await publish_raw(sensor, subject, body, {"ce-id": id_})
-                beside.told += 1
+                other.told += 1
                 await decided_on(
                     connection.log, NEIGHBOUR, SOURCE, "seen", id_, 0, _PATIENCE_S
                 )
             except StreamsError as error:
-                beside.faults.append(f"the neighbour's {id_}: {error}")
+                other.faults.append(f"the neighbour's {id_}: {error}")
                 return
-            beside.decided += 1
-            beside.longest_s = max(beside.longest_s, time.monotonic() - began)
+            other.decided += 1
+            other.longest_s = max(other.longest_s, time.monotonic() - began)
             await asyncio.sleep(0.5)
 
 
@@ -276,7 +276,7 @@ async def _source(connection: Connection, sequence: int) -> tuple[str, int] | No
 
 
 def _tell_of(
-    clients: Sequence[RawClient], count: int, beside: _Neighbour, found: Findings
+    clients: Sequence[RawClient], count: int, other: _Neighbour, found: Findings
 ) -> None:
     whole = 0
     for name, client in zip(("sensor", "core"), clients, strict=True):
@@ -286,13 +286,13 @@ def _tell_of(
         found.expect(f"{name}: not all accounted for", holds=told.whole == told.sent)
     found.expect(f"{whole} of {count} messages", holds=whole == count)
     found.figures["neighbour"] = (
-        f"{beside.decided} of {beside.told} decided, the slowest after"
-        f" {beside.longest_s:.1f} s"
+        f"{other.decided} of {other.told} decided, the slowest after"
+        f" {other.longest_s:.1f} s"
     )
-    found.faults += beside.faults
+    found.faults += other.faults
     # The last one may have been under way when all was over.
-    found.expect("the neighbour waits", holds=beside.told - beside.decided <= 1)
-    found.expect("the neighbour was told nothing", holds=beside.decided > 0)
+    found.expect("the neighbour waits", holds=other.told - other.decided <= 1)
+    found.expect("the neighbour was told nothing", holds=other.decided > 0)
 
 
 def _words(told: Any) -> str:

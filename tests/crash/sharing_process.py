@@ -4,11 +4,11 @@ import asyncio
 import logging
 import signal
 
+from bench.beside import beside
 from handlers.worker.leases.keeper import Keeper
 from handlers.worker.leases.membership import Membership
-from handlers.worker.leases.sharing import STOP_S, share
+from handlers.worker.leases.sharing import share
 from handlers.worker.loop import Worker
-from streams.cancellation import ended
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.checkpoints import JetStreamCheckpoints
@@ -43,11 +43,7 @@ async def _share(credentials: Credentials, name: str) -> None:
             partitions=(),
             checkpoints=JetStreamCheckpoints(client),
         )
-        running = asyncio.create_task(share(worker, membership, keeper))
         leaving = asyncio.Event()
         asyncio.get_running_loop().add_signal_handler(signal.SIGTERM, leaving.set)
-        told = asyncio.create_task(leaving.wait())
-        await asyncio.wait({running, told}, return_when=asyncio.FIRST_COMPLETED)
-        if running.done():
-            running.result()
-        await ended([running], STOP_S)
+        async with beside(share(worker, membership, keeper)):
+            await leaving.wait()

@@ -10,6 +10,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from bench.beside import beside
 from schemas.codec.encode import write_input
 from schemas.messages.controls import HeuristicSeeded
 from schemas.messages.executive import BreakSignalled, UserStateChanged
@@ -114,10 +115,11 @@ async def test_what_waits_is_said_once(
     with running(*serving) as process:
         await begins(broker)
         await publish(broker.writer, beginnings())
-        publishing = asyncio.create_task(publish(broker.writer, events))
-        await some(broker, "out.decision.held", moments.randint(1, len(OCCASIONS)))
-        kill(process)
-        await publishing
+        told = publish(broker.writer, events)
+        async with beside(told, may_end=True) as (publishing,):
+            await some(broker, "out.decision.held", moments.randint(1, len(OCCASIONS)))
+            kill(process)
+            await publishing
     with running(*serving) as process:
         held = await some(broker, "out.decision.held", len(OCCASIONS))
         assert begun(score) == []

@@ -11,6 +11,7 @@ import nats.errors
 import orjson
 import pytest
 
+from bench.beside import beside
 from handlers.state_sources import state_code
 from handlers.worker.recovery import Recovery
 from replay.verify import Span, verify
@@ -61,11 +62,12 @@ async def test_a_worker_that_is_killed_goes_on(
     await publish(broker.writer, beginnings())
     for burst in range(KILLS):
         with running(serve_for_ever, broker.server.core) as process:
-            publishing = asyncio.create_task(send(broker, events(burst)))
-            await some_outputs(broker, moments.randint(1, 2 * BURST))
-            await asyncio.sleep(moments.uniform(0, 0.01))
-            kill(process)
-            await publishing
+            told = send(broker, events(burst))
+            async with beside(told, may_end=True) as (publishing,):
+                await some_outputs(broker, moments.randint(1, 2 * BURST))
+                await asyncio.sleep(moments.uniform(0, 0.01))
+                kill(process)
+                await publishing
 
     async with serving(broker.server.core):
         await settled(broker)
@@ -81,11 +83,12 @@ async def test_a_broker_that_is_killed_comes_back(
     await publish(broker.writer, beginnings())
     async with serving(broker.server.core):
         for burst in range(KILLS):
-            publishing = asyncio.create_task(publish(broker.writer, events(burst)))
-            await asyncio.sleep(moments.uniform(0, 0.15))
-            await broker.server.kill()
-            await broker.server.restart()
-            await publishing
+            told = publish(broker.writer, events(burst))
+            async with beside(told, may_end=True) as (publishing,):
+                await asyncio.sleep(moments.uniform(0, 0.15))
+                await broker.server.kill()
+                await broker.server.restart()
+                await publishing
         await settled(broker)
 
     await assert_nothing_is_amiss(broker)

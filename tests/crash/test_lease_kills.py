@@ -16,6 +16,7 @@ from multiprocessing.process import BaseProcess
 import orjson
 import pytest
 
+from bench.beside import beside
 from handlers.worker.leases.registry import view_of
 from handlers.worker.leases.rules import View, held, shares
 from replay.verify import Span, verify
@@ -66,12 +67,8 @@ class Load:
 async def under_load(broker: Broker) -> AsyncIterator[Load]:
     """Send for the length of the block."""
     load = Load(broker)
-    sending = asyncio.create_task(load.send())
-    try:
+    async with beside(load.send()):
         yield load
-    finally:
-        sending.cancel()
-        await asyncio.gather(sending, return_exceptions=True)
 
 
 async def shared_by(broker: Broker, count: int) -> View:

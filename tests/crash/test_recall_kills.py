@@ -9,6 +9,7 @@ from multiprocessing.process import BaseProcess
 import orjson
 import pytest
 
+from bench.beside import beside
 from handlers.state_sources import state_code
 from handlers.worker.recovery import Recovery
 from schemas.values.executive_settings import ExecutiveSettings
@@ -75,12 +76,13 @@ async def test_words_are_answered_once_though_the_memory_is_cut_off(
     for burst in range(KILLS):
         with running(serve_for_ever, *serving_of) as process:
             await begins(broker)
-            publishing = asyncio.create_task(publish(broker.writer, said(burst)))
-            asked = burst * WORDS + moments.randint(1, WORDS)
-            await asks_of_the_memory(broker, asked)
-            await asyncio.sleep(moments.uniform(0, 0.15))
-            kill(process)
-            await publishing
+            told = publish(broker.writer, said(burst))
+            async with beside(told, may_end=True) as (publishing,):
+                asked = burst * WORDS + moments.randint(1, WORDS)
+                await asks_of_the_memory(broker, asked)
+                await asyncio.sleep(moments.uniform(0, 0.15))
+                kill(process)
+                await publishing
     async with serving(*serving_of):
         await settled(broker)
 

@@ -9,6 +9,7 @@ from multiprocessing.process import BaseProcess
 import orjson
 import pytest
 
+from bench.beside import beside
 from handlers.state_sources import state_code
 from handlers.worker.recovery import Recovery
 from schemas.codec.encode import write_input
@@ -100,11 +101,12 @@ async def test_each_turn_is_granted_once_whenever_it_is_killed(
             await begins(broker)
             if not burst:
                 await load(broker)
-            publishing = asyncio.create_task(publish(broker.writer, bodies_of(burst)))
-            await turns(broker, burst * EACH + moments.randint(1, EACH))
-            await asyncio.sleep(moments.uniform(0, 0.1))
-            kill(process)
-            await publishing
+            told = publish(broker.writer, bodies_of(burst))
+            async with beside(told, may_end=True) as (publishing,):
+                await turns(broker, burst * EACH + moments.randint(1, EACH))
+                await asyncio.sleep(moments.uniform(0, 0.1))
+                kill(process)
+                await publishing
     async with serving(*serving_of):
         await all_ended(broker)
 

@@ -14,6 +14,7 @@ from pathlib import Path
 import orjson
 import pytest
 
+from bench.beside import beside
 from handlers.state_sources import state_code
 from handlers.worker.recovery import Recovery
 from replay.recording.worlds import export, find_world
@@ -124,11 +125,10 @@ async def test_villagers_talk_on_though_they_are_killed(
         with running(serve_for_ever, *serves) as process:
             await begins(broker)
             await publish(broker.writer, [] if number else begun)
-            living = asyncio.create_task(live(broker))
-            await some_speeches(broker, moments.randint(1, 6))
-            await asyncio.sleep(moments.uniform(0, 0.5))
-            kill(process)
-            living.cancel()
+            async with beside(live(broker)):
+                await some_speeches(broker, moments.randint(1, 6))
+                await asyncio.sleep(moments.uniform(0, 0.5))
+                kill(process)
     async with serving(*serves):
         await broker.server.kill()
         await broker.server.restart()

@@ -8,6 +8,7 @@ import nats.errors
 import pytest
 from nats.aio.client import Client
 
+from bench.beside import beside
 from echoic.run import instance as starting
 from echoic.run.instance import Instance
 from schemas.values.subjects import PARTITIONS, parse
@@ -68,12 +69,14 @@ async def test_a_first_start_precedes_every_event(tmp_path: Path) -> None:
     async with fresh_server() as server:
         core = server.core
         address = core.url.replace("://", f"://{core.user}:{core.password}@")
-        async with connected(core, "badger") as client:
-            badgering = asyncio.create_task(badger(client))
-            async with running_instance(tmp_path, {"NATS_URL": address}) as live:
-                await badgering
-                await answered(live, len(AGENTS))
-                events = await assert_settings_come_first(live)
+        async with (
+            connected(core, "badger") as client,
+            beside(badger(client), may_end=True) as (badgering,),
+            running_instance(tmp_path, {"NATS_URL": address}) as live,
+        ):
+            await badgering
+            await answered(live, len(AGENTS))
+            events = await assert_settings_come_first(live)
 
     assert events == len(AGENTS)
 

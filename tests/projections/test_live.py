@@ -1,9 +1,8 @@
 """The projector beside a real worker on a real broker, with agents in many partitions."""
 
-import asyncio
-
 import pytest
 
+from bench.beside import beside
 from projections.projector.projector import Projector
 from projections.projector.rebuild import Here, verify
 from projections.store import queries
@@ -12,7 +11,6 @@ from schemas.values.record import Wire
 from schemas.values.subjects import outputs_of
 from streams.jetstream.read import JetStreamReader
 from tests.minds import bringer, publish, sensed, started, until, working
-from tests.projections.projector.test_projector import stop
 from tests.servers import fresh_broker
 
 pytestmark = pytest.mark.services
@@ -26,17 +24,13 @@ async def test_the_tables_follow_a_worker_through_a_broken_broker(store: Store) 
     async with fresh_broker() as broker:
         log, writer = broker.reader, broker.writer
         projector = Projector(log, store, bringer(log))
-        running = asyncio.create_task(projector.run())
-        try:
-            async with working(log, writer, started()):
-                await publish(writer, events(0))
-                await until(lambda: decisions(store) == EVENTS, "all are in the tables")
-                await broker.server.kill()
-                await broker.server.restart()
-                await publish(writer, events(1))
-                await until(lambda: decisions(store) == 2 * EVENTS, "the rest is too")
-        finally:
-            await stop(running)
+        async with beside(projector.run()), working(log, writer, started()):
+            await publish(writer, events(0))
+            await until(lambda: decisions(store) == EVENTS, "all are in the tables")
+            await broker.server.kill()
+            await broker.server.restart()
+            await publish(writer, events(1))
+            await until(lambda: decisions(store) == 2 * EVENTS, "the rest is too")
 
         assert await is_up_to_date(log, store)
         verified = await verify(log, store, Here(log, store, bringer(log)))

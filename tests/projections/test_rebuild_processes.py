@@ -13,6 +13,7 @@ import psutil  # type: ignore[import-untyped]  # has no types
 import pytest
 import sqlalchemy as sa
 
+from bench.beside import beside
 from echoic.run.rebuild_processes import Crew, Job, raised
 from projections.errors import StoreUnavailable
 from projections.projector.projector import Projector
@@ -20,7 +21,6 @@ from projections.projector.rebuild import Here, rebuild, verify
 from projections.store.store import Store
 from streams.errors import LogDamaged
 from tests.minds import bringer, publish, started, until, working
-from tests.projections.projector.test_projector import stop
 from tests.projections.test_live import EVENTS, decisions, events
 from tests.servers import Broker, fresh_broker
 
@@ -32,11 +32,12 @@ async def broker(store: Store) -> AsyncIterator[Broker]:
     """A broker whose log is answered, and in the tables."""
     async with fresh_broker() as broker:
         projector = Projector(broker.reader, store, bringer(broker.reader))
-        running = asyncio.create_task(projector.run())
-        async with working(broker.reader, broker.writer, started()):
+        async with (
+            beside(projector.run()),
+            working(broker.reader, broker.writer, started()),
+        ):
             await publish(broker.writer, events(0))
             await until(lambda: decisions(store) == EVENTS, "all are in the tables")
-        await stop(running)
         yield broker
 
 
@@ -52,16 +53,13 @@ async def test_processes_make_the_same_tables(
 ) -> None:
     """Beside a projector that goes on; and they prove what it writes afterwards."""
     log, written = broker.reader, list[int]()
-    running = asyncio.create_task(Projector(log, store, bringer(log)).run())
-    try:
+    async with beside(Projector(log, store, bringer(log)).run()):
         with Crew(job(broker, database), 2) as crew:
             crew.progress = written.append
             assert await rebuild(store, crew) == 2
         async with working(log, broker.writer, started()):
             await publish(broker.writer, events(1))
             await until(lambda: decisions(store) == 2 * EVENTS, "the rest is too")
-    finally:
-        await stop(running)
 
     with Crew(job(broker, database), 2) as crew:
         verified = await verify(log, store, crew)

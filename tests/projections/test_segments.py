@@ -8,6 +8,7 @@ from collections.abc import Mapping
 import pytest
 import sqlalchemy as sa
 
+from bench.beside import beside
 from projections.projector.projector import Projector
 from projections.projector.rebuild import Here, rebuild, verify
 from projections.rows.changes import TableName
@@ -19,7 +20,6 @@ from streams.log import scan
 from tests.bench.test_segments import AGENTS, all_answered, life
 from tests.minds import DEADLINE_S, bringer, sensed, started, working
 from tests.projections.conftest import fresh_database
-from tests.projections.projector.test_projector import stop
 from tests.projections.test_live import is_up_to_date
 from tests.servers import Broker, fresh_broker
 
@@ -60,8 +60,7 @@ async def lived(postgres: str, first: int, then: int) -> Rows:
             log = broker.reader
             if first > 1:
                 await roll_over(broker.client, first)
-            running = asyncio.create_task(Projector(log, store, bringer(log)).run())
-            try:
+            async with beside(Projector(log, store, bringer(log)).run()):
                 async with working(log, broker.writer, started()):
                     await life(broker)
                 if then != first:
@@ -72,8 +71,6 @@ async def lived(postgres: str, first: int, then: int) -> Rows:
                 async with asyncio.timeout(DEADLINE_S):
                     while not await is_up_to_date(log, store):  # noqa: ASYNC110
                         await asyncio.sleep(0.05)
-            finally:
-                await stop(running)
             assert len((await listed(broker.client)).open) == then
             names = await names_of(broker)
             written = rows(store, 1, names)

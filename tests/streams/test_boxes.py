@@ -7,6 +7,7 @@ from contextlib import suppress
 import nats.errors
 import pytest
 
+from bench.beside import beside
 from schemas.values.subjects import partition_of
 from streams.errors import LogUnavailable
 from streams.jetstream.connection import connected
@@ -58,20 +59,19 @@ async def test_kills_of_the_broker_lose_and_double_nothing(
                 if "seq" in answer:
                     stored.append(body)
 
-    telling = asyncio.create_task(tell())
-    for part in (1, 2, 3):
-        while len(stored) < part * EVENTS // 5 and not telling.done():  # noqa: ASYNC110
-            await asyncio.sleep(0.01)
-        await broker.server.kill()
-        await broker.server.restart()
-    await telling
-    keeping = asyncio.create_task(keep_taking(broker.client))
-    async with asyncio.timeout(60):
+    async with beside(tell(), may_end=True) as (telling,):
+        for part in (1, 2, 3):
+            enough = part * EVENTS // 5
+            while len(stored) < enough and not telling.done():  # noqa: ASYNC110
+                await asyncio.sleep(0.01)
+            await broker.server.kill()
+            await broker.server.restart()
+        await telling
+    async with asyncio.timeout(60), beside(keep_taking(broker.client)):
         found: list[bytes] = []
         while not set(stored) <= set(found):
             with suppress(LogUnavailable, TimeoutError):
                 found = [each.body for each in await arrived(broker, len(stored))]
-    keeping.cancel()
 
     assert len(found) == len(set(found))
     assert [int(each) for each in found] == sorted(map(int, found))

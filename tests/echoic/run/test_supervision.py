@@ -5,6 +5,7 @@ from contextlib import suppress
 
 import pytest
 
+from bench.beside import beside
 from echoic.run import supervision
 from echoic.run.supervision import supervise
 from projections.errors import StoreUnavailable
@@ -38,13 +39,13 @@ class Restarting:
 async def test_supervision_ends_amid_a_restart() -> None:
     """Whatever swallows the cancellation; else the instance would never end."""
     child, told = Restarting(), list[str]()
-    task = asyncio.create_task(supervise(child, told.append))
-    await child.begun.wait()
-    task.cancel()
+    async with beside(supervise(child, told.append), may_end=True) as (task,):
+        await child.begun.wait()
+        task.cancel()
 
-    await asyncio.wait({task}, timeout=30)
+        await asyncio.wait({task}, timeout=30)
 
-    assert task.cancelled()
+        assert task.cancelled()
     assert told == ["the server has ended by itself", "the server is up again"]
 
 

@@ -6,6 +6,7 @@ from datetime import UTC, datetime
 
 import pytest
 
+from bench.beside import beside
 from handlers.effects.priority_queue import AskQueue, QueuedAsk
 from schemas.codec.envelope import Mark, Output
 from schemas.messages.asks import DeliveryAsked
@@ -89,35 +90,33 @@ async def test_a_threat_overtakes_what_came_earlier() -> None:
     """With all slots held, the most urgent of those that wait is next."""
     counter = Counter()
     desk = AskQueue(counter.perform, slots=3)
-    running = asyncio.create_task(desk.run())
-    for sequence in range(1, 7):
-        await desk.take(held(sequence))
-    await until(lambda: len(counter.begun) == 3, "all slots are held")
-    await desk.take(held(7, priority=2.0))
+    async with beside(desk.run()):
+        for sequence in range(1, 7):
+            await desk.take(held(sequence))
+        await until(lambda: len(counter.begun) == 3, "all slots are held")
+        await desk.take(held(7, priority=2.0))
 
-    counter.let.set()
+        counter.let.set()
 
-    await until(lambda: len(counter.begun) == 7, "all are served")
-    assert counter.begun == [1, 2, 3, 7, 4, 5, 6]
-    running.cancel()
+        await until(lambda: len(counter.begun) == 7, "all are served")
+        assert counter.begun == [1, 2, 3, 7, 4, 5, 6]
 
 
 async def test_what_is_done_is_acknowledged() -> None:
     """The broker hears of an ask once its result is there, not before."""
     counter = Counter()
     desk = AskQueue(counter.perform, slots=1)
-    running = asyncio.create_task(desk.run())
-    ask = held(1)
-    await desk.take(ask)
-    await until(lambda: counter.begun == [1], "it has begun")
-    before = told(ask).acks
+    async with beside(desk.run()):
+        ask = held(1)
+        await desk.take(ask)
+        await until(lambda: counter.begun == [1], "it has begun")
+        before = told(ask).acks
 
-    counter.let.set()
+        counter.let.set()
 
-    await until(lambda: told(ask).acks == 1, "it is acknowledged")
-    assert before == 0
-    assert told(ask).delays == []
-    running.cancel()
+        await until(lambda: told(ask).acks == 1, "it is acknowledged")
+        assert before == 0
+        assert told(ask).delays == []
 
 
 async def test_what_fails_comes_again() -> None:
@@ -126,16 +125,15 @@ async def test_what_fails_comes_again() -> None:
     counter.is_broken = True
     counter.let.set()
     desk = AskQueue(counter.perform, slots=1)
-    running = asyncio.create_task(desk.run())
-    first, second = held(1), held(2)
+    async with beside(desk.run()):
+        first, second = held(1), held(2)
 
-    await desk.take(first)
-    await desk.take(second)
+        await desk.take(first)
+        await desk.take(second)
 
-    await until(lambda: bool(told(second).delays), "both went back")
-    assert told(first).delays == [1.0]
-    assert told(first).acks == told(second).acks == 0
-    running.cancel()
+        await until(lambda: bool(told(second).delays), "both went back")
+        assert told(first).delays == [1.0]
+        assert told(first).acks == told(second).acks == 0
 
 
 async def test_a_crowd_sends_the_least_urgent_back() -> None:
@@ -153,16 +151,15 @@ async def test_an_ask_in_hand_is_taken_once() -> None:
     """What the broker hands over again out of impatience is served once."""
     counter = Counter()
     desk = AskQueue(counter.perform, slots=1)
-    running = asyncio.create_task(desk.run())
-    for sequence in (1, 2, 1, 2):
-        await desk.take(held(sequence))
+    async with beside(desk.run()):
+        for sequence in (1, 2, 1, 2):
+            await desk.take(held(sequence))
 
-    counter.let.set()
-    await desk.take(held(3))
+        counter.let.set()
+        await desk.take(held(3))
 
-    await until(lambda: 3 in counter.begun, "the last is served")
-    assert counter.begun == [1, 2, 3]
-    running.cancel()
+        await until(lambda: 3 in counter.begun, "the last is served")
+        assert counter.begun == [1, 2, 3]
 
 
 class Unsure(Told):
@@ -179,35 +176,32 @@ async def test_a_desk_that_fails_says_so_and_serves_again(
     """What it had in hand comes again, and whoever comes next is served."""
     counter = Counter()
     desk = AskQueue(counter.perform, slots=2)
-    running = asyncio.create_task(desk.keep_running("of models"))
-    beside, last = held(2), held(3)
-    await desk.take(replace(held(1), receipt=Unsure()))
-    await desk.take(beside)
-    await until(lambda: len(counter.begun) == 2, "both are served")
+    async with beside(desk.keep_running("of models")):
+        other, last = held(2), held(3)
+        await desk.take(replace(held(1), receipt=Unsure()))
+        await desk.take(other)
+        await until(lambda: len(counter.begun) == 2, "both are served")
 
-    counter.let.set()
-    await until(lambda: "the queue of models failed" in caplog.text, "it is told")
-    await until(lambda: told(beside) != Told(), "none is lost")
-    while not told(last).acks:
-        await desk.take(last)
-        await asyncio.sleep(0.01)
+        counter.let.set()
+        await until(lambda: "the queue of models failed" in caplog.text, "it is told")
+        await until(lambda: told(other) != Told(), "none is lost")
+        while not told(last).acks:
+            await desk.take(last)
+            await asyncio.sleep(0.01)
 
-    assert 3 in counter.begun
-    running.cancel()
+        assert 3 in counter.begun
 
 
 async def test_a_desk_that_closes_gives_everything_back() -> None:
     """What waits and what is being served comes again, for whoever is next."""
     counter = Counter()
     desk = AskQueue(counter.perform, slots=1)
-    running = asyncio.create_task(desk.run())
-    asks = [held(1), held(2)]
-    for ask in asks:
-        await desk.take(ask)
-    await until(lambda: counter.begun == [1], "one is being served")
+    async with beside(desk.run()):
+        asks = [held(1), held(2)]
+        for ask in asks:
+            await desk.take(ask)
+        await until(lambda: counter.begun == [1], "one is being served")
 
-    running.cancel()
-    await asyncio.gather(running, return_exceptions=True)
     late = held(3)
     await desk.take(late)
 

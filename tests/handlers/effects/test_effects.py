@@ -11,6 +11,7 @@ import pytest
 from msgspec import structs
 from nats.aio.msg import Msg
 
+from bench.beside import beside
 from handlers.broker import faststream_broker, start
 from handlers.effects.models import Completion, Model
 from handlers.effects.perform import Performer
@@ -189,12 +190,10 @@ async def calling(broker: Broker, model: Model) -> AsyncIterator[Effects]:
         effects = Effects(Performer(own.reader, own.writer, own.client, model))
         effects.subscribe_to_calls(subscriber)
         await start(subscriber)
-        stops = asyncio.create_task(effects.heed_stops(own.reader))
         try:
-            async with effects.serving():
+            async with beside(effects.heed_stops(own.reader)), effects.serving():
                 yield effects
         finally:
-            stops.cancel()
             await subscriber.stop()
 
 

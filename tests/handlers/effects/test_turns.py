@@ -8,6 +8,7 @@ import orjson
 import pytest
 from msgspec import structs
 
+from bench.beside import beside
 from handlers.effects.priority_queue import AskQueue, QueuedAsk
 from handlers.effects.turns import TurnQueue
 from schemas.codec.envelope import Mark, Output
@@ -76,12 +77,11 @@ class Desk:
         """Serve turns that all wait already until no more are granted."""
         for each in turns:
             await self.turns.take(each)
-        running = asyncio.create_task(self.turns.run())
         count = -1
-        while count < len(self.granted):
-            count = len(self.granted)
-            await asyncio.sleep(0.2)
-        running.cancel()
+        async with beside(self.turns.run()):
+            while count < len(self.granted):
+                count = len(self.granted)
+                await asyncio.sleep(0.2)
         return self.granted
 
     async def _grant(self, each: QueuedAsk) -> None:

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from bench.beside import beside
 from schemas.values.subjects import ALL_PARTITIONS, inputs_of
 from streams.audit import audit
 from streams.groups import answer
@@ -28,8 +29,10 @@ async def test_a_running_worker_goes_on_in_the_next_segments(broker: Broker) -> 
                 wire = sensed(agent, f"{agent}-{number}", f"thing {number} came by")
                 await publish(broker.writer, [wire])
 
-    async with working(broker.reader, broker.writer, started()):
-        speaking = asyncio.create_task(speak())
+    async with (
+        working(broker.reader, broker.writer, started()),
+        beside(speak(), may_end=True) as (speaking,),
+    ):
         for streams in (1, 4, 2):
             await asyncio.sleep(0.2)
             await roll_over(broker.client, streams)

@@ -7,6 +7,7 @@ from dataclasses import dataclass
 
 import pytest
 
+from bench.beside import beside
 from handlers.worker.leases.keeper import Keeper
 from handlers.worker.leases.membership import Membership
 from handlers.worker.leases.sharing import share
@@ -46,7 +47,7 @@ class Sharing:
 
     worker: Worker
     membership: Membership
-    running: asyncio.Task[None]
+    running: asyncio.Task[object]
 
     @property
     def holding(self) -> frozenset[int]:
@@ -71,21 +72,14 @@ async def member(broker: Broker, name: str) -> AsyncIterator[Sharing]:
             partitions=(),
             checkpoints=JetStreamCheckpoints(own.client),
         )
-        running = asyncio.create_task(share(worker, membership, keeper))
-        try:
+        async with beside(share(worker, membership, keeper)) as (running,):
             yield Sharing(worker, membership, running)
-        finally:
-            running.cancel()
-            await asyncio.gather(running, return_exceptions=True)
 
 
 async def shared(*members: Sharing) -> None:
     """Wait until each has its fair share."""
 
     def is_shared() -> bool:
-        for each in members:
-            if each.running.done():
-                each.running.result()
         sizes = [len(each.holding) for each in members]
         return sum(sizes) == len(ALL_PARTITIONS) and max(sizes) - min(sizes) <= 1
 

@@ -6,6 +6,7 @@ from contextlib import asynccontextmanager
 
 import pytest
 
+from bench.beside import beside
 from bench.fuzz.raw import RawClient
 from handlers.worker.stray_subjects import last_readmitted, reappend
 from schemas.codec.decode import read_input
@@ -24,12 +25,8 @@ READMITTED = "ev.*.in._.stray.*"
 @asynccontextmanager
 async def readmitting(broker: Broker) -> AsyncIterator[None]:
     """Strays are appended again for the length of the block."""
-    task = asyncio.create_task(reappend(broker.reader, broker.writer))
-    try:
+    async with beside(reappend(broker.reader, broker.writer)):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def come(log: ReadableLog, count: int) -> list[Record]:

@@ -1,15 +1,15 @@
 """The projector: the tables are the fold of the log, whatever happens on the way."""
 
-import asyncio
 import logging
 from collections.abc import Iterator, Sequence
-from contextlib import contextmanager, suppress
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import pytest
 from sqlalchemy.engine import Connection
 
+from bench.beside import beside
 from projections.errors import LogTruncated, PositionLost, StoreUnavailable
 from projections.postgres.server import embedded_postgres
 from projections.projector import projector as projecting
@@ -146,14 +146,11 @@ async def test_following_brings_what_happens_meanwhile(
     chronicle: Chronicle, store: Store
 ) -> None:
     """New groups are in the tables shortly after they are in the log."""
-    running = asyncio.create_task(project(chronicle, store).run())
-    try:
+    async with beside(project(chronicle, store).run()):
         for text in ("first", "second"):
             chronicle.scenario.wait(1).sense(text)
             await chronicle.catch_up()
             await until(lambda: stands(store) == chronicle.last_input, "written")
-    finally:
-        await stop(running)
 
     await assert_equal(chronicle, store)
 
@@ -167,11 +164,12 @@ async def test_a_database_away_is_waited_for(
             store.prepare()
             await server.kill()
             with caplog.at_level(logging.WARNING):
-                running = asyncio.create_task(project(chronicle, store).run())
-                await until(lambda: "fall behind" in caplog.text, "told")
-                await server.restart()
-                await until(lambda: stands(store) == chronicle.last_input, "caught up")
-            await stop(running)
+                async with beside(project(chronicle, store).run()):
+                    await until(lambda: "fall behind" in caplog.text, "told")
+                    await server.restart()
+                    await until(
+                        lambda: stands(store) == chronicle.last_input, "caught up"
+                    )
 
             assert caplog.text.count("fall behind") == 1
             await assert_equal(chronicle, store)
@@ -277,13 +275,6 @@ def stands(store: Store) -> int:
     except StoreUnavailable:
         return 0
     return max(positions, default=0)
-
-
-async def stop(running: "asyncio.Task[None]") -> None:
-    """End a projector that follows."""
-    running.cancel()
-    with suppress(asyncio.CancelledError):
-        await running
 
 
 def test_the_agents_partition_is_the_one_used_above() -> None:

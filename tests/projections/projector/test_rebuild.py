@@ -5,6 +5,7 @@ import asyncio
 import pytest
 import sqlalchemy as sa
 
+from bench.beside import beside
 from projections.errors import StoreUnusable
 from projections.projector.projector import Projector
 from projections.projector.rebuild import Here, rebuild, verify
@@ -12,7 +13,6 @@ from projections.store.checksums import Difference
 from projections.store.store import Store
 from tests.minds import until
 from tests.projections.chronicle import Chronicle, eventful, garden, here
-from tests.projections.projector.test_projector import stop
 from tests.projections.store.test_store import values
 from tests.scenario import decision_id
 
@@ -63,11 +63,11 @@ async def test_readers_are_served_while_it_goes_on(
 ) -> None:
     """They see the old version whole until they see the new one whole."""
     count = "SELECT count(*) FROM decisions"
-    running = asyncio.create_task(rebuild(store, here(chronicle, store)))
+    rebuilding = rebuild(store, here(chronicle, store))
     seen = set()
-    while not running.done():
-        seen |= set(await asyncio.to_thread(values, store, count))
-    await running
+    async with beside(rebuilding, may_end=True) as (done,):
+        while not done.done():
+            seen |= set(await asyncio.to_thread(values, store, count))
 
     assert seen == {(5,)}
 
@@ -77,15 +77,12 @@ async def test_a_projector_goes_on_with_the_new_version(
 ) -> None:
     """Who followed the log before the swap writes the new tables after it."""
     following = Projector(chronicle.log, store, chronicle.aids)
-    running = asyncio.create_task(following.run())
-    try:
+    async with beside(following.run()):
         await rebuild(store, here(chronicle, store))
         taken = chronicle.scenario.wait(1).sense("after the swap")
         await chronicle.catch_up()
         wanted = f"SELECT id FROM decisions WHERE id = '{decision_id(taken)}'"
         await until(lambda: len(values(store, wanted)) == 1, "written")
-    finally:
-        await stop(running)
 
     verified = await verify(chronicle.log, store, here(chronicle, store))
     assert (verified.version, verified.is_equal) == (2, True)

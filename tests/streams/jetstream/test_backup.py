@@ -12,6 +12,7 @@ from uuid import UUID
 import pytest
 from nats.aio.client import Client
 
+from bench.beside import beside
 from schemas.values.record import Record
 from schemas.values.subjects import partition_of
 from streams.backup_file import BackupReader, Manifest, reading, writing
@@ -95,19 +96,12 @@ async def keep_sending(client: Client, subject: str, acknowledged: list[str]) ->
 
 async def flow(broker: Broker, taken: Client, sent: list[str], path: Path) -> list[str]:
     """Back up while both ways into the log are written to; what was acknowledged before."""
-    tasks = [
-        asyncio.create_task(keep_sending(client, subject, sent))
-        for client, subject in ((taken, OWN), (broker.client, "in.ada.user.message"))
-    ]
-    try:
+    ways = ((taken, OWN), (broker.client, "in.ada.user.message"))
+    async with beside(*(keep_sending(*way, sent) for way in ways)):
         await arrived(broker, FLOW)
         before = list(sent)
         await backed_up(broker.client, path)
-        return before
-    finally:
-        for task in tasks:
-            task.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
+    return before
 
 
 async def test_what_flows_meanwhile_is_there_once(tmp_path: Path) -> None:

@@ -1,14 +1,12 @@
 """A backup of a log of several streams is of one point, while all of them are written."""
 
-import asyncio
 from collections import Counter
-from collections.abc import AsyncIterator, Coroutine, Sequence
-from contextlib import asynccontextmanager
+from collections.abc import Sequence
 from pathlib import Path
-from typing import Any
 
 import pytest
 
+from bench.beside import beside
 from schemas.codec.encode import write_input
 from schemas.messages.results import Delivered
 from schemas.values.record import Record, Wire
@@ -61,18 +59,6 @@ async def talk(broker: Broker, sender: str, receiver: str) -> None:
         )
 
 
-@asynccontextmanager
-async def going_on(*doing: Coroutine[Any, Any, None]) -> AsyncIterator[None]:
-    """Let these go on for the length of the block."""
-    tasks = [asyncio.create_task(each) for each in doing]
-    try:
-        yield
-    finally:
-        for each in tasks:
-            each.cancel()
-        await asyncio.gather(*tasks, return_exceptions=True)
-
-
 async def test_four_streams_have_one_point(tmp_path: Path) -> None:
     """Sensors send and agents tell each other meanwhile: nothing is without its cause."""
     assert len({partition_of(each) // 4 for each in TALKERS}) > 1
@@ -81,7 +67,7 @@ async def test_four_streams_have_one_point(tmp_path: Path) -> None:
     async with fresh_broker() as broker, sensor(broker) as taken:
         await roll_over(broker.client, 4)
         pairs = zip(TALKERS, (*TALKERS[1:], TALKERS[0]), strict=True)
-        async with going_on(
+        async with beside(
             keep_sending(taken, OWN, sent),
             keep_sending(broker.client, "in.bob.user.message", sent),
             *(talk(broker, *pair) for pair in pairs),

@@ -7,6 +7,7 @@ from typing import Any, Literal
 
 import pytest
 
+from bench.beside import beside
 from echoic.client.connection import LiveLog, open_log
 from schemas.values.record import Record
 from schemas.values.subjects import partition_of
@@ -35,12 +36,8 @@ async def sealed_log() -> AsyncIterator[tuple[BrokerClient, LiveLog]]:
 @asynccontextmanager
 async def taking(client: BrokerClient, log: LiveLog) -> AsyncIterator[None]:
     """An intake, which ends with the block wherever it is."""
-    task = asyncio.create_task(intake.take_in(client, log))
-    try:
+    async with beside(intake.take_in(client, log)):
         yield
-    finally:
-        task.cancel()
-        await asyncio.gather(task, return_exceptions=True)
 
 
 async def send(client: BrokerClient, numbers: range) -> None:

@@ -7,6 +7,7 @@ from contextlib import suppress
 
 import pytest
 
+from bench.beside import beside
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import PARTITIONS, outputs_of, partition_of
 from streams.audit import audit
@@ -20,6 +21,7 @@ from streams.jetstream.stalls import go_on
 from streams.log import GroupWrite, scan
 from streams.segments import WIDTH
 from streams.topology import BOXES, box_subject
+from tests.minds import until
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -214,18 +216,15 @@ async def test_who_follows_hears_of_the_next_segment(broker: Broker) -> None:
         async for records in broker.reader.follow("ev.*.in.*.sensor.>", end, 10):
             heard.extend(each.headers["ce-id"] for each in records)
 
-    following = asyncio.create_task(follow())
     sent: list[str] = []
-    for count in (1, 4, 2):
-        await send(broker, ids(f"to{count}"))
-        sent += ids(f"to{count}")
-        await roll_over(broker.client, count)
-    await send(broker, ids("last"))
-    sent += ids("last")
-    async with asyncio.timeout(20):
-        while len(heard) < 3 * len(sent):  # noqa: ASYNC110
-            await asyncio.sleep(0.05)
-    following.cancel()
+    async with beside(follow()):
+        for count in (1, 4, 2):
+            await send(broker, ids(f"to{count}"))
+            sent += ids(f"to{count}")
+            await roll_over(broker.client, count)
+        await send(broker, ids("last"))
+        sent += ids("last")
+        await until(lambda: len(heard) >= 3 * len(sent), "all are heard")
     assert set(Counter(heard).values()) == {1}
 
 

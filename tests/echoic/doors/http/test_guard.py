@@ -14,6 +14,7 @@ import trustme
 from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 
+from bench.beside import beside
 from echoic.doors.http import bodies, heads
 from echoic.doors.http.guard import Connections, Guard, Patience
 from echoic.doors.http.limits import neighbourhood
@@ -84,17 +85,14 @@ async def door(guard: Guard | None = None) -> AsyncIterator[Door]:
     """A server for the length of the block."""
     made = Door(guard or Guard(patience=IMPATIENT))
     listens: asyncio.Future[str] = asyncio.get_running_loop().create_future()
-    serving = asyncio.create_task(
-        serve(_app(made), ("127.0.0.1", 0), made.guard, begun=listens.set_result)
-    )
-    made.port = int((await listens).rpartition(":")[2])
-    try:
-        yield made
-    finally:
-        for writer in made.open:
-            writer.transport.abort()
-        serving.cancel()
-        await asyncio.gather(serving, return_exceptions=True)
+    at = "127.0.0.1", 0
+    async with beside(serve(_app(made), at, made.guard, begun=listens.set_result)):
+        made.port = int((await listens).rpartition(":")[2])
+        try:
+            yield made
+        finally:
+            for writer in made.open:
+                writer.transport.abort()
 
 
 def _app(made: Door) -> FastAPI:
