@@ -1,8 +1,10 @@
 """What holds for every test: no network, a clean environment, a hypothesis profile."""
 
+import gc
 import os
+import signal
 import sys
-from collections.abc import AsyncIterator, Iterator
+from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -10,6 +12,7 @@ import pytest
 from hypothesis import HealthCheck, settings
 
 from tests.environment import TALKATIVE
+from tests.leaks import Watch
 
 if TYPE_CHECKING:
     from tests.servers import Broker
@@ -19,13 +22,45 @@ _WIPED_PREFIXES = ("ECHOIC_", "EXECUTIVE_", "OTEL_")
 _WIPED = ("NATS_URL", "DATABASE_URL")
 
 
+_WATCH = Watch()
+
+
 def pytest_configure() -> None:
     """Close the network and clean the environment before any test is imported."""
     for name in list(os.environ):
         if name in _WIPED or name.startswith(_WIPED_PREFIXES):
             del os.environ[name]
     os.environ.update(TALKATIVE)
+    # Whoever starts them by `nohup` or `&` ignores interruptions, and so would all that
+    # they start, whose end by one is tested.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     _guard_this_process_and_its_children()
+    _WATCH.begin()
+
+
+def pytest_unconfigure() -> None:
+    """Leave the process as it was."""
+    _WATCH.end()
+
+
+def pytest_collection_finish() -> None:
+    """Take what was imported so far out of later collections: a test's end has one."""
+    gc.collect()
+    gc.freeze()
+
+
+@pytest.hookimpl(wrapper=True, tryfirst=True)
+def pytest_runtest_teardown(item: pytest.Item) -> Generator[None, object, object]:
+    """Fail the test that leaves a connection or a process open, once its fixtures ended."""
+    try:
+        done = yield
+    finally:
+        # Looked at also where a fixture failed: the next test is not to be blamed.
+        is_of_servers = item.get_closest_marker("services") is not None
+        left = _WATCH.left_open() if is_of_servers or _WATCH.has_some else []
+    if left:
+        pytest.fail(f"left open by this test: {'; '.join(left)}", pytrace=False)
+    return done
 
 
 def _guard_this_process_and_its_children() -> None:

@@ -6,6 +6,7 @@ import signal
 import subprocess
 import sys
 import time
+from contextlib import suppress
 from pathlib import Path
 
 import psutil  # type: ignore[import-untyped]
@@ -92,12 +93,18 @@ def test_no_process_outlives_an_interruption(tmp_path, by):
     with subprocess.Popen(
         [sys.executable, script], env=environment, stderr=subprocess.DEVNULL
     ) as program:
-        _until(lambda: len(_workers(tmp_path)) == 2)
-        workers = [psutil.Process(each) for each in _workers(tmp_path)]
-        program.send_signal(by)
-        program.wait(20)
-
-    _until(lambda: not any(_is_alive(each) for each in workers))
+        try:
+            _until(lambda: len(_workers(tmp_path)) == 2)
+            workers = [psutil.Process(each) for each in _workers(tmp_path)]
+            program.send_signal(by)
+            program.wait(20)
+            _until(lambda: not any(_is_alive(each) for each in workers))
+        finally:
+            # A failure leaves none behind, either.
+            program.kill()
+            for each in _workers(tmp_path):
+                with suppress(ProcessLookupError):
+                    os.kill(each, signal.SIGKILL)
 
 
 def _workers(folder: Path) -> list[int]:
