@@ -1,0 +1,1 @@
+"""Small changes of the pure parts, and which of them no test notices."""
