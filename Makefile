@@ -14,10 +14,13 @@ PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar o
 SHOWN := 2>&1 | sed -u -E '/^(Requirement already|  )/d'
 MODEL_API_BASE ?= http://127.0.0.1:8080/v1
 MODEL_NAME ?= openai/local
+MUTATED ?= projections/folds handlers/mind/strategies
+MUTATED_TESTS ?= tests/projections/folds tests/handlers/mind
+SAMPLE ?= 200
 CODE := schemas streams projections handlers replay evaluation echoic packs bench docs tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-model check format lint types layers docs cov bench clean
+.PHONY: help setup demo up down test test-model check format lint types layers docs cov bench mutants clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -46,9 +49,9 @@ up: $(RUNS) ## Start a persistent instance in the background, with the desk pack
 down: $(RUNS) ## Stop it
 	$(BIN)/echoic down
 
-test: setup ## Run all tests, the shipped sessions under each Python of this machine
+test: setup ## Run all tests, the shipped sessions under each Python; name the slowest
 	$(BIN)/python -m tests.pythons
-	$(BIN)/python -m pytest -n auto --dist loadfile
+	$(BIN)/python -m pytest -n auto --dist loadfile --durations=20 --durations-min=2
 
 test-model: setup ## The learning scenario with a real model: docs/evaluation.md says how
 	MODEL_API_BASE=$(MODEL_API_BASE) MODEL_NAME=$(MODEL_NAME) \
@@ -83,6 +86,9 @@ cov: setup ## Branch coverage of the pure part, which must be whole
 
 bench: setup ## Measure throughput and latency; writes bench/latest.json
 	$(BIN)/python -m bench
+
+mutants: setup ## Change the pure parts a little and count what no test notices
+	$(BIN)/python -m bench.mutants $(MUTATED) --tests $(MUTATED_TESTS) --sample $(SAMPLE)
 
 clean: ## Remove the environment and all caches; instances' data folders stay
 	rm -rf $(VENV) .cache .coverage .hypothesis .mypy_cache .pytest_cache .ruff_cache

@@ -1,6 +1,7 @@
 """Break a cluster of three in each of the ways it can break, under load, and count.
 
     python -m bench.cluster_faults [--scenario NAME ...] [--seed N] [--agents 4] [--leases]
+        [--lasts SECONDS]
 
 Three brokers run from `deploy/nats`, with TLS, accounts and three replicas; their ways to
 each other and to clients lead through links that can be cut. Worker and projector are two
@@ -141,7 +142,13 @@ SCENARIOS: dict[str, Callable[[Field], Awaitable[None]]] = {
 
 
 async def measured(
-    folder: Path, names: Sequence[str], seed: int, agents: int, leases: str = "off"
+    folder: Path,
+    names: Sequence[str],
+    seed: int,
+    agents: int,
+    *,
+    leases: str = "off",
+    lasts_s: tuple[float, float] = LASTS_S,
 ) -> dict[str, dict[str, object]]:
     """Run scenarios one after the other over one cluster; return the counts of each."""
     moments = random.Random(seed)  # moments, not secrets
@@ -165,7 +172,7 @@ async def measured(
             began_ns, told.sent = time.time_ns(), Sent()
             leader = await lead_where_the_worker_is(connection, made)
             say(f"{name}: {made.nodes[leader].name} leads the log and has the worker")
-            field = Field(made, leader, moments.uniform(*LASTS_S))
+            field = Field(made, leader, moments.uniform(*lasts_s))
             await _under_load(connection, told, moments, SCENARIOS[name](field))
             await made.healthy()
             seen = await settled(connection, told, began_ns)
@@ -276,12 +283,18 @@ def main() -> int:
         "--leases", action="store_const", const="on", default="off",
         help="the worker owns its partitions by leases",
     )  # fmt: skip
+    parser.add_argument("--lasts", type=float, metavar="SECONDS")
     given = parser.parse_args()
+    lasts_s = LASTS_S if given.lasts is None else (given.lasts, given.lasts)
     say(f"seed: {given.seed}")
     names = given.scenario or [*SCENARIOS]
     with tempfile.TemporaryDirectory(prefix="echoic-cluster-") as folder:
-        running = measured(Path(folder), names, given.seed, given.agents, given.leases)
-        counts = asyncio.run(running)
+        counts = asyncio.run(
+            measured(
+                Path(folder), names, given.seed, given.agents,
+                leases=given.leases, lasts_s=lasts_s,
+            )
+        )  # fmt: skip
     print(json.dumps(counts, indent=2))
     return 0 if all(each["is_sound"] for each in counts.values()) else 1
 

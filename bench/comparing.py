@@ -33,11 +33,11 @@ class Found:
     """In as many processes as there are processors, with their starts."""
 
 
-def measured() -> Found:
+def measured(events: int = logged.EVENTS) -> Found:
     """Compare one recording here, then one for each processor in processes."""
     plan = Plan(baseline=Variant(), challengers=(Variant(strategy=parse(CHALLENGER)),))
     with TemporaryDirectory(prefix="echoic-bench-") as folder:
-        session = logged.session()
+        session = logged.session(events)
         jobs = []
         for number in range(os.cpu_count() or 1):
             path = Path(folder) / f"{number}.echoic"

@@ -25,7 +25,9 @@ STEP_NS = 1_000_000_000
 ANSWERS_WORDED = 20_000
 
 
-async def measured(events: int = EVENTS) -> dict[str, float]:
+async def measured(
+    events: int = EVENTS, answers: int = ANSWERS_WORDED
+) -> dict[str, float]:
     """Return the cost of an event with and without, and that of one answer's wording."""
     told = [event.wire for event in world.events(events)]
     on = _settings()
@@ -42,7 +44,7 @@ async def measured(events: int = EVENTS) -> dict[str, float]:
     # The first fill caches, and a short last one is none.
     whole = slice(2, events // INPUTS_AT_ONCE)
     off_us, on_us = (each[whole] for each in spent)
-    worded = wording.costs(ANSWERS_WORDED)
+    worded = wording.costs(answers)
     return {
         "off_us": round(percentile_20(off_us), 1),
         "on_us": round(percentile_20(on_us), 1),
@@ -70,7 +72,9 @@ def main() -> None:
     prepare()
     parser = argparse.ArgumentParser(prog="python -m bench.executive")
     parser.add_argument("--events", type=int, default=EVENTS)
-    print(json.dumps(asyncio.run(measured(parser.parse_args().events)), indent=2))
+    parser.add_argument("--answers", type=int, default=ANSWERS_WORDED)
+    given = parser.parse_args()
+    print(json.dumps(asyncio.run(measured(given.events, given.answers)), indent=2))
 
 
 if __name__ == "__main__":

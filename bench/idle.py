@@ -56,8 +56,10 @@ async def measured(agents: int, seconds: float) -> tuple[Idle, Idle]:
     """Measure a quiet span with one agent, then with so many."""
     async with rig() as running, child(running, "bench.worker", "proactive") as worker:
         await _meet(running, [_EMPTY])
+        await _settled(seconds)
         before = await _quiet(running, worker.pid, 1, seconds)
         await _meet(running, [f"agent-{number}" for number in range(agents)])
+        await _settled(seconds)
         return before, await _quiet(running, worker.pid, agents, seconds)
 
 
@@ -70,10 +72,10 @@ async def characters(agents: int, seconds: float) -> tuple[Idle, Idle]:
     ]
     async with rig() as running, child(running, "bench.worker") as worker:
         await meet(running, first[:1])
-        await asyncio.sleep(SETTLE_S)
+        await _settled(seconds)
         before = await _quiet(running, worker.pid, 1, seconds)
         await meet(running, first[1:])
-        await asyncio.sleep(SETTLE_S)
+        await _settled(seconds)
         return before, await _quiet(running, worker.pid, agents, seconds)
 
 
@@ -84,7 +86,11 @@ async def _meet(running: Rig, agents: list[str]) -> None:
         wires = [wire for agent in some for wire in _met(agent)]
         for last in await store_all(running, wires):
             await answered(running, last)
-    await asyncio.sleep(SETTLE_S)
+
+
+async def _settled(seconds: float) -> None:
+    """Wait for what follows from answers; no longer than what is measured then lasts."""
+    await asyncio.sleep(min(SETTLE_S, seconds))
 
 
 def _met(agent: str) -> Iterator[Wire]:

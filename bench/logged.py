@@ -60,8 +60,8 @@ BEGIN_NS = 1_767_600_000_000_000_000
 # Half a second between events.
 STEP_NS = 500_000_000
 STRATEGIES = (None, StrategySpec(parameters={"threshold": 0.6}))
-WARM = 5_000
-"""After so many decisions memory has what it needs; from there on it must not grow."""
+WARM_PART = 20
+"""After this part of the inputs memory has what it needs; then it must not grow."""
 
 # Version 5 alone: ids that derive from causes. Ids of events are not of that version.
 _ID = re.compile(rb"[0-9a-f]{8}-[0-9a-f]{4}-5[0-9a-f]{3}-[0-9a-f]{4}-[0-9a-f]{12}")
@@ -79,29 +79,29 @@ class Found:
     """From the first few thousand decisions to the last."""
 
 
-def measured() -> Found:
+def measured(inputs: int = INPUTS) -> Found:
     """Make a recording of so many inputs, and decide it again in another process."""
     with TemporaryDirectory(prefix="echoic-bench-") as folder:
         path = Path(folder) / "long.echoic"
-        write_session(path, _long_session(INPUTS))
-        asked = [sys.executable, "-m", "bench.logged", str(path)]
+        write_session(path, _long_session(inputs))
+        asked = [sys.executable, "-m", "bench.logged", str(path), str(inputs)]
         told = subprocess.run(asked, check=True, capture_output=True).stdout
     return Found(**orjson.loads(told))
 
 
-async def replayed(path: Path) -> Found:
-    """Decide every decision of a file again under two strategies."""
+async def replayed(path: Path, inputs: int) -> Found:
+    """Decide every decision of a file of so many inputs again under two strategies."""
     process = psutil.Process()
     recording = from_file(path)
     begin, decisions, warm_rss = time.process_time(), 0, 0
     async for _ in ask_open_loop(recording, STRATEGIES):
         decisions += 1
-        if decisions == WARM:
+        if decisions == inputs // WARM_PART:
             warm_rss = process.memory_info().rss
     seconds = time.process_time() - begin
     rss = process.memory_info().rss
     return Found(
-        inputs_per_s=INPUTS / seconds,
+        inputs_per_s=inputs / seconds,
         decisions=decisions,
         rss_mb=rss / 2**20,
         rss_growth_mb=(rss - warm_rss) / 2**20,
@@ -123,8 +123,8 @@ class _Scenario:
         self._sequence = 0
         self._steps = 0
 
-    def tell(self) -> None:
-        """Answer all events."""
+    def tell(self, events: int = EVENTS) -> None:
+        """Answer so many events."""
         message = started()
         model = ModelSettings(name="bench/model")
         settings = message.settings.model_copy(update={"model": model})
@@ -135,7 +135,7 @@ class _Scenario:
             PackLoaded(name=pack.name, pack_version=pack.version, digest=digest),
             SHARED_AGENT,
         )
-        for event in world.events(EVENTS):
+        for event in world.events(events):
             self._steps += 1
             subject = f"ev.{PARTITION}.in.{AGENT}.sensor.{event.source}.{event.type}"
             self._take(Wire(subject, event.headers, event.body))
@@ -193,10 +193,10 @@ def _long_session(inputs: int) -> SessionFile:
     return _session_file(scenario, told, told.last, "of no chain")
 
 
-def session() -> SessionFile:
+def session(events: int = EVENTS) -> SessionFile:
     """Return the session once, unrepeated: it replays identically."""
     scenario = _Scenario()
-    scenario.tell()
+    scenario.tell(events)
     records = [
         structs.replace(
             each,
@@ -306,5 +306,5 @@ class _ToldAgain(Sequence[Record]):
 
 
 if __name__ == "__main__":
-    found = asyncio.run(replayed(Path(sys.argv[1])))
+    found = asyncio.run(replayed(Path(sys.argv[1]), int(sys.argv[2])))
     sys.stdout.buffer.write(orjson.dumps(found))

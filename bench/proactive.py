@@ -6,6 +6,7 @@ encoded and folded. `waits_us` is a tick at which somebody spoke a moment ago, s
 the next is drawn. The median and the 95th percentile of many ticks at the same state.
 """
 
+import argparse
 import json
 import statistics
 from collections.abc import Sequence
@@ -117,6 +118,13 @@ class _Known:
         return turns.answer(self._state, read_input(record), Aids(vector=None), EPOCH)
 
 
-if __name__ == "__main__":
+def main() -> None:
+    """Measure and print."""
     prepare()
-    print(json.dumps(measured()))
+    parser = argparse.ArgumentParser(prog="python -m bench.proactive")
+    parser.add_argument("--ticks", type=int, default=TICKS)
+    print(json.dumps(measured(parser.parse_args().ticks)))
+
+
+if __name__ == "__main__":
+    main()

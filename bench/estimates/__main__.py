@@ -51,15 +51,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Measure all worlds; write the figures and the table."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
-    runs = parser.parse_args(arguments).runs
+    parser.add_argument("--show", action="store_true", help="print only, write nothing")
+    given = parser.parse_args(arguments)
     with ProcessPoolExecutor() as pool:
-        found = list(pool.map(partial(measured, runs=runs), WORLDS))
-    LATEST.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
+        found = list(pool.map(partial(measured, runs=given.runs), WORLDS))
     text = "".join(f"{line}\n" for line in table(found))
+    print(text, end="")
+    if given.show:
+        return
+    LATEST.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
     # Only the part between the marks is generated; the prose around it is written by hand.
     before, _, rest = PAGE.read_text().partition(BEGIN)
     PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}")
-    print(text, end="")
 
 
 def table(found: Sequence[Measured]) -> Iterator[str]:

@@ -118,7 +118,9 @@ def main() -> None:
         default=0.1,
         help="how often the model is asked where silence is trusted; 0: it is not learnt",
     )
+    parser.add_argument("--show", action="store_true", help="print only, write nothing")
     arguments = parser.parse_args()
+    is_shown = vars(arguments).pop("show")
     course = Course(
         hours=arguments.hours,
         hour_s=arguments.hour_steps,
@@ -129,7 +131,8 @@ def main() -> None:
     hours, file = measured(course)
     found = asyncio.run(audit(of_file(file, "learning")))
     faults = [f"{each.rule} at {each.sequence}" for each in found.faults]
-    write(arguments, hours, faults)
+    if not is_shown:
+        write(arguments, hours, faults)
     print(table(hours), end="")
     print(f"credit that a rule forbids: {len(faults)} of {found.credits}")
 

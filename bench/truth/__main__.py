@@ -190,12 +190,15 @@ def main() -> None:
     parser.add_argument("--lived-sessions", type=int, default=LIVED)
     parser.add_argument("--steps", type=int, default=STEPS)
     parser.add_argument("--rate", type=float, default=RATE)
+    parser.add_argument("--show", action="store_true", help="print only, write nothing")
     arguments = parser.parse_args()
+    is_shown = vars(arguments).pop("show")
     rows = []
     for pair in PAIRS:
         print(f"{pair.name} …", file=sys.stderr, flush=True)
         rows.append(measure(pair, **vars(arguments)))
-    write(rows, arguments)
+    if not is_shown:
+        write(rows, arguments)
     print(table(rows), end="")
 
 

@@ -1,0 +1,135 @@
+"""Every command of the bench is run at a tiny size, so that none is broken unseen."""
+
+import os
+import subprocess
+import sys
+from collections.abc import Iterator, Mapping
+from pathlib import Path
+
+import pytest
+
+ROOT = Path(__file__).parents[2]
+LIMIT_S = 150.0
+"""At most so long for one run: a command that hangs fails."""
+WHOLE_S = 900.0
+"""All of the bench: about a minute on a machine of its own."""
+
+COMMANDS: Mapping[str, tuple[str, ...]] = {
+    "bench": ("--tiny",),
+    "bench.busy_start": ("--waiting 400 --busy 1",),
+    "bench.cafe": ("--seeds 1 --hours 0.5",),
+    "bench.characters": ("--agents 4 --rates 20 --seconds 1",),
+    "bench.cluster": ("--minutes 0.3 --agents 2",),
+    "bench.cluster_faults": ("--scenario leader_killed --agents 2 --lasts 1",),
+    "bench.disturbances": ("--pairs 1 --seconds 0.5",),
+    "bench.embedders.measure": ("",),
+    "bench.estimates": ("--runs 2 --show",),
+    "bench.executive": ("--events 1000 --answers 200",),
+    "bench.flood": ("--messages 200 --seconds 0.5",),
+    "bench.fuzz": ("mind --count 200", "subjects --count 40", "http --count 40"),
+    "bench.home": ("packs/home/recording/day.echoic",),
+    "bench.idle": (
+        "--agents 20 --seconds 0.5",
+        "--characters --agents 20 --seconds 0.5",
+    ),
+    "bench.kills": ("--count 1",),
+    "bench.learning": ("--hours 1 --hour-steps 60 --show",),
+    "bench.memory": ("--heuristics 100 --events 1200",),
+    "bench.metering": ("",),
+    "bench.mutants": (
+        "projections/folds/clock.py --tests tests/projections/folds/test_clock.py"
+        " --sample 3",
+    ),
+    "bench.mind": ("--events 1000 --runs 1",),
+    "bench.proactive": ("--ticks 60",),
+    "bench.queueing": ("",),
+    "bench.recalling": ("--episodes 4000",),
+    "bench.recorded": ("packs/home/recording/day.echoic --runs 1",),
+    "bench.record_survival": ("{folder}/evening.echoic --steps 20",),
+    "bench.saying": ("--count 1",),
+    "bench.scaling": ("--workers 1 2 --agents 4 --events 600",),
+    "bench.segments": ("--rounds 1 --events 600",),
+    "bench.shape": ("", "--json"),
+    "bench.soak": ("--minutes 0.1",),
+    "bench.starts": ("--events 6000",),
+    "bench.state": ("--events 10000",),
+    "bench.tracing": ("--events 600 --pairs 1",),
+    "bench.truth": ("--sessions 4 --lived-sessions 2 --steps 60 --show",),
+    "bench.village": ("--hours 0.5", "--kills 1"),
+    "bench.village.modes": ("--hours 0.5",),
+    "bench.wording": ("--count 200",),
+    "bench.worker_parts": ("--events 2400",),
+}
+"""The arguments of each run, of each command."""
+
+PARTS: Mapping[str, str] = {
+    "bench.asking_worker": "bench.saying",
+    "bench.bare": "bench",
+    "bench.collectors": "bench.disturbances",
+    "bench.door": "bench.disturbances",
+    "bench.enduring.model": "bench.kills",
+    "bench.enduring.webhook": "bench.kills",
+    "bench.flooding": "bench.flood",
+    "bench.logged": "bench",
+    "bench.rebuilding": "bench",
+    "bench.village.talkative": "bench.village",
+    "bench.worker": "bench",
+}
+"""Processes that a command starts."""
+
+NOT_HERE: Mapping[str, str] = {
+    "bench.image": "needs root and the root folder of a Debian, and a minute or two"
+}
+
+
+def programs() -> Iterator[str]:
+    """The modules of the bench that can be run."""
+    for path in sorted((ROOT / "bench").rglob("*.py")):
+        if '__name__ == "__main__"' in path.read_text():
+            parts = path.relative_to(ROOT).with_suffix("").parts
+            yield ".".join(parts).removesuffix(".__main__")
+
+
+RUNS = [(name, each) for name, runs in COMMANDS.items() for each in runs]
+
+
+def test_every_command_is_run_here() -> None:
+    """One that is added stands in the table, or is a process of one that does."""
+    assert sorted([*COMMANDS, *PARTS, *NOT_HERE]) == list(programs())
+    assert set(PARTS.values()) <= set(COMMANDS)
+
+
+@pytest.mark.services
+@pytest.mark.slow
+@pytest.mark.timeout(WHOLE_S + 30)
+@pytest.mark.parametrize(("name", "arguments"), RUNS)
+def test_a_command_works(name: str, arguments: str, tmp_path: Path) -> None:
+    """It ends in time, by itself, without an error, and leaves the tree as it was."""
+    words = arguments.format(folder=tmp_path).split()
+    before = tracked()
+
+    done = subprocess.run(
+        [sys.executable, "-m", name, *words],
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(tmp_path)},
+        capture_output=True,
+        text=True,
+        check=False,
+        timeout=WHOLE_S if name == "bench" else LIMIT_S,
+    )
+
+    assert done.returncode == 0, done.stderr[-4_000:]
+    assert done.stdout.strip() or list(tmp_path.rglob("*.echoic"))
+    assert tracked() == before
+
+
+def tracked() -> dict[Path, int]:
+    """When each file that a command might write was last written."""
+    folders = (ROOT / "bench", ROOT / "docs")
+    kinds = (".json", ".md", ".svg")
+    return {
+        each: each.stat().st_mtime_ns
+        for folder in folders
+        for each in folder.rglob("*")
+        if each.suffix in kinds
+    }
