@@ -22,7 +22,8 @@ from evaluation.ope.rows import Observation
 from evaluation.ope.settings import EstimationSettings, Limits
 from evaluation.ope.verdicts import Verdict
 
-_STDIN = "-"
+STDIN = "-"
+"""The name of standard input, as a file."""
 # Decisions between two looks at the clock: reading one takes microseconds.
 _TOLD_EVERY = 1000
 
@@ -70,7 +71,7 @@ def observations_of(file: str) -> Iterator[Observation]:
         LineError: a line is of no use; it says which and why.
     """
     with _lines(file) as lines, Progress("decisions read") as progress:
-        rows = jsonl.read(lines, "stdin" if file == _STDIN else file)
+        rows = jsonl.read(lines, "stdin" if file == STDIN else file)
         for count, row in enumerate(rows, 1):
             if count % _TOLD_EVERY == 0:
                 progress(count)
@@ -79,7 +80,7 @@ def observations_of(file: str) -> Iterator[Observation]:
 
 @contextmanager
 def _lines(file: str) -> Iterator[Iterable[bytes]]:
-    if file != _STDIN:
+    if file != STDIN:
         with Path(file).open("rb") as lines:
             yield lines
     # A test's stdin may be text alone.

@@ -1,14 +1,22 @@
 """`echoic replay plan`: how much more to record, and with which exploration."""
 
+import shlex
+from collections.abc import Iterable
 from typing import Annotated
 
 import typer
 
-from echoic.cli.options import Call, Json
-from echoic.cli.replay_estimate import observations_of
+from echoic.cli.options import Call, Jobs
+from echoic.cli.progress import Progress
+from echoic.cli.replay_estimate import STDIN, observations_of
+from echoic.client.comparison import compare_all
+from echoic.client.recordings import is_path, is_recording
+from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError
 from echoic.terminal.output import note
 from echoic.terminal.screen import number, table
+from evaluation.compare.overall import rows_of
+from evaluation.compare.session import Plan as ComparePlan
 from evaluation.ope.planning import (
     DEFAULT_EFFECT,
     UNIFORM_ARMS,
@@ -17,35 +25,43 @@ from evaluation.ope.planning import (
     usual_schemes,
 )
 from evaluation.ope.recorded import Recorded, recorded_from
+from evaluation.ope.rows import Observation
+from schemas.messages.experiments import Variant
 
 # Decisions of a session where nothing is known: as in the bench's worlds of known truth.
 _USUAL_DECISIONS = 40.0
+_NAMED = typer.Argument(metavar="[SESSION|FILE|LOG.jsonl]...")
 _RECORDED = ("sessions", "decisions", "flip_observations")
 _HEADER = ("exploration", "played", "flip observations", "decisions", "sessions")
 
 
 def plan(
-    file: Annotated[str | None, typer.Argument(metavar="[FILE.jsonl]")] = None,
+    call: Call,
+    named: Annotated[list[str] | None, _NAMED] = None,
+    strategy: Annotated[str | None, typer.Option("--strategy", "-s")] = None,
     flip_rate: float | None = None,
     decisions_per_session: float | None = None,
     effect: float = DEFAULT_EFFECT,
     arms: Annotated[int, typer.Option(min=2)] = UNIFORM_ARMS,
-    as_json: Json = False,
+    jobs: Jobs = None,
 ) -> None:
     """Say how many sessions an answer needs, for each way to explore.
 
-    Examples: `echoic replay plan log.jsonl --effect 0.15`, and without a log
+    Examples: `echoic replay plan evening.echoic -s heuristic_first:threshold=0.5`, of
+    anybody's log `echoic replay plan log.jsonl --effect 0.15`, and without a log
     `echoic replay plan --flip-rate 0.3 --decisions-per-session 40`. The numbers give a
     true effect four chances in five to be found at 95 %.
 
     Args:
-        file: A log as for `estimate`.
+        named: Recordings as for `compare`, or a log as for `estimate`.
+        strategy: The challenger, where recordings are named.
         flip_rate: The share of decisions where the two differ.
         decisions_per_session: How many decisions a session holds.
         effect: What one flip gains in outcome, that you wish to find.
         arms: How many arms share a uniform exploration.
     """
-    recorded = None if file is None else recorded_from(observations_of(file))
+    rows = _rows(call, named or [], strategy, jobs)
+    recorded = None if rows is None else recorded_from(rows)
     rate = _flip_rate(recorded, flip_rate)
     length = _length(recorded, decisions_per_session)
     try:
@@ -58,7 +74,7 @@ def plan(
         )
     except ValueError as error:
         raise EchoicError(str(error)) from error
-    if not as_json:
+    if not call.as_json:
         _note(recorded, effect, rate, length)
     fields = {
         "effect": effect,
@@ -68,10 +84,40 @@ def plan(
         "plans": [_fields(each) for each in found],
     }
     header = _HEADER if recorded is None else (*_HEADER, "more to record")
-    rows = [_row(each)[: len(header)] for each in found]
-    Call(as_json=as_json).show(
-        fields, [table((header[0], *map(number, header[1:])), rows)]
+    cells = [_row(each)[: len(header)] for each in found]
+    call.show(fields, [table((header[0], *map(number, header[1:])), cells)])
+
+
+def _rows(
+    call: Call, named: list[str], strategy: str | None, jobs: int | None
+) -> Iterable[Observation] | None:
+    """Return the decisions to plan from; None if no recording and no log is named."""
+    if strategy is not None:
+        return _compared(call, named, strategy, jobs)
+    if not named:
+        return None
+    # What is no file at all may be a session.
+    is_log = named[0] == STDIN or (is_path(named[0]) and not is_recording(named[0]))
+    if not is_log or len(named) > 1:
+        raise EchoicError(
+            f"{', '.join(named)}: of recordings nothing is planned until a challenger is"
+            " named",
+            next_step=f"echoic replay plan {shlex.join(named)} --strategy STRATEGY",
+        )
+    return observations_of(named[0])
+
+
+def _compared(
+    call: Call, named: list[str], strategy: str, jobs: int | None
+) -> list[Observation]:
+    """Return the decisions of recordings, with what a challenger would have done."""
+    asked = ComparePlan(
+        baseline=Variant(),
+        challengers=(Variant(strategy=strategy_of(strategy, "--strategy")),),
     )
+    with Progress("compared", is_silent=call.as_json) as progress:
+        results = compare_all(call.settings, named, asked, progress, jobs)
+    return rows_of(results, asked, challenger=1)
 
 
 def _flip_rate(recorded: Recorded | None, given: float | None) -> float:

@@ -10,7 +10,7 @@ from rich.padding import Padding
 from rich.table import Column, Table
 
 from echoic.terminal.screen import counted, indented, marked, number, table, text, words
-from echoic.terminal.verdicts import GATES, verdict_line
+from echoic.terminal.verdicts import GATES, reason_line, verdict_line
 from evaluation.compare.document import (
     Choice,
     Comparison,
@@ -101,8 +101,9 @@ def _comparison(
             yield marked(GATES[status], f"gates {passed}: {names}")
     yield verdict_line(comparison.verdict, comparison.reasons, comparison.whom)
     yield indented(2, comparison.estimand)
+    gates = comparison.estimate.difference.gates
     for reason in comparison.reasons:
-        yield marked("·", reason.detail, indent=2)
+        yield reason_line(reason, gates, has_code=False)
     if comparison.holm is not None:
         p, adjusted = comparison.holm.p, comparison.holm.adjusted
         yield f"  p = {p:.3g}, adjusted for several challengers {adjusted:.3g}"

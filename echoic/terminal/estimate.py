@@ -8,7 +8,7 @@ from collections.abc import Callable, Iterator
 from rich.console import RenderableType
 
 from echoic.terminal.screen import marked, number, table, text, words
-from echoic.terminal.verdicts import GATES, verdict_line
+from echoic.terminal.verdicts import GATES, reason_line, verdict_line
 from evaluation.ope.results import Estimate, Range
 from evaluation.ope.verdicts import Verdict
 
@@ -33,7 +33,7 @@ def screen(
     yield ""
     yield verdict_line(difference.verdict, difference.reasons, difference.whom.words)
     for reason in difference.reasons:
-        yield marked("·", f"{reason.detail}  ({reason.code})", indent=2)
+        yield reason_line(reason, difference.gates, has_code=True)
     yield ""
     advice, command = _next(difference.verdict)
     yield marked("→", advice)

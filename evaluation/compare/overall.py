@@ -1,6 +1,7 @@
 """All recordings taken together: the parts of a document that no challenger changes."""
 
 from collections import Counter
+from collections.abc import Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import cached_property
 
@@ -14,9 +15,10 @@ from evaluation.compare.document import (
     StrategyPart,
     Stretch,
 )
-from evaluation.compare.rows import BASELINE
-from evaluation.compare.session import Plan, SessionResult
+from evaluation.compare.rows import BASELINE, observations
+from evaluation.compare.session import Plan, SessionResult, in_order
 from evaluation.compare.whole_sessions import beside_a_verdict, played_by
+from evaluation.ope.rows import Observation
 from evaluation.ope.settings import EstimationSettings
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import Outcome
@@ -196,3 +198,12 @@ def _divergence(result: SessionResult) -> DivergencePart | None:
     if found is None:
         return None
     return DivergencePart(session=", ".join(result.recording.sessions), **asdict(found))
+
+
+def rows_of(
+    results: Sequence[SessionResult], plan: Plan, *, challenger: int
+) -> list[Observation]:
+    """Return the estimator's rows of one challenger, counted from 1, over all recordings."""
+    wish = Wish(command="", echoic="", estimation=EstimationSettings())
+    whole = Whole(tuple(in_order(results)), plan, wish)
+    return observations(whole.decisions, challenger, whole.outcomes)

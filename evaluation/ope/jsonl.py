@@ -110,6 +110,13 @@ def _parsed(text: bytes) -> Mapping[str, object]:
             raise ObservationError(
                 f"{found[0].decode()} is no number in JSON: an unknown reward is null"
             ) from error
+        try:
+            text.decode()
+        except UnicodeDecodeError as wrong:
+            # Nothing of it is shown: such bytes may do anything to a terminal.
+            raise ObservationError(
+                f"not text (byte {wrong.start} is no UTF-8): a log is lines of JSON"
+            ) from error
         why = str(error).removesuffix(": line 1 column 1 (char 0)")
         shown = text.strip()[:_SHOWN].decode(errors="replace")
         raise ObservationError(

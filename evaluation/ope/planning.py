@@ -107,6 +107,9 @@ def plan(
         # Starting anew is always possible, and cheaper if what is recorded is too noisy.
         more = ceil(round(min(sessions, added) * _thinned(recorded), 6))
         more = max(more, _until_gates(scheme, recorded))
+    # What is told of no outcome, or no longer flips, has to be recorded all the same.
+    thin = 1.0 if recorded is None else _thinned(recorded)
+    decisions, sessions = (ceil(round(n * thin, 6)) for n in (decisions, sessions))
     return Plan(scheme, flips, decisions, sessions, more)
 
 

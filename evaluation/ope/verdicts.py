@@ -8,6 +8,7 @@ too small to matter does not matter, however certain its sign.
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import Literal, TypeAlias
 
 from evaluation.ope.carryover import Later
 from evaluation.ope.gates import Gate
@@ -124,6 +125,23 @@ def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, 
     ]
     reasons = [reason, *gates] if reason is not None else gates
     return verdict, (*reasons, *evidence.notes)
+
+
+MET = OVERLAP | {"outcome_coverage", "censored"}
+"""Gates whose caution says that the limit is met, though not by far."""
+
+Standing: TypeAlias = Literal["refuses", "met", "caution", "note"]
+"""What a reason is: a limit not met, one that is, a caution, or no limit at all."""
+
+
+def standing(reason: Reason, gates: Iterable[Gate]) -> Standing:
+    """Return whether a reason tells of a limit, and whether that is met."""
+    for gate in gates:
+        if reason == Reason(CODES.get(gate.name, gate.name), gate.detail):
+            if gate.status in ("refused", "invalid"):
+                return "refuses"
+            return "met" if gate.name in MET else "caution"
+    return "note"
 
 
 def of_what(verdict: str) -> str:

@@ -12,7 +12,7 @@ from typing import Any, Literal
 
 from echoic.web.environment import brief
 from evaluation.compare.document import DivergencePart, Fact, Headline
-from evaluation.ope.verdicts import Reason, is_opposed, of_what
+from evaluation.ope.verdicts import Reason, is_opposed, of_what, standing
 
 UNKNOWN = "\N{EN DASH}"
 
@@ -242,7 +242,7 @@ def _plain(size: float) -> str:
 FILTERS: dict[str, Callable[..., Any]] = {
     each.__name__: each
     for each in (
-        verdict_sign, of_what, is_opposed, gate_sign, label, capitalised, gate_name,
+        verdict_sign, of_what, is_opposed, standing, gate_sign, label, capitalised, gate_name,
         class_name, short_id, number, signed, interval, percent, counted, moment, notes,
         around_difference, asdict,
     )

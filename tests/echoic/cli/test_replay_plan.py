@@ -6,8 +6,10 @@ from pathlib import Path
 import numpy as np
 import pytest
 
-from tests.echoic.cli.conftest import Program
+from tests.echoic.cli.conftest import SURVIVAL, Program
 from tests.evaluation.simulators import companion
+
+EXPLORED = str(SURVIVAL / "recording" / "explored.echoic")
 
 
 @pytest.fixture(scope="module")
@@ -104,3 +106,40 @@ def test_nothing_to_find_out(echoic: Program) -> None:
 
     assert ran.code == 2
     assert "never differ" in ran.err
+
+
+def test_plans_from_recordings(echoic: Program) -> None:
+    """Their flips are those of the challenger that is named, as `compare` counts them."""
+    asked = ("replay", "plan", EXPLORED, "-s", "heuristic_first:threshold=0.5")
+    ran = echoic.here(*asked)
+
+    assert ran.code == 0, ran.err
+    assert "recorded: 1 sessions, 166 decisions, 4 flip observations" in ran.err
+    assert "more to record" in ran.out.splitlines()[0]
+
+
+@pytest.mark.parametrize("names", [(EXPLORED,), ("evening",), ("s1", EXPLORED)])
+def test_recordings_want_a_challenger(echoic: Program, names: tuple[str, ...]) -> None:
+    """The message says how, and shows nothing of the file."""
+    ran = echoic.here("replay", "plan", *names)
+
+    assert (ran.code, ran.out) == (2, "")
+    assert "nothing is planned until a challenger is named" in " ".join(ran.err.split())
+    assert "--strategy STRATEGY" in " ".join(ran.err.split())
+
+
+def test_a_recording_is_known_by_what_it_begins_with(
+    echoic: Program, tmp_path: Path
+) -> None:
+    """Whatever it is called; other bytes are no log either, and are not shown."""
+    renamed, binary = tmp_path / "evening.log", tmp_path / "noise.jsonl"
+    renamed.write_bytes(Path(EXPLORED).read_bytes())
+    binary.write_bytes(b"\x1b]0;\xffnoise\n")
+
+    assert "a challenger" in echoic.here("replay", "plan", str(renamed)).err
+    for command in ("plan", "estimate"):
+        ran = echoic.here("replay", command, str(binary))
+        assert ran.code == 2
+        assert "not text (byte 4 is no UTF-8)" in ran.err
+        assert "noise\n" not in ran.err
+        assert "\x1b" not in ran.err

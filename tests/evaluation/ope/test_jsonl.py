@@ -139,7 +139,7 @@ def test_says_what_is_wrong_and_where(change, why):
         (b'{"reward": -Infinity}', "Infinity is no number in JSON"),
         (b'{"p": 1e999}', "not JSON"),
         (b'{"arm": "a", ', "not JSON"),
-        (b"\xff\xfe", "not JSON"),
+        (b"\xff\xfe", "not text"),
         (b"[1]", "one JSON object .* not a list"),
         (b"7", "one JSON object .* not a number"),
     ],

@@ -6,7 +6,15 @@ import pytest
 
 from evaluation.ope.gates import Gate
 from evaluation.ope.intervals import Interval
-from evaluation.ope.verdicts import CODES, OVERLAP, Evidence, conclude, hangs_on
+from evaluation.ope.verdicts import (
+    CODES,
+    OVERLAP,
+    Evidence,
+    Reason,
+    conclude,
+    hangs_on,
+    standing,
+)
 
 ROPE = 0.02
 
@@ -157,3 +165,27 @@ def test_only_what_outlasts_any_interval_is_called_undecidable(
 ):
     """A gain that exceeds what is never played wants a narrower interval, no more."""
     assert hangs_on(difference, share, ROPE) is expected
+
+
+@pytest.mark.parametrize(
+    ("name", "status", "expected"),
+    [
+        ("outcome_coverage", "caution", "met"),
+        ("outcome_coverage", "refused", "refuses"),
+        ("unsupported_mass", "caution", "met"),
+        ("flip_observations", "caution", "met"),
+        ("flip_observations", "refused", "refuses"),
+        ("carry_over", "caution", "caution"),
+        ("cassette", "caution", "caution"),
+        ("propensity_target", "invalid", "refuses"),
+    ],
+)
+def test_a_limit_that_is_met_is_told_from_one_that_refuses(name, status, expected):
+    """What reads alike, "109 of 166 known (need 50%)", is marked by how it came out."""
+    found = gate(name, status)
+    evidence = Evidence([found], True, 100, around(0.03, 0.1), (-0.5, 0.5))
+    _, reasons = conclude(evidence, ROPE)
+    kinds = {standing(each, [found]) for each in reasons if each.detail == found.detail}
+
+    assert kinds == {expected}
+    assert standing(Reason("interval_above_zero", "lies above 0"), [found]) == "note"
