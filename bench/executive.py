@@ -18,6 +18,7 @@ from echoic.config.load import defaults, mind_settings
 from echoic.embedders import embedder
 from echoic.run.process import prepare
 from handlers.worker.loop import INPUTS_AT_ONCE
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import MatchLimits, MindSettings
 
 EVENTS = 6_144
@@ -32,7 +33,8 @@ async def measured(
     told = [event.wire for event in world.events(events)]
     on = _settings()
     lives = [
-        Life(each, STEP_NS) for each in (on.model_copy(update={"executive": None}), on)
+        Life(each, STEP_NS)
+        for each in (on.model_copy(update={"executive": ExecutiveSettings()}), on)
     ]
     for each in lives:
         await each.begin()

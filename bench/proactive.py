@@ -27,7 +27,7 @@ from schemas.messages.results import ClockTicked
 from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.record import Record, Wire, nanoseconds
-from schemas.values.settings import EDITION, CodeDigests
+from schemas.values.settings import CodeDigests
 from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
 
 TICKS = 2_000
@@ -41,7 +41,7 @@ def measured(ticks: int = TICKS) -> dict[str, float]:
     known = _Known()
     known.tell(
         MindStarted(
-            settings=settings_for("p", edition=EDITION, executive=PROACTIVE),
+            settings=settings_for("p", executive=PROACTIVE),
             digests=CodeDigests(version="bench", embedder="none"),
         ),
         SHARED_AGENT,

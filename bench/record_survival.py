@@ -2,19 +2,14 @@
 
 It runs a whole instance over a throw-away folder, plays Crafter in lockstep with it (one
 step is one second of the session's clock), gives the thumbs of a scripted person, and
-exports the session. Two of those that are shipped come from
+exports the session. The two that are shipped come from
 
     python -m bench.record_survival packs/survival/recording/evening.echoic
     python -m bench.record_survival packs/survival/recording/explored.echoic \\
         --seed 21 --title "An evening of trying things" --explore STRATEGY --rate 0.4 \\
         --model openai/smollm2 --api-base http://127.0.0.1:8399/v1
 
-where the model is SmolLM2-135M on a server of one's own. Both are of the first edition of
-the rules, and stay as they are; of the second is
-
-    python -m bench.record_survival packs/survival/recording/second-edition.echoic \\
-        --seed 33 --title "An evening under the second edition" \\
-        --explore heuristic_first:threshold=0.5 --rate 0.3
+where the model is SmolLM2-135M on a server of one's own.
 """
 
 import argparse

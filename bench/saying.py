@@ -177,7 +177,7 @@ def _settings(*, has_model: bool) -> MindStarted:
     begun = started("openai/double" if has_model else None)
     executive = ExecutiveSettings(stream=has_model, speech=not has_model)
     settings = begun.settings.model_copy(
-        update={"executive": executive, "edition": 2, "relevance": 0.0}
+        update={"executive": executive, "relevance": 0.0}
     )
     return begun.model_copy(update={"settings": settings})
 

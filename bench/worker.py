@@ -158,7 +158,7 @@ def started(
             limits=limits,
             embedder=made_by.name,
             model=ModelSettings(name=model) if model else None,
-            executive=executive,
+            executive=executive or ExecutiveSettings(),
             # The defaults of an instance: 200 events a second, 2,000 in a burst.
             intake=IntakeSettings(rate=200, burst=2_000) if is_limited else None,
         ),

@@ -2,8 +2,8 @@
 
 A FILE is a recorded session; without one the shipped recording and three days that nobody
 looked at while the pack was written. `--record FILE --seeds N` plays a day into a file.
-`--before` plays without the executive, as the recording was made. `--write` puts the tables
-into `docs/evaluation.md`: of the recording and the seeds, before and now.
+`--before` plays with the parts of the executive off, as the recording was made. `--write`
+puts the tables into `docs/evaluation.md`: of the recording and the seeds, before and now.
 """
 
 import argparse

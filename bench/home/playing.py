@@ -33,7 +33,7 @@ MIDNIGHT = datetime(2026, 11, 20, tzinfo=UTC)
 def settings_of(seed: int, *, executive: bool = True) -> MindSettings:
     """Return the settings as they are shipped, with the fixed model and no rate limit.
 
-    Without the executive the mind speaks as it did before there was one, without a model.
+    Without the executive each of its parts is off, and there is no model.
     """
     made = mind_settings(defaults(), match_limits()).model_dump()
     changes: dict[str, object] = {"seed": f"home-{seed}", "intake": None}
@@ -41,7 +41,7 @@ def settings_of(seed: int, *, executive: bool = True) -> MindSettings:
     return MindSettings.model_validate({**made, **changes})
 
 
-_BEFORE = {"executive": None}
+_BEFORE: dict[str, object] = {"executive": {}}
 
 
 def played(seed: int, settings: MindSettings) -> SessionFile:

@@ -28,7 +28,7 @@ from schemas.messages.sensing import Sensed
 from schemas.values.ids import draw
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
-from schemas.values.settings import EDITION, MindSettings
+from schemas.values.settings import MindSettings
 from streams.session_files.file import SessionFile
 
 MODEL = "scripted"
@@ -60,7 +60,6 @@ class Course:
         # The mind is seeded by the course, so that its draws differ between seeds.
         return settings_for(
             f"learning-{self.seed}",
-            edition=EDITION,
             novelty_half_life=20.0,
             silence=self.silence if self.learns else 0.0,
             model=ModelSettings(name=MODEL),

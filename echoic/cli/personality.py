@@ -19,7 +19,6 @@ from echoic.errors import EchoicError
 from echoic.packs.personalities import shipped
 from echoic.packs.skills import shipped as styles
 from echoic.terminal import personality as screens
-from echoic.terminal.output import note
 from evaluation.learning.one_voice import VoiceCheck, check
 from projections.folds.executive import templates
 from replay.recording.outcomes import OutcomeSettings
@@ -151,8 +150,6 @@ def _character(call: Call, person: str | None = None) -> Character:
     async def run(connection: Connection) -> Character:
         known = await known_at(connection)
         packs = await packs_of(connection.log, known)
-        if known.shared.settings is not None and not known.shared.settings.executive:
-            note("this log is older than personalities: they begin with the next start")
         return character(known, packs, now_of(known.agent), person)
 
     return on_instance(call, run)

@@ -9,7 +9,7 @@ from rich.console import RenderableType
 
 from echoic.cli.options import Call, InstanceCall, Json, new_app
 from echoic.config.load import Settings
-from echoic.config.strategies import UNDER_NEW_RULES, strategy_of
+from echoic.config.strategies import strategy_of
 from echoic.terminal.screen import table, words
 from handlers.mind.strategies.heuristic_first import Trusting
 from handlers.mind.strategies.plugin import Own
@@ -19,7 +19,7 @@ from handlers.mind.strategies.registry import (
     from_settings,
 )
 from schemas.ports.decision_context import Strategy
-from schemas.values.settings import MindSettings
+from schemas.values.settings import UNSTARTED, MindSettings
 from schemas.values.settings_by_name import SHORT_NAMES
 
 app = new_app("strategy", "The ways to decide: list, show.")
@@ -67,7 +67,7 @@ def show(call: InstanceCall, strategy: str) -> None:
 
 def _settings(settings: Settings) -> MindSettings:
     """Return what settings say of strategies."""
-    return UNDER_NEW_RULES.model_copy(
+    return UNSTARTED.model_copy(
         update={
             "threshold": settings["threshold"],
             "max_candidates": settings["model.candidates"],

@@ -94,7 +94,7 @@ def told(held: Sequence[Peace], hours: str | None) -> str:
 def quiet_hours(settings: MindSettings) -> str | None:
     """Return the hours that are quiet now, with their zone; None if now is none of them."""
     executive = settings.executive
-    if executive is None or not executive.quiet_hours:
+    if not executive.quiet_hours:
         return None
     here = timezones.local(datetime.now(UTC), executive.timezone)
     if not timezones.is_within(executive.quiet_hours, here):

@@ -167,7 +167,7 @@ def all_templates(
 
 def _settings(known: AgentSnapshot) -> ExecutiveSettings:
     settings = known.shared.settings or UNSTARTED
-    return settings.executive or ExecutiveSettings()
+    return settings.executive
 
 
 def _cause(each: Cause) -> dict[str, object]:

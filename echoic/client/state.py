@@ -261,13 +261,9 @@ def proposal_fields(proposal: Proposal) -> dict[str, object]:
     }
 
 
-def personality_fields(
-    known: AgentState, settings: MindSettings
-) -> dict[str, object] | None:
+def personality_fields(known: AgentState, settings: MindSettings) -> dict[str, object]:
     """Return what moves the traits; `echoic personality show` has the traits themselves."""
     executive = settings.executive
-    if executive is None:
-        return None
     own, active = known.executive.personality, known.executive.context
     now = known.now
     mood = now and mood_at(own.mood, now, executive.mood_half_life_s)

@@ -19,7 +19,7 @@ from echoic.config.options import OPTIONS, OWN, Content, Silent
 from echoic.config.sources import Source
 from schemas.values.learning_settings import SEED_LEARNING
 from schemas.values.setting import recorded
-from schemas.values.settings import EDITION, MatchLimits, MindSettings
+from schemas.values.settings import MatchLimits, MindSettings
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -146,7 +146,6 @@ def mind_settings(settings: Settings, limits: MatchLimits) -> MindSettings:
     return MindSettings.model_validate(
         fields
         | {
-            "edition": EDITION,
             "strategy": strategy_of(settings["strategy"], settings.origins["strategy"]),
             "silence": settings["learning.silence_asks"] if is_learnt else 0.0,
             "limits": limits,

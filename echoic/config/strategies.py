@@ -19,20 +19,13 @@ from handlers.mind.strategies.registry import (
     create_decision_strategy,
 )
 from schemas.ports.faults import MissingStrategyError
-from schemas.values.settings import (
-    EDITION,
-    UNSTARTED,
-    ExplorationSettings,
-    StrategySpec,
-)
+from schemas.values.settings import UNSTARTED, ExplorationSettings, StrategySpec
 from schemas.values.settings_by_name import SHORT_NAMES
 
 if TYPE_CHECKING:
     from echoic.config.load import Settings
 
 NEXT_STEP = "echoic strategy list"
-UNDER_NEW_RULES = UNSTARTED.model_copy(update={"edition": EDITION})
-"""Settings to check a strategy with: those of a new instance, under the newest edition."""
 LIST_IT = 'in echoic.toml: strategies.modules = ["module"]'
 _FILES = (".yaml", ".yml")
 _KEYS = ("strategy", "parameters")
@@ -55,7 +48,7 @@ def strategy_of(text: str, place: str = "") -> StrategySpec:
     prefix = f"{place}: " if place else ""
     try:
         spec = _with_prompts(texts.parse(text), Path())
-        create_decision_strategy(spec, UNDER_NEW_RULES)
+        create_decision_strategy(spec, UNSTARTED)
     except (texts.StrategyTextError, UnknownStrategyError, PromptFileError) as error:
         raise StrategyError(f"{prefix}{error}", next_step=NEXT_STEP) from error
     except MissingStrategyError as error:
@@ -103,7 +96,7 @@ def _of_file(file: Path) -> StrategySpec:
     try:
         # The file may be another's, as a pack may: it names prompts beside it alone.
         spec = _with_prompts(spec, file.parent, only_within=True)
-        create_decision_strategy(spec, UNDER_NEW_RULES)
+        create_decision_strategy(spec, UNSTARTED)
     except PromptFileError as error:
         raise _wrong(source, ("parameters", error.name), str(error)) from error
     except UnknownStrategyError as error:

@@ -111,12 +111,10 @@ class Termed:
 
 @dataclass(frozen=True, slots=True)
 class Ruled:
-    """Other learning settings came into force."""
+    """Other learning settings came into force; earlier evidence is recounted by them."""
 
     sequence: int
     learning: LearningSettings
-    is_recounted: bool
-    """Whether earlier evidence is recounted, as when a proposal is applied."""
 
 
 Fact: TypeAlias = (

@@ -35,7 +35,6 @@ from schemas.messages.learning import (
 from schemas.state.agent import STRANGER
 from schemas.state.evidence import Belief, belief_key
 from schemas.values.settings import LearningSettings
-from schemas.values.subjects import SHARED_AGENT
 
 _READ = frozenset(
     message.token
@@ -212,14 +211,11 @@ class EvidenceReader:
         return facts.Judged(sequence, key, declared, weighed)
 
     def _vote(self, group: RecordedGroup, vote: FeedbackApplied) -> None:
-        was, fact, earlier = self._believing.believed, None, None
+        was, fact = self._believing.believed, None
         given = group.input.message
         key, declared = self._about(vote.heuristic_id or "", vote.content_hash or "")
-        # Since edition 2 a changed vote replaces the earlier one
-        # wherever that is held (ADR 0016).
-        is_kept = self._in_force.settings.edition >= 2
-        if is_kept:
-            earlier = self._voting.before(vote, given, was.get(key))
+        # A changed vote replaces the earlier one wherever that is held (ADR 0016).
+        earlier = self._voting.before(vote, given, was.get(key))
         if vote.heuristic_id is not None and vote.content_hash is not None:
             fact = self._voting.judged(
                 group.sequence,
@@ -233,7 +229,7 @@ class EvidenceReader:
             self._learn(group, fact)
             # An edit that kept the trust took the earlier vote along;
             # it is replaced there as well.
-            for other in self._carried(key, vote) if is_kept else ():
+            for other in self._carried(key, vote):
                 self._learn(group, replace(fact, key=other))
         self._voting.take(fact, vote, was, self._believing.believed, earlier)
 
@@ -272,13 +268,7 @@ class EvidenceReader:
         self._in_force = group.after
         self._carry(group)
         if self._learning != learning:
-            # In edition 1 shared settings do not apply to evidence counted before them.
-            is_own = group.input.agent != SHARED_AGENT
-            is_recounted = is_own or self._in_force.settings.edition >= 2
-            ruled = facts.Ruled(
-                group.sequence, self._learning, is_recounted=is_recounted
-            )
-            self._learn(group, ruled)
+            self._learn(group, facts.Ruled(group.sequence, self._learning))
         self._redeclare(group)
         self._revive(group)
         self._put_in_force(group.after, group.sequence)
@@ -298,7 +288,7 @@ class EvidenceReader:
     def _redeclare(self, group: RecordedGroup) -> None:
         """Learn that a heuristic taught again counts from its new declared confidence."""
         message, in_force = group.input.message, group.after
-        if not isinstance(message, HeuristicSeeded) or in_force.settings.edition < 2:
+        if not isinstance(message, HeuristicSeeded):
             return
         taught = in_force.agent.taught(message.heuristic_id)
         if taught is not None:

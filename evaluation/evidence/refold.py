@@ -136,8 +136,7 @@ class BeliefFold:
     def _rule(self, fact: facts.Ruled) -> None:
         before = self.learning
         self.learning = learning_with(fact.learning, self._changes)
-        if fact.is_recounted:
-            self.believed = self._recounted(self.believed, before)
+        self.believed = self._recounted(self.believed, before)
 
     def _judging(self, key: str) -> LearningSettings:
         """Return the learning settings that apply to a heuristic, under its terms."""

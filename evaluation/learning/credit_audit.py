@@ -285,7 +285,7 @@ def _is_of_sleep(group: RecordedGroup, endorsed: Endorsed) -> bool:
 
 
 def _takes_back(group: RecordedGroup, event: Sensed) -> bool:
-    words = word_patterns.words_of(event, group.before.settings.edition)
+    words = word_patterns.words_of(event)
     is_said = word_patterns.any_occurs(outcomes.WORDS, words)
     return is_said or outcomes.UNDOES in event.fields
 
@@ -294,7 +294,7 @@ def _occurs(
     group: RecordedGroup, event: Sensed, seen: OutcomeObserved, deed: Deed | None
 ) -> bool:
     """Tell whether the event has the pattern's words and no contradicting entities."""
-    words = word_patterns.words_of(event, group.before.settings.edition)
+    words = word_patterns.words_of(event)
     if seen.pattern is None or not word_patterns.occurs(seen.pattern, words):
         return False
     # Decisions from before the recording are known without their entities: no fault is

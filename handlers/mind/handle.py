@@ -113,11 +113,11 @@ def handle(
     claimed = grants.claimed(agent.executive, input_.message)
     input_ = grants.believed(agent.executive, input_)
     refused = intake.refusal(agent, input_, settings)
-    refused = refused or intake.too_much(input_, settings.edition)
+    refused = refused or intake.too_much(input_)
     if isinstance(refused, Quarantined):
         return Outputs(agent.now or input_.at, (refused,), agent)
     try:
-        at_input, now = agent_fold.begin(agent, input_, state.shared.settings)
+        at_input, now = agent_fold.begin(agent, input_)
     except clock.ClockFaultError as fault:
         # The clock's fold refuses an implausible time; the state stays as before the input.
         # An event that was seen before is a repeat, and naturally late.
@@ -341,17 +341,10 @@ def _take(turn: TurnContext, result: Result) -> None:
 
 
 def _learn(turn: TurnContext, given: FeedbackGiven) -> None:
-    executive = turn.settings.executive
-    learnt = feedback.credit_of_vote(
-        turn.state,
-        turn.packs,
-        given,
-        turn.settings.edition,
-        shares=executive is not None and executive.shares_votes,
-    )
+    shares = turn.settings.executive.shares_votes
+    learnt = feedback.credit_of_vote(turn.state, turn.packs, given, shares=shares)
     if isinstance(learnt, FeedbackApplied):
-        shares = feedback.passed_on(turn.state, learnt)
-        for each in (learnt, *shares):
+        for each in (learnt, *feedback.passed_on(turn.state, learnt)):
             turn.credit(each)
         silence.judged(turn, given, learnt)
         soured.by_vote(turn, learnt)

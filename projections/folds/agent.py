@@ -78,28 +78,23 @@ from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state.agent import AgentState
-from schemas.values.settings import UNSTARTED, MindSettings
 
 
-def begin(
-    state: AgentState, input_: Input, settings: MindSettings | None
-) -> tuple[AgentState, datetime]:
+def begin(state: AgentState, input_: Input) -> tuple[AgentState, datetime]:
     """Return the state in the session of an input and at its time, and that time.
 
     Raises:
         clock.ClockFaultError: the session's clock cannot take the input's time.
     """
-    edition = (settings or UNSTARTED).edition
     last = state
     # The order matters: a lapsed session takes its clock along, and a new one begins at
     # the time that the clock in force gives.
     state = sessions.before(state, input_)
-    now = clock.agent_time(state, input_, edition)
-    has_clocks = edition >= clock.CLOCKS_EDITION
-    if has_clocks and clock.has_changed(last, state, input_, now):
+    now = clock.agent_time(state, input_)
+    if clock.has_changed(last, state, input_, now):
         moved = timers.carried(state, input_.at, now)
         state = reminders.carried(state, moved, clock.name(state, input_))
-    state = clock.advance(state, now, input_, edition)
+    state = clock.advance(state, now, input_)
     return sessions.opened(state, input_, now), now
 
 
@@ -156,8 +151,7 @@ def _controlled(state: AgentState, context: FoldContext) -> AgentState:
         case HeuristicSeeded(heuristic_id=id_) as message:
             state = _applied(state, context, message)
             taught = state.taught(id_)
-            # The first edition kept the old prior when a heuristic was taught again.
-            if taught is None or context.settings.edition < 2:
+            if taught is None:
                 return state
             return controls.redeclared(state, context.packs, context.learning, taught)
         case message:
@@ -303,8 +297,7 @@ def _decided(
     state = replace(
         state, decisions=decisions, sources=sources, habits=habits, occasions=occasions
     )
-    if context.settings.executive is not None:
-        state = remembering.decided(state, context, id_, message, event)
+    state = remembering.decided(state, context, id_, message, event)
     how = context.settings.sleep
     if not how.events:
         return state
@@ -330,8 +323,7 @@ def _completed(
     if state.moments:
         words = context.aids.of(message.text)
         state = reflection.completed(state, message, words)
-    if context.settings.executive is not None:
-        state = remembering.completed(state, context, message)
+    state = remembering.completed(state, context, message)
     state = waiting.without(state, message.decision_id)
     state = fires.completed(state, message)
     return fires.batched(state, message) if context.shares_votes else state

@@ -44,8 +44,8 @@ def asked(
 
 
 def event_vector(context: FoldContext) -> Vector:
-    """Return the event's vector; empty in the first edition, which kept none."""
-    return (context.aids.vector or b"") if context.settings.edition >= 2 else b""
+    """Return the event's vector; empty if none was made."""
+    return context.aids.vector or b""
 
 
 def _for_answer(
@@ -54,7 +54,7 @@ def _for_answer(
     event, trigger, lesson, whose = context.input.message, None, None, None
     if isinstance(event, Sensed):
         lesson = _lesson(context, event)
-        whose = event if context.settings.executive is not None else None
+        whose = event
     if message.rival is not None and isinstance(event, Sensed):
         trigger = fires.trigger(context, event)
     state = pending_answers.for_answer(

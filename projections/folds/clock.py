@@ -22,9 +22,6 @@ AHEAD_LIMIT = timedelta(hours=24)
 BEHIND_LIMIT = timedelta(hours=1)
 """From how far behind the agent's time the broker's is believed to be set back."""
 
-CLOCKS_EDITION = 2
-"""The first edition of the rules in which deadlines belong to a clock (ADR 0014)."""
-
 BROKER = ""
 """The name of the broker's clock; a session's own clock has the session's id."""
 
@@ -33,22 +30,16 @@ class ClockFaultError(Exception):
     """An event's time is too far before or ahead of the session's."""
 
 
-def agent_time(state: AgentState, input_: Input, edition: int) -> datetime:
+def agent_time(state: AgentState, input_: Input) -> datetime:
     """Return the agent's now at this input.
 
     Raises:
         ClockFaultError: an event clock would step back, or far ahead.
     """
-    if edition >= CLOCKS_EDITION:
-        told = name(state, input_)
-        if told == BROKER:
-            return _broker_time(state, input_)
-        return _event_time(state, input_, is_set=told_by(state) == told)
-    if state.session is None or state.session.clock == "broker":
-        return max(state.now, input_.at) if state.now else input_.at
-    if isinstance(input_.message, SessionStarted | SessionEnded):
-        return input_.at
-    return _event_time(state, input_, is_set=state.session.clock_set)
+    told = name(state, input_)
+    if told == BROKER:
+        return _broker_time(state, input_)
+    return _event_time(state, input_, is_set=told_by(state) == told)
 
 
 def name(state: AgentState, input_: Input) -> str:
@@ -64,12 +55,7 @@ def name(state: AgentState, input_: Input) -> str:
 
 def told_by(state: AgentState) -> str:
     """Return the name of the clock in force at the agent's last input."""
-    # A state of the first edition does not name its clock; the session implies it.
-    if state.clock is not None:
-        return state.clock
-    session = state.session
-    is_set = session is not None and session.clock == "event" and session.clock_set
-    return session.id if session is not None and is_set else BROKER
+    return state.clock or BROKER
 
 
 def has_changed(
@@ -81,16 +67,12 @@ def has_changed(
     return told_by(last) != name(state, input_) or now < last.now
 
 
-def advance(
-    state: AgentState, now: datetime, input_: Input, edition: int
-) -> AgentState:
+def advance(state: AgentState, now: datetime, input_: Input) -> AgentState:
     """Return the state at `now`; a sensor's time sets an event clock."""
     session = state.session
     if session is not None:
         is_set = session.clock_set or _occurred_at(input_) is not None
         session = replace(session, last_at=now, clock_set=is_set)
-    if edition < CLOCKS_EDITION:
-        return replace(state, now=now, session=session)
     told = name(state, input_)
     # A tick comes to end a session whose time stands still, and must not prolong it.
     is_tick = told != BROKER and isinstance(input_.message, ClockTicked)

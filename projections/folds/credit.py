@@ -85,9 +85,7 @@ def voted(
     heard, was = context.input.message, state
     about = heard if isinstance(heard, FeedbackGiven) else None
     earlier = vote_targets.earlier(state, about, message)
-    # The first edition remembered no votes with decisions; its logs fold as they did.
-    is_kept = context.settings.edition >= 2
-    before = vote_targets.before(state, about, message) if is_kept else None
+    before = vote_targets.before(state, about, message)
     if message.heuristic_id is not None and message.content_hash is not None:
         given = vote_targets.given(
             message,
@@ -96,7 +94,7 @@ def voted(
             is_told=vote_targets.counts_already(state, about, message),
         )
         # A vote that an edit copied to another content is replaced there as well.
-        keys = vote_targets.carried(state, message) if is_kept else ()
+        keys = vote_targets.carried(state, message)
         learning = context.judging(state, message.heuristic_id)
         for content_hash in (message.content_hash, *keys):
             held = context.raw_belief(state, message.heuristic_id, content_hash)
@@ -111,7 +109,7 @@ def voted(
     state = vote_targets.rated(state, message, before)
     if message.decision_id is None:
         return state
-    state = vote_targets.noted(was, state, message, earlier, is_kept=is_kept)
+    state = vote_targets.noted(was, state, message, earlier, is_kept=True)
     state = formation.voted(state, message)
     pace = context.settings.rapport
     return vote_targets.felt(state, message, context.now, before, pace)

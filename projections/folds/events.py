@@ -26,9 +26,6 @@ from schemas.values.vectors import Vector
 # The time constant of recovery from habituation, in seconds, by a pack's setting.
 _TAU_S = {"game": 60.0, "work": 180.0, "home": 300.0, "other": 120.0}
 
-BOUNDED_SINCE = 2
-"""The first edition of the rules in which a habit keeps no more than `NAMED_LIMIT`."""
-
 NAMED_LIMIT = 200
 """How many characters of fields' values a habit keeps; longer ones are hashed."""
 
@@ -94,18 +91,14 @@ def appearance(
     event: Sensed,
     vector: Vector | None,
     duplicate: float,
-    *,
-    is_bounded: bool = False,
 ) -> Appearance:
     """Return the appearance of an event, given the packs in force.
 
-    `duplicate` is the least cosine similarity of like events; with `is_bounded` long
-    values of named fields are hashed.
+    `duplicate` is the least cosine similarity of like events.
     """
     domain = domain_of(packs, event)
     sort = sort_of(event)
-    named = named_values(domain, state.shelves.get(domain.name), event)
-    named = bounded_names(named) if is_bounded else named
+    named = bounded_names(named_values(domain, state.shelves.get(domain.name), event))
     known = state.habits.get(sort, ())
     index = None
     if vector is not None and known:

@@ -28,7 +28,6 @@ from schemas.state.agent import (
 from schemas.state.evidence import Belief, belief_key
 from schemas.values.bounded_map import Bounded
 from schemas.values.reasons import Outcome
-from schemas.values.settings import EDITION
 
 
 def decided(
@@ -100,9 +99,7 @@ def ask_is(state: AgentState, ask_id: str, status: AskStatus) -> AgentState:
     return replace(state, asks=state.asks.set(ask_id, status))
 
 
-def armed(
-    pack: CompiledPack, event: Sensed, now: datetime, edition: int = EDITION
-) -> tuple[Expectation, ...]:
+def armed(pack: CompiledPack, event: Sensed, now: datetime) -> tuple[Expectation, ...]:
     """Return an expectation for each outcome pattern that `event` triggers.
 
     Success and failure alike; each is due its own timeout after `now`.
@@ -110,7 +107,7 @@ def armed(
     known = pack.pack.executive.outcome_patterns
     if not known:
         return ()
-    said = word_patterns.words_of(event, edition)
+    said = word_patterns.words_of(event)
     return tuple(
         Expectation(
             pattern=known[index].outcome_pattern,
@@ -126,8 +123,7 @@ def trigger(context: FoldContext, event: Sensed) -> Trigger:
     domain = context.appearance.domain
     expected: tuple[Expectation, ...] = ()
     if domain.pack:
-        edition = context.settings.edition
-        expected = armed(domain.pack, event, context.now, edition)
+        expected = armed(domain.pack, event, context.now)
     return Trigger(
         at=context.now,
         domain=domain.name,

@@ -43,30 +43,23 @@ class FoldContext:
     @property
     def remembers(self) -> bool:
         """Whether conversations and like events are remembered, for prompts."""
-        executive = self.settings.executive
-        return executive is not None and executive.prompt_tokens > 0
+        return self.settings.executive.prompt_tokens > 0
 
     @property
     def shares_votes(self) -> bool:
         """Whether a vote on answers that were said as one counts by shares."""
-        executive = self.settings.executive
-        return executive is not None and executive.shares_votes
+        return self.settings.executive.shares_votes
 
     @property
     def tells_events(self) -> bool:
         """Whether the latest events are remembered in words, for prompts."""
-        executive = self.settings.executive
-        return executive is not None and executive.recent_events
+        return self.settings.executive.recent_events
 
     @property
     def tells_silences(self) -> bool:
         """Whether it is remembered what was not said: only if there are words to ask why."""
-        executive = self.settings.executive
-        return (
-            executive is not None
-            and self.remembers
-            and any("why_silent" in each.patterns for each in executive.phrases)
-        )
+        phrases = self.settings.executive.phrases
+        return self.remembers and any("why_silent" in each.patterns for each in phrases)
 
     def judging(self, state: AgentState, heuristic_id: str) -> LearningSettings:
         """Return the learning settings of a heuristic, by its terms in `state`."""
@@ -110,6 +103,5 @@ class FoldContext:
                 event,
                 self.aids.vector,
                 self.settings.limits.duplicate,
-                is_bounded=self.settings.edition >= events.BOUNDED_SINCE,
             )
         return self._appearance

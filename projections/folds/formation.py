@@ -16,7 +16,6 @@ from schemas.messages.learning import FeedbackApplied
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState, Timer
 from schemas.state.lessons import Forming, Lesson, Reinforced
-from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
 
 
@@ -47,13 +46,8 @@ def completed(state: AgentState, message: Completed) -> AgentState:
     return replace(state, lessons=state.lessons.set(message.decision_id, learnt))
 
 
-def known(state: AgentState, decision_id: str, settings: MindSettings) -> Lesson | None:
+def known(state: AgentState, decision_id: str) -> Lesson | None:
     """Return the lesson of a decision; None if it is forgotten or had its attempt."""
-    if settings.edition < 2:
-        # The first edition read both generations of the bounded map, so that a used lesson
-        # came back while the older one held it; its logs have to fold as they did.
-        held = state.lessons.younger.get(decision_id)
-        return state.lessons.older.get(decision_id) if held is None else held
     return state.lessons.get(decision_id)
 
 
@@ -62,7 +56,7 @@ def asked(
 ) -> AgentState:
     """Return the state with a heuristic being formed of a lesson."""
     vote = context.input.message
-    lesson = known(state, message.decision_id, context.settings)
+    lesson = known(state, message.decision_id)
     assert isinstance(vote, FeedbackGiven)
     assert lesson is not None
     forming = Forming(

@@ -4,9 +4,9 @@ The goals are the agent's own, else those of the settings, and those of the even
 With `goals.choose` only the few nearest to the event count, unless none is near enough.
 
 Biases are personality as small adjustments of decisions. In order of precedence: the
-agent's own for a domain, its own for all, the pack's of that domain, the settings'. From
-the second edition on each is limited to `MOST_BIAS`. Where a personality template is in
-force, its own biases are the only ones.
+agent's own for a domain, its own for all, the pack's of that domain, the settings'. Each is
+limited to `MOST_BIAS`. Where a personality template is in force, its own biases are the
+only ones.
 """
 
 from collections.abc import Mapping, Sequence
@@ -124,8 +124,7 @@ def biases(
 
     `template` is the personality of an experiment's variant.
     """
-    executive = settings.executive
-    chosen = executive and templates.in_force(state, executive, packs, template)
+    chosen = templates.in_force(state, settings.executive, packs, template)
     if chosen:
         return dict(chosen.biases)
     of_pack = next((each.pack for each in packs if each.pack.name == domain), None)
@@ -136,8 +135,6 @@ def biases(
         **state.biases,
         **state.domain_biases.get(domain or "", _NO_BIASES),
     }
-    if settings.edition < 2:
-        return found
     return {name: clamp(found[name], -MOST_BIAS, MOST_BIAS) for name in found}
 
 

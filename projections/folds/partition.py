@@ -118,7 +118,7 @@ def _reread(
 ) -> Map[str, AgentState]:
     """Return the agents, with their beliefs recounted if the learning settings changed."""
     before, after = state.shared.settings, shared.settings
-    if after is None or before is None or after.edition < 2:
+    if after is None or before is None:
         return state.agents
     if before.learning == after.learning:
         return state.agents
@@ -159,7 +159,7 @@ def _agent(
             f" cannot be worked out here ({aids.fault}): use the program that wrote it"
         )
     try:
-        state, now = agent_fold.begin(state, input_, shared.settings)
+        state, now = agent_fold.begin(state, input_)
     except clock.ClockFaultError:
         # The mind met the same fault. A quarantined input has returned above, so this is
         # a repeat of an event that was seen before, and naturally late.

@@ -28,7 +28,7 @@ def before(state: AgentState, input_: Input) -> AgentState:
 def lapses_at(state: AgentState) -> datetime | None:
     """Return the broker's time at which the session lapses if no input comes.
 
-    None without a session, or if only its own events can end it (first edition).
+    None without a session.
     """
     session = state.session
     if session is None:

@@ -40,8 +40,8 @@ class Episode:
 
 def begun(folded: Folded, output: Output, message: Decided) -> list[Put]:
     """Return the row of what a decision was about, with what it said at once."""
-    event, executive = folded.input.message, folded.settings.executive
-    if executive is None or not executive.prompt_tokens:
+    event = folded.input.message
+    if not folded.settings.executive.prompt_tokens:
         return []
     # A decision on a due timer comes with an input that is not its occasion.
     if not isinstance(event, Sensed) or message.event_id != folded.input.id:
@@ -73,8 +73,7 @@ def begun(folded: Folded, output: Output, message: Decided) -> list[Put]:
 
 def said(folded: Folded, message: Completed) -> list[Patch]:
     """Return what was said in the end; without effect if the episode is not kept."""
-    executive = folded.settings.executive
-    if executive is None or not executive.prompt_tokens:
+    if not folded.settings.executive.prompt_tokens:
         return []
     values: Row = {"said": message.text, "said_sequence": folded.input.sequence}
     return [Patch("episodes", (folded.name, message.decision_id), values)]

@@ -80,9 +80,7 @@ class Step:
 
 def steps(folded: Folded) -> Iterator[Step]:
     """Fold the group again, output by output, and yield what each of them changed."""
-    state, now = agent_fold.begin(
-        folded.agent_before, folded.input, folded.before.shared.settings
-    )
+    state, now = agent_fold.begin(folded.agent_before, folded.input)
     context = FoldContext(
         shared=folded.before.shared,
         agent=state,

@@ -112,7 +112,7 @@ def context_of(
         immediate=event.immediate,
         goals=_goals(decided, in_force),
         personality_biases=in_force.biases_of(decided.domain),
-        urgency=salience.urgency(event.urgency, dimensions, in_force.settings.edition),
+        urgency=salience.urgency(event.urgency, dimensions),
         llm_arm=llm_arm,
         now=record.at,
         silences=tuple(

@@ -157,8 +157,6 @@ class InForce:
     def tone(self, record: DecisionRecord, contender: Contender) -> Tone | None:
         """Return what a contender would have told a model of its character at a decision."""
         executive, was = self.settings.executive, record.decided.voice
-        if executive is None:
-            return None
         in_force = skills.in_force(
             self.agent.executive, executive, self.packs, record.decided.domain
         )
@@ -201,10 +199,7 @@ class InForce:
         # Before the first start nothing is known, and nothing is decided.
         if self.shared.settings is None:
             return
-        executive = self.settings.executive
-        problem = "this log is older than personalities"
-        if executive is not None:
-            problem = templates.problem(executive, self.packs, name) or ""
+        problem = templates.problem(self.settings.executive, self.packs, name)
         if problem:
             raise UnknownTemplateError(problem)
 

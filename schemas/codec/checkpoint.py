@@ -18,7 +18,7 @@ from schemas.values.base import Part
 from schemas.values.bounded_map import EMPTY
 from schemas.values.packed_texts import PackedTexts
 
-FORMAT = 5
+FORMAT = 6
 """Raised when the state's shape changes; an upcast and a golden state come with it."""
 
 State = dict[str, Any]
@@ -30,7 +30,21 @@ def _added(state: State) -> State:
     return state
 
 
-UPCASTS: Mapping[int, Callable[[State], State]] = {2: _added, 3: _added, 4: _added}
+def _without_edition(state: State) -> State:
+    """Return a state whose settings name no edition of the rules (ADR 0011)."""
+    settings = (state.get("shared") or {}).get("settings")
+    if settings is None:
+        return state
+    kept = {name: value for name, value in settings.items() if name != "edition"}
+    return state | {"shared": state["shared"] | {"settings": kept}}
+
+
+UPCASTS: Mapping[int, Callable[[State], State]] = {
+    2: _added,
+    3: _added,
+    4: _added,
+    5: _without_edition,
+}
 """By format: the function that makes a state of that format one format newer."""
 
 OLDEST = min(UPCASTS)

@@ -111,8 +111,7 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     domain: str | None = None
     """The domain whose pack supplies prompts, if a prediction is asked for later."""
     template_digest: str | None = None
-    """Of the prompts that it is asked with, whatever the event; none in a log of the first
-    edition."""
+    """Of the prompts that it is asked with, whatever the event."""
     stream: bool | None = None
     """Whether the words go out as they come, before the answer is whole."""
     recall_id: str | None = None

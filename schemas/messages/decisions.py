@@ -342,7 +342,7 @@ class Completed(Decision, frozen=True, kw_only=True):
     """Heuristics shown to the model that say the same; it may have copied them, so they
     earn nothing by it."""
     agreement: tuple[float, ...] | None = None
-    """The cosine of the answer with each; not recorded in the first edition."""
+    """The cosine of the answer with each."""
     left_out: tuple[Personal, ...] | None = None
     """What a character's model wanted besides and may not, each with the reason."""
     choice: ActionChoice | None = None

@@ -91,8 +91,7 @@ class FeedbackApplied(Learning):
     through: str | None = None
     """The decision whose vote this was: it counts for a heuristic that says the same."""
     age_s: float | None = None
-    """How long after the decision it came; None for a decision long forgotten, and in a log
-    of the first edition."""
+    """How long after the decision it came; None for a decision long forgotten."""
     share: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
     """By which share it counts, as several answers were said as one; None: in full."""
 

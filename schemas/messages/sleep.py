@@ -84,7 +84,7 @@ class Moment(Struct, frozen=True, kw_only=True):
     vector: Vector = b""
     """Of what was said; empty if that is not known."""
     event_vector: Vector = b""
-    """Of the event's text; empty in a state of the first edition."""
+    """Of the event's text; empty if none was made."""
 
 
 class Reflection(Struct, frozen=True, kw_only=True):

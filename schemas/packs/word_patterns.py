@@ -10,7 +10,6 @@ from functools import lru_cache
 
 from schemas.messages.sensing import Sensed
 from schemas.values import unicode_text
-from schemas.values.settings import EDITION
 
 _BREAK = "|"
 """Separates the texts of an event, so that no pattern matches across two of them."""
@@ -23,11 +22,9 @@ class Said:
     """The words of an event, ready for many patterns."""
 
     words: str
-    edition: int
-    """The edition of the rules by which the words were split."""
 
 
-NOTHING = Said("", EDITION)
+NOTHING = Said("")
 
 
 def matches(
@@ -38,58 +35,54 @@ def matches(
 
 
 def event_words(
-    text: str,
-    type_: str,
-    source: str,
-    fields: Mapping[str, object],
-    edition: int = EDITION,
+    text: str, type_: str, source: str, fields: Mapping[str, object]
 ) -> Said:
-    """Return an event's words by the rules of an edition; names of fields are none."""
+    """Return an event's words; names of fields are none."""
     texts = [value for value in fields.values() if isinstance(value, str)]
-    words = (_words(each, edition) for each in (text, type_, source, *texts))
-    return Said(_BREAK.join(words), edition)
+    words = (_words(each) for each in (text, type_, source, *texts))
+    return Said(_BREAK.join(words))
 
 
-def words_of(event: Sensed, edition: int = EDITION) -> Said:
+def words_of(event: Sensed) -> Said:
     """Return the words of an event, as `event_words`."""
-    return event_words(event.text, event.type, event.source, event.fields, edition)
+    return event_words(event.text, event.type, event.source, event.fields)
 
 
 def occurs(pattern: str, said: Said) -> bool:
     """Tell whether the pattern's words occur in what `event_words` returned."""
-    words = _words(pattern, said.edition)
+    words = _words(pattern)
     # Both sides have a space around each word, so a substring begins and ends at words.
     return words != _NONE and words in said.words
 
 
 def any_occurs(patterns: tuple[str, ...], said: Said) -> bool:
     """Tell whether any of some patterns, each of one or more words, occurs."""
-    return any(map(said.words.__contains__, _phrases(patterns, said.edition)))
+    return any(map(said.words.__contains__, _phrases(patterns)))
 
 
 def occurring(patterns: tuple[str, ...], said: Said) -> list[int]:
     """Return the indices of the patterns that occur, in their order."""
     return [
         index
-        for index, words in enumerate(_phrases(patterns, said.edition))
+        for index, words in enumerate(_phrases(patterns))
         if words in said.words and words != _NONE
     ]
 
 
 def has_words(pattern: str) -> bool:
     """Tell whether the pattern can occur at all."""
-    return _words(pattern, EDITION) != _NONE
+    return _words(pattern) != _NONE
 
 
 # The same few sets are asked for at every event: each pack's
 # triggers, the words of an undo.
 @lru_cache(maxsize=64)
-def _phrases(patterns: tuple[str, ...], edition: int) -> tuple[str, ...]:
-    return tuple(_words(each, edition) for each in patterns)
+def _phrases(patterns: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(map(_words, patterns))
 
 
 @lru_cache(maxsize=4096)
-def _words(text: str, edition: int) -> str:
+def _words(text: str) -> str:
     """Return the words in lower case, each between two single spaces."""
     # The empty texts at both ends make the outer spaces.
-    return " ".join(["", *unicode_text.words(text, edition), ""])
+    return " ".join(["", *unicode_text.words(text), ""])

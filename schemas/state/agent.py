@@ -138,7 +138,7 @@ class Remembered(Struct, frozen=True, kw_only=True, gc=False):
     is_judged: bool = False
     """Whether anybody ever voted on it."""
     votes: Map[str, float] = EMPTY
-    """Each person's latest vote on it, -1 to 1; empty in a state of the first edition."""
+    """Each person's latest vote on it, -1 to 1."""
     entries: tuple[Strand, ...] = ()
     """Where votes on it count."""
     is_ignored: bool = False
@@ -266,9 +266,9 @@ class AgentState(Struct, frozen=True, kw_only=True):
 
     now: datetime | None = None
     clock: str | None = None
-    """The session whose events set that time; "" for the broker's; None in edition 1."""
+    """The session whose events set that time; "" for the broker's; None before the first."""
     heard_at: datetime | None = None
-    """The broker's time of the last input, kept from the second edition on."""
+    """The broker's time of the last input."""
     chain: str = ""
     """A running hash over the raw inputs and outputs so far."""
     session: Session | None = None

@@ -23,7 +23,7 @@ class Lesson(Struct, frozen=True, kw_only=True):
     """The event's fields, as JSON."""
     said: str = ""
     vector: Vector = b""
-    """The embedding of the event's text; empty in a state of the first edition."""
+    """The embedding of the event's text; empty if none was made."""
 
 
 class Forming(Struct, frozen=True, kw_only=True):

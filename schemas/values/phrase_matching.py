@@ -6,7 +6,7 @@ from typing import NamedTuple
 
 from schemas.values import spoken_times
 from schemas.values.phrases import SPAN, TIME, TOPIC, WORDS_MOST, Heard, Phrases
-from schemas.values.unicode_text import MARKS_SINCE, words
+from schemas.values.unicode_text import words
 
 _VAGUE_MOST = 5
 """How many words may stand for a time that is not understood."""
@@ -20,7 +20,7 @@ def tails(text: str) -> tuple[str, ...]:
 
     The last word may be a courtesy, and a time may follow, so each comes without as well.
     """
-    known = words(text, MARKS_SINCE) if len(text) <= 40 * WORDS_MOST else []
+    known = words(text) if len(text) <= 40 * WORDS_MOST else []
     if len(known) > WORDS_MOST:
         return ()
     times = (at for at, word in enumerate(known) if at > 1 and word in _BEFORE_TIMES)
@@ -28,7 +28,7 @@ def tails(text: str) -> tuple[str, ...]:
     return tuple(" ".join(known[start:end]) for end in ends for start in range(1, end))
 
 
-def heard(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
+def heard(text: str, known: Iterable[Phrases]) -> Heard | None:
     """Return the phrase that a person's words are; None if they are none.
 
     A reason may follow after a comma, unless the phrase ends in a topic, which may have one.
@@ -40,12 +40,12 @@ def heard(text: str, known: Iterable[Phrases], edition: int) -> Heard | None:
     # Below zero there is no time, so such a number can only be not understood.
     clear = (False, True) if _NEGATIVE.search(text) is None else (True,)
     for is_vague in clear:
-        found = _whole(text, patterns, edition, is_vague=is_vague)
-        if found is not None and not _is_twofold(found, patterns, edition):
+        found = _whole(text, patterns, is_vague=is_vague)
+        if found is not None and not _is_twofold(found, patterns):
             return found
         beginning, comma, _ = text.partition(",")
         if comma:
-            found = _whole(beginning, patterns, edition, is_vague=is_vague)
+            found = _whole(beginning, patterns, is_vague=is_vague)
             if found is not None and not found.topic:
                 return found
     return None
@@ -64,10 +64,10 @@ _NEGATIVE = re.compile(r"(?<!\w)[-\u2212]\d")
 _AND = re.compile(r" (?:and|und) ")
 
 
-def _is_twofold(found: Heard, known: Sequence[Phrases], edition: int) -> bool:
+def _is_twofold(found: Heard, known: Sequence[Phrases]) -> bool:
     """Tell whether a topic holds another phrase: "the oven and be quiet"."""
     further = _AND.split(found.topic)[1:]
-    return any(_whole(each, known, edition) is not None for each in further)
+    return any(_whole(each, known) is not None for each in further)
 
 
 class _Said(NamedTuple):
@@ -79,13 +79,12 @@ class _Said(NamedTuple):
     """Whether to look only for times that are not understood."""
     is_long: bool
     """Whether there are so many that they can only ask for a reminder."""
-    edition: int
 
 
 def _whole(
-    text: str, known: Iterable[Phrases], edition: int, *, is_vague: bool = False
+    text: str, known: Iterable[Phrases], *, is_vague: bool = False
 ) -> Heard | None:
-    all_ = words(text, edition)
+    all_ = words(text)
     decimals = spoken_times.decimals(text)
     for phrases in known:
         if len(all_) > phrases.longest:
@@ -93,7 +92,7 @@ def _whole(
         # What is a courtesy elsewhere may be part of a phrase: "not now".
         for each in _with_fewer_courtesies(all_, phrases):
             is_long = len(all_) > WORDS_MOST
-            found = _heard(_Said(each, decimals, is_vague, is_long, edition), phrases)
+            found = _heard(_Said(each, decimals, is_vague, is_long), phrases)
             if found is not None:
                 return found
     return None
@@ -141,7 +140,7 @@ def _places(pattern: Sequence[str], said: _Said, found: Heard) -> Heard | None:
                 return None
             found, at = taken[0], at + taken[1]
             continue
-        for word in words(part, said.edition):
+        for word in words(part):
             if at >= len(said.words) or said.words[at] != word:
                 return None
             at += 1

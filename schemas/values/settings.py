@@ -115,19 +115,12 @@ class IntakeSettings(Part):
 WAKEFUL = SleepSettings()
 """The settings of an agent that remembers nothing for a sleep."""
 
-FIRST_EDITION = 1
-EDITION = 2
-"""The edition of the rules that new instances record; docs/adr/0011 lists the editions."""
-
 
 class MindSettings(Part):
     """Everything that shapes behaviour and is no message of its own."""
 
     # A default is what a log of before the field meant, never what new instances run with:
     # that is the declaration's `start`.
-    edition: int = added(FIRST_EDITION, ge=1)
-    """Which edition of the rules decides; logs of before it was recorded are of the
-    first."""
     strategy: Annotated[StrategySpec, Setting(
         "strategy",
         "How the mind chooses among its answers: name:key=value,…, module:function"
@@ -221,8 +214,7 @@ class MindSettings(Part):
     intake: IntakeSettings | None = None
     """None: a sensor may speak as often as it likes."""
     sleep: SleepSettings = added(WAKEFUL)
-    executive: ExecutiveSettings | None = None
-    """None: a log of before there was one; its controls are refused as not built."""
+    executive: ExecutiveSettings = added(ExecutiveSettings())
     sealed: Annotated[bool, Setting(
         "privacy.seal",
         "Whether the log keeps personal texts sealed under a key for each person, so that"

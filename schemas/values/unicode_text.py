@@ -12,9 +12,6 @@ from functools import cache
 
 from schemas.values.unicode14 import RUNS
 
-MARKS_SINCE = 2
-"""From this edition of the rules on, marks belong to their letters."""
-
 _RUN = re.compile("([0-9a-f]+)([a-z])")
 _LETTERS, _MARKED, _UNASSIGNED = b"wn", b"wnm", ord("u")
 _PLAIN_WORD = re.compile("[a-z0-9]+")
@@ -31,13 +28,11 @@ _DOTTED = re.compile("([ij])\u0307")
 """A dot upon a letter that has one: what folding İ by default leaves, as programs do."""
 
 
-def words(text: str, edition: int) -> list[str]:
-    """Return the words of a text in lower case: runs of letters and digits."""
-    # All editions agree on ASCII, and one pattern is much faster than the tables.
+def words(text: str) -> list[str]:
+    """Return the words of a text in lower case: runs of letters, marks and digits."""
+    # For ASCII one pattern says the same as the tables, and is much faster.
     if text.isascii():
         return _PLAIN_WORD.findall(text.lower())
-    if edition < MARKS_SINCE:
-        return _only(_LETTERS, assigned(text).casefold()).split()
     # Unassigned characters go first: only of the others is the normal form stable.
     same = folded(_only(_MARKED, _IGNORED.sub("", text)))
     return list(filter(None, map(_from_letter, _only(_MARKED, same).split())))
@@ -55,14 +50,6 @@ def folded(text: str) -> str:
     same = _DOTTED.sub(r"\1", known.translate(_ONE_I).casefold())
     # Folding can undo a normal form, so that is restored afterwards.
     return unicodedata.normalize("NFKC", same)
-
-
-def named_by(text: str, edition: int) -> list[str]:
-    """Return the words of a text that a heuristic's name is formed of."""
-    if edition < MARKS_SINCE:
-        # The first edition lowered names and folded words; recorded names depend on it.
-        return _only(_LETTERS, assigned(text).lower()).split()
-    return words(text, edition)
 
 
 def assigned(text: str) -> str:

@@ -12,8 +12,8 @@ from tests.bench.session import AGENT
 from tests.replay.scenarios import everything
 
 EVENTS = 300
-OUTPUTS = "636aa85abaa350384aca772f"
-CHAIN = "523b5871288498a06052ada0"
+OUTPUTS = "1d747591d41b4484ee3436e2"
+CHAIN = "c456035c92e8fab60a7fa282"
 
 
 def test_a_session_of_everything_is_answered_as_ever() -> None:

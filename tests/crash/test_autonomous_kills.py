@@ -30,7 +30,7 @@ pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
 
 GOLEM = "golem"
 PLACE = partition_of(GOLEM)
-SETTINGS = started(edition=2, model=ModelSettings(name="quick"), ttl_s=60.0)
+SETTINGS = started(model=ModelSettings(name="quick"), ttl_s=60.0)
 LOST = "What just failed"
 
 

@@ -34,10 +34,7 @@ OCCASIONS = (
     "a bird sings outside",
 )
 SETTINGS = started(
-    edition=2,
-    relevance=0.0,
-    ttl_s=600.0,
-    executive=ExecutiveSettings(timing=True, speech=True),
+    relevance=0.0, ttl_s=600.0, executive=ExecutiveSettings(timing=True, speech=True)
 )
 SETTLE_S = 120.0
 

@@ -30,7 +30,6 @@ KILLS = 3
 WORDS = 6
 """What a person says before each kill."""
 SETTINGS = started(
-    edition=2,
     relevance=0.0,
     model=ModelSettings(name="quick"),
     ttl_s=600.0,

@@ -35,7 +35,6 @@ EACH = 4
 """How many villagers are told of their bodies before each kill."""
 VILLAGERS = tuple(f"villager-{number}" for number in range(KILLS * EACH))
 SETTINGS = started(
-    edition=2,
     model=ModelSettings(name="quick"),
     ttl_s=600.0,
     characters=CharacterSettings(turns=True, call_gap_s=0.02, falls_back=True),

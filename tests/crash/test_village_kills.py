@@ -41,7 +41,7 @@ CLEARING = "clearing"
 VILLAGERS = ("aria", "luna", "bram")
 MEMBERS = (*VILLAGERS, CLEARING)
 KILLS = 3
-SETTINGS = started(edition=2, model=ModelSettings(name="quick"), ttl_s=60.0)
+SETTINGS = started(model=ModelSettings(name="quick"), ttl_s=60.0)
 TALKER = {
     "place": CLEARING,
     "likelihood": False,

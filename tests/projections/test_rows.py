@@ -358,7 +358,11 @@ def test_what_was_formed_and_endorsed_is_a_row_with_its_history() -> None:
     condition = "the wind blows hard over the fields and the gate is open"
     message = "close the gate before the wind tears it off its old hinges"
     scenario = garden(
-        model=factories.MODEL, relevance=0.0, formation=True, endorsement=True
+        model=factories.MODEL,
+        relevance=0.0,
+        formation=True,
+        endorsement=True,
+        withhold=1.0,
     )
     asked = scenario.sense("the wind blows hard")
     scenario.wait(1).answer_model(asked, "Close the gate.")
@@ -367,7 +371,7 @@ def test_what_was_formed_and_endorsed_is_a_row_with_its_history() -> None:
     formed = one(
         scenario.answer_model(vote, orjson.dumps(rule).decode()), HeuristicFormed
     )
-    for event in ("a dog barks", "another storm comes"):
+    for event in (condition, f"{condition} again"):
         scenario.wait(60).answer_model(scenario.sense(event), message)
     again = scenario.wait(60).sense("still the wind blows hard")
     scenario.answer_model(again, "Close it.")

@@ -15,7 +15,6 @@ from schemas.messages.controls import (
     StrategySelected,
 )
 from schemas.values import unicode_text
-from schemas.values.settings import EDITION
 from streams.session_files.file import read_session
 from tests import factories
 from tests.factories import heuristic, pack, pattern
@@ -47,7 +46,7 @@ def sessions() -> dict[str, dict[str, object]]:
     return {path.name: _verified(path.name) for path in paths}
 
 
-def scenario(edition: int) -> str:
+def scenario() -> str:
     """What came of a scenario whose numbers and words depend on the Python, if any do."""
     scenario = Scenario(
         pack(
@@ -56,7 +55,6 @@ def scenario(edition: int) -> str:
             patterns=[pattern("कमी", "café", 60), pattern("strength", "undo", 60)],
         ),
         model=factories.MODEL,
-        edition=edition,
         formation=True,
         relevance=0.0,
         learning={"undo_s": 60.0},
@@ -99,7 +97,7 @@ def main() -> None:
     report = {
         "version": sys.version.split()[0],
         "sessions": sessions(),
-        "scenarios": [scenario(edition) for edition in range(1, EDITION + 1)],
+        "scenario": scenario(),
         "quoted": unicode_text.quoted(" ".join(WORDS)),
     }
     sys.stdout.write(json.dumps(report))

@@ -65,7 +65,7 @@ def test_every_machine_gives_the_same_outputs_and_chain(machine: str) -> None:
 
     session = evening()
     assert found["divergence"] is None
-    assert found["identical"] == found["total"] > 400
+    assert found["identical"] == found["total"] > 300
     assert found["chains"] == {session.header.agent: session.trailer.chain}
 
 

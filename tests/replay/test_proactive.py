@@ -37,7 +37,6 @@ def _day() -> Scenario:
     scenario = Scenario(
         pack(heuristic("low", "health low", "Drink.", 0.9)),
         executive=ExecutiveSettings(timing=True, check_in=True, phrases=(WORDS,)),
-        edition=2,
     )
     scenario.sense("hello there", source="user", type_="message")
     scenario.control(ReminderSet(text="Tea.", in_s=60.0, reminder_id="tea"))

@@ -30,7 +30,7 @@ GARDEN = pack(
 def silence_learnt() -> Scenario:
     """A scenario that learns to keep silent, is praised once, and judged on a silence."""
     scenario = Scenario(
-        GARDEN, model=factories.MODEL, edition=2, relevance=0.0, silence=0.3, seed="q"
+        GARDEN, model=factories.MODEL, relevance=0.0, silence=0.3, seed="q"
     )
     kept: list[Any] = []
     for number in range(40):

@@ -42,7 +42,7 @@ def told_quiet(seed: int, minutes: float) -> tuple[Scenario, list[Turn]]:
     """A scenario in which Ana asks for quiet; and what happened in so many minutes then."""
     random = Random(seed)
     scenario = Scenario(
-        GARDEN, model=factories.MODEL, edition=2, relevance=0.2, executive=EXECUTIVE
+        GARDEN, model=factories.MODEL, relevance=0.2, executive=EXECUTIVE
     )
     happens(scenario, random, 300.0)
     before = len(scenario.turns)

@@ -10,7 +10,6 @@ from typing import Literal
 from msgspec import Struct
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows.consult import recorded_digest
 from handlers.mind.flows.infer import infer
 from handlers.mind.stages import completion
 from handlers.mind.stages.prompts import request_hash
@@ -129,7 +128,7 @@ def ask(
         channel=question.channel,
         response_type="observation",
         request_hash=request_hash(model, question.system, question.prompt),
-        template_digest=recorded_digest(turn, question.template_digest),
+        template_digest=question.template_digest,
         reason=question.reason,
     )
 

@@ -22,7 +22,6 @@ from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import ids
 from schemas.values.base import rfc3339
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.prompt_fencing import FENCED_SINCE
 from schemas.values.reasons import ResponseType
 from schemas.values.skills import Skills
 
@@ -41,21 +40,18 @@ class Spoken(Struct, frozen=True):
 
 def traits_of(
     turn: TurnContext, event: Sensed, dimensions: Mapping[Dimension, float]
-) -> Traits | None:
-    """Return the traits in force for an event of this salience; None without the executive.
+) -> Traits:
+    """Return the traits in force for an event of this salience.
 
     Called once the variant of an experiment is adopted, whose template goes first.
     """
-    settings = turn.settings.executive
-    if settings is None:
-        return None
     moment = Moment(
         id=turn.input.id,
         dimensions=dimensions,
         sentiment=event.sentiment,
         person=event.person,
     )
-    return _traits_at(turn, settings, moment)
+    return _traits_at(turn, turn.settings.executive, moment)
 
 
 def unasked(
@@ -66,7 +62,7 @@ def unasked(
     As it is without the setting, or if nobody chose a character.
     """
     settings = turn.settings.executive
-    if settings is None or not settings.consistent:
+    if not settings.consistent:
         return Spoken(saying.text)
     traits = _traits_at(turn, settings, Moment(person=person))
     # No output's id, which is another one wherever the log is decided on again.
@@ -87,9 +83,7 @@ def told(
 ) -> Told:
     """Return what a model is told of an event by the skills in force."""
     settings = turn.settings.executive
-    # Devices wrote it, so it is told only where there are fences.
-    is_fenced = turn.settings.edition >= FENCED_SINCE
-    if settings is None or not settings.consistent or not is_fenced or not in_force:
+    if not settings.consistent or not in_force:
         return known.NOTHING
     saying = Saying(
         text="",
@@ -128,16 +122,14 @@ def tone_of(traits: Traits | None, in_force: Skills = NONE) -> Tone | None:
 
 
 def skills_of(turn: TurnContext, domain: str) -> Skills:
-    """Return the skills in force for events of a domain; none without the executive."""
+    """Return the skills in force for events of a domain."""
     settings = turn.settings.executive
-    if settings is None:
-        return NONE
     return skills_fold.in_force(turn.state.executive, settings, turn.packs, domain)
 
 
-def manner_of(traits: Traits | None, settings: ExecutiveSettings) -> Manner | None:
+def manner_of(traits: Traits, settings: ExecutiveSettings) -> Manner | None:
     """Return the character in bands; None if nobody chose one."""
-    if traits is None or not traits.is_chosen:
+    if not traits.is_chosen:
         return None
     return Manner(
         template=traits.name or "",
@@ -163,16 +155,15 @@ def voiced(
     event: Sensed,
     candidates: tuple[HeuristicCandidate, ...],
     in_force: Skills,
-    traits: Traits | None,
+    traits: Traits,
 ) -> tuple[HeuristicCandidate, ...]:
     """Return the candidates, those that may answer with their words by skills.
 
     All of them before a strategy chooses: other words are another arm.
     """
-    settings = turn.settings.executive
-    if not in_force or settings is None:
+    if not in_force:
         return candidates
-    manner = manner_of(traits, settings)
+    manner = manner_of(traits, turn.settings.executive)
     # Without a character no style has a say.
     if manner is None and all(each.kind == "style" for each in in_force.values()):
         return candidates

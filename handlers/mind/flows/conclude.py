@@ -9,12 +9,7 @@ from datetime import timedelta
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import endorsement, inferring, output, restrain, waiting
-from handlers.mind.flows.consult import (
-    manner_of,
-    recorded_digest,
-    strategy_in_force,
-    wording,
-)
+from handlers.mind.flows.consult import manner_of, strategy_in_force, wording
 from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import completion, prompts
@@ -28,7 +23,6 @@ from schemas.state import limits
 from schemas.state.agent import Pending
 from schemas.values import ids
 from schemas.values.model_settings import ModelSettings
-from schemas.values.prompt_fencing import FENCED_SINCE
 
 
 def heard(
@@ -85,15 +79,9 @@ def _answered(
     read = prompts.read_answer(result.text, manner.ceiling, pending.prediction)
     alike = endorsement.alike(turn, pending, read.text)
     end = completion.answered(
-        pending,
-        result.model,
-        result.text,
-        read,
-        turn.now,
-        alike.shown,
-        tells_agreement=turn.settings.edition >= 2,
+        pending, result.model, result.text, read, turn.now, alike.shown
     )
-    declined = _nonsense(turn, pending, result.text, end)
+    declined = _nonsense(pending, result.text, end)
     if declined is not None:
         end_without_model(turn, strategy, pending, declined)
         return
@@ -107,14 +95,10 @@ def _answered(
     inferring.propose(turn, pending, result.text)
 
 
-def _nonsense(
-    turn: TurnContext, pending: Pending, raw: str, end: Completed | Dropped
-) -> Dropped | None:
+def _nonsense(pending: Pending, raw: str, end: Completed | Dropped) -> Dropped | None:
     """Return the end of a decision whose model sent nonsense; None if the answer is
     usable.
     """
-    if turn.settings.edition < completion.NONSENSE_SINCE:
-        return None
     if isinstance(end, Dropped):
         is_empty = end.reason == "llm_no_response"
         return completion.declined(pending, completion.EMPTY) if is_empty else None
@@ -155,10 +139,7 @@ def _ask_prediction(
     goals = turn.goals if pending.goals is None else pending.goals
     told = wording(turn.settings, turn.packs, strategy, pending.domain)
     system = prompts.prediction_system_prompt(told.settings, turn.packs, goals)
-    is_fenced = turn.settings.edition >= FENCED_SINCE
-    prompt = prompts.prediction_prompt(
-        pending.prompt, end.text, is_fenced=is_fenced, own=told.prediction
-    )
+    prompt = prompts.prediction_prompt(pending.prompt, end.text, own=told.prediction)
     question = system, prompt
     turn.emit(prediction_asked(turn, pending, end, model, question, wait_s))
     return True
@@ -231,7 +212,7 @@ def prediction_asked(
             agrees_with=end.agrees_with,
             agreement=end.agreement,
         ),
-        template_digest=recorded_digest(turn, ids.digest(system.encode())),
+        template_digest=ids.digest(system.encode()),
     )
 
 

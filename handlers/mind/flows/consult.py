@@ -25,7 +25,6 @@ from schemas.values import ids
 from schemas.values.by_identity import by_identity
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.model_settings import ModelSettings
-from schemas.values.prompt_fencing import FENCED_SINCE
 from schemas.values.settings import MindSettings
 
 
@@ -185,17 +184,14 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
     """Return how a strategy asks: by its own parameters, else by the settings."""
     own = strategy if isinstance(strategy, Asking) else _NO_MANNER
     shown, ceiling = own.max_candidates, own.llm_confidence_ceiling
-    executive = settings.executive
     return PromptManner(
         max_candidates=settings.max_candidates if shown is None else shown,
         ceiling=settings.confidence_ceiling if ceiling is None else ceiling,
         present=own.present or settings.present,
         prediction=own.prediction or settings.prediction,
         withhold=settings.withhold,
-        is_fenced=settings.edition >= FENCED_SINCE,
-        tells_urgency=settings.edition >= 2,
         prediction_template=own.prediction_prompt_template,
-        background=_background(executive) if executive is not None else (),
+        background=_background(settings.executive),
     )
 
 
@@ -309,10 +305,5 @@ def afterthought_asked(
         channel=turn.settings.channel,
         response_type="suggestion",
         request_hash=request_hash(model, system, prompt),
-        template_digest=recorded_digest(turn, ids.digest(system.encode())),
+        template_digest=ids.digest(system.encode()),
     )
-
-
-def recorded_digest(turn: TurnContext, digest: str) -> str | None:
-    """Return the digest of an ask's templates; in the first edition it was not recorded."""
-    return digest if turn.settings.edition >= 2 else None

@@ -10,7 +10,7 @@ from schemas.state.executive import EVERYBODY
 from schemas.state.memory import Grounds
 from schemas.values import phrase_matching
 from schemas.values.phrases import Phrases, filled
-from schemas.values.prompt_fencing import FENCED_SINCE, shown
+from schemas.values.prompt_fencing import shown
 
 _CAP = 100
 """How many characters of an event or a model's name are said in a reason."""
@@ -18,17 +18,13 @@ _CAP = 100
 
 def background(turn: TurnContext, event: Sensed) -> str:
     """Return what a model is told of what is remembered; empty if that is nothing."""
-    executive = turn.settings.executive
-    # What is remembered is other people's text, so it is told only where there are fences.
-    if executive is None or turn.settings.edition < FENCED_SINCE:
-        return ""
-    tokens = executive.prompt_tokens
+    tokens = turn.settings.executive.prompt_tokens
     return recall.told(_remembering(turn, event), tokens) if tokens else ""
 
 
 def follows(turn: TurnContext, event: Sensed) -> str | None:
     """Return the decision that a person's words follow upon, if they do upon one."""
-    if not event.is_persons or turn.settings.executive is None:
+    if not event.is_persons:
         return None
     return recall.follows(_remembering(turn, event))
 
@@ -36,10 +32,9 @@ def follows(turn: TurnContext, event: Sensed) -> str | None:
 def why(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     """Return why the last thing was said to that person, from its decision's own record."""
     talk = conversation.with_person(turn.state.executive.memory, event.speaker)
-    edition = turn.settings.edition
     said = (each.grounds for each in reversed(talk) if each.grounds is not None)
     # Who asks twice asks twice about the same.
-    meant = (each for each in said if not _is_why(each, words, edition))
+    meant = (each for each in said if not _is_why(each, words))
     grounds = next(meant, None)
     if grounds is None:
         return words.reason(())
@@ -79,11 +74,11 @@ def why_silent(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     return filled(words.silent_about, reason=reason, event=shown(last.about, _CAP))
 
 
-def _is_why(grounds: Grounds, words: Phrases, edition: int) -> bool:
+def _is_why(grounds: Grounds, words: Phrases) -> bool:
     """Tell whether something was said only to tell why something else was."""
     if grounds.path != "acknowledged":
         return False
-    heard = phrase_matching.heard(grounds.about, (words,), edition)
+    heard = phrase_matching.heard(grounds.about, (words,))
     return heard is not None and heard.means in ("why", "why_silent")
 
 
@@ -106,6 +101,5 @@ def _percent(share: float | None) -> str:
 
 def _remembering(turn: TurnContext, event: Sensed) -> Remembering:
     memory, habit = turn.state.executive.memory, turn.appearance.habit
-    settings = turn.settings.executive
-    has_aliases = settings is not None and settings.aliases
+    has_aliases = turn.settings.executive.aliases
     return Remembering(memory, event, turn.now, habit, has_aliases)

@@ -59,14 +59,7 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     """
     turn.enter("outcomes")
     domain = turn.appearance.domain
-    shown = outcomes.observed(
-        turn.state,
-        event,
-        turn.input.id,
-        domain.name,
-        turn.now,
-        edition=turn.settings.edition,
-    )
+    shown = outcomes.observed(turn.state, event, turn.input.id, domain.name, turn.now)
     shown = shown or _undone(turn, event, domain.name)
     if shown is not None:
         turn.credit(shown)
@@ -95,13 +88,7 @@ def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | 
     if not turn.state.shown or event.in_reply_to is not None:
         return None
     fire = outcomes.undone_fire(
-        turn.state,
-        event,
-        domain,
-        turn.now,
-        turn.learning.undo_s,
-        turn.action_of,
-        edition=turn.settings.edition,
+        turn.state, event, domain, turn.now, turn.learning.undo_s, turn.action_of
     )
     return outcomes.undone(turn.state, fire, turn.input.id) if fire else None
 
@@ -141,9 +128,7 @@ def _occasion(
         flags=_flags(turn, event),
         assignment=assignment,
         relevance=further,
-        own_urgency=salience.urgency(
-            event.urgency, assessment.salience.dimensions, turn.settings.edition
-        ),
+        own_urgency=salience.urgency(event.urgency, assessment.salience.dimensions),
         traits=traits,
         tone=character.tone_of(traits, in_force),
         skills=in_force,
@@ -155,14 +140,14 @@ def _relevance(
     event: Sensed,
     domain: Domain,
     weighed: Salience,
-    traits: Traits | None,
+    traits: Traits,
     raised: float,
     *,
     was_said: bool,
 ) -> Relevance | None:
     """Weigh what speaks for an answer besides salience; None if nothing else counts."""
     settings = turn.settings.executive
-    if settings is None or traits is None or not settings.relevance:
+    if not settings.relevance:
         return None
     return relevance.weigh(
         weighed,
@@ -193,7 +178,7 @@ def _assignment(turn: TurnContext, event: Sensed) -> Assignment | None:
 def _flags(turn: TurnContext, event: Sensed) -> tuple[str, ...]:
     """Return the oddities: no vector, an implausible time, a reply to nothing known."""
     flags = []
-    if turn.settings.edition >= 2 and turn.aids.vector is None:
+    if turn.aids.vector is None:
         flags.append("no_vector")
     if event.occurred_at is not None:
         apart = (event.occurred_at - turn.now).total_seconds()
@@ -324,7 +309,7 @@ def _answer(turn: TurnContext, here: Occasion, heuristic: HeuristicCandidate) ->
         here.assessment.salience.effective,
         here.event.person,
         here.assessment.is_addressed,
-        here.traits["enthusiasm"] if here.traits is not None else 0.5,
+        here.traits["enthusiasm"],
         here.hidden_from,
         is_aloud=here.channel == turn.settings.channel,
     )

@@ -8,7 +8,7 @@ from msgspec import Struct
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import converse
-from handlers.mind.flows.consult import Consultation, recorded_digest
+from handlers.mind.flows.consult import Consultation
 from handlers.mind.stages import executive, response_type, withholding
 from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.personality import Traits
@@ -68,8 +68,8 @@ class Occasion(Struct, frozen=True):
     """What was added to salience, if anything was."""
     own_urgency: float
     """How soon an answer is worth having, by the event alone."""
-    traits: Traits | None = None
-    """The personality in force; None without the executive."""
+    traits: Traits
+    """The personality in force."""
     tone: Tone | None = None
     """What a model is told of it, and of skills; None if there is nothing to tell."""
     skills: Skills = NONE
@@ -85,8 +85,6 @@ class Occasion(Struct, frozen=True):
         """What sort of response a model's answer will be."""
         if self.assessment.is_threat:
             return "alert"
-        if self.traits is None:
-            return "suggestion"
         dimensions = self.assessment.salience.dimensions
         context = self.traits.active_context
         return response_type.response_type(dimensions, self.traits.values, context)
@@ -288,7 +286,7 @@ def model_asked(
         # Needed once more when the prediction is asked for; otherwise not put on record.
         goals=consulted.goals if prediction == "separate" else None,
         domain=consulted.domain if prediction == "separate" else None,
-        template_digest=recorded_digest(turn, template_of(consulted.arm)),
+        template_digest=template_of(consulted.arm),
     )
 
 
@@ -353,7 +351,7 @@ def _common(
         # decision.
         "chain": state.chain,
         "voice": _voice(occasion),
-        "person": event.person if turn.settings.executive else None,
+        "person": event.person,
         "claimed": turn.claimed,
         "relevance": occasion.relevance,
         "follows": converse.follows(turn, event),
@@ -385,8 +383,6 @@ def _skills(
 
 
 def _voice(occasion: Occasion) -> Voice | None:
-    if occasion.traits is None:
-        return None
     tone = occasion.tone if occasion.traits.is_chosen else None
     return occasion.traits.record(tone.digest if tone is not None else None)
 

@@ -99,8 +99,6 @@ def holding(
     vector: Vector,
 ) -> tuple[KnownHeuristic, ...]:
     """Return those whose condition and `when` hold of an event; `vector` is its text's."""
-    if turn.settings.edition < 2:
-        return tuple(known)
     if not known or not vector:
         return ()
     limit = turn.settings.limits.match

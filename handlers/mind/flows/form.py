@@ -44,7 +44,7 @@ def ask(turn: TurnContext, vote: FeedbackApplied) -> None:
     model, decision_id = turn.settings.model, vote.decision_id
     if not turn.settings.formation or model is None or decision_id is None:
         return
-    lesson = lessons.known(turn.state, decision_id, turn.settings)
+    lesson = lessons.known(turn.state, decision_id)
     # Several answers said as one teach no rule: nobody knows which of them was liked.
     if vote.share is not None:
         return
@@ -99,7 +99,7 @@ def _formed(turn: TurnContext, forming: Forming, rule: Rule) -> HeuristicFormed:
     id_ = ids.learnt_heuristic_id(forming.decision_id)
     return HeuristicFormed(
         heuristic_id=id_,
-        name=formation.name(rule.condition, id_, turn.settings.edition),
+        name=formation.name(rule.condition, id_),
         domain=forming.lesson.domain,
         condition=rule.condition,
         when=rule.when,
@@ -184,5 +184,5 @@ def formation_asked(
     patience: timedelta,
 ) -> ModelAsked:
     """Return the ask to the model to make a rule of an answer."""
-    question = formation.question(lesson, turn.settings.edition)
+    question = formation.question(lesson)
     return afterthought_asked(turn, model, "formation", decision_id, question, patience)

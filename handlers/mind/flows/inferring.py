@@ -20,8 +20,7 @@ _CAP = 200
 
 def propose(turn: TurnContext, pending: Pending, raw: str) -> None:
     """Propose the fact and the goal in a model's answer to a person's own words."""
-    settings = turn.settings.executive
-    if settings is None or not settings.infers or pending.speaker is None:
+    if not turn.settings.executive.infers or pending.speaker is None:
         return
     fields = model_answer.object_in(raw, "response") or {}
     for found in (_fact(fields, pending), _goal(fields)):

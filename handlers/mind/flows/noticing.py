@@ -26,7 +26,7 @@ def noticed(turn: TurnContext, event: Sensed) -> str | None:
     Fields that do not fit are left alone: the event is decided on all the same.
     """
     declared = turn.appearance.domain.event_type
-    if declared is None or declared.means is None or turn.settings.executive is None:
+    if declared is None or declared.means is None:
         return None
     kind = _CONTROLS.get(declared.means)
     if kind is None:

@@ -49,7 +49,6 @@ def phrased(
     turn: TurnContext, of: Callable[[Phrases], tuple[str, ...]]
 ) -> tuple[str, ...]:
     """Return words of phrases: what packs know, else what the first language has."""
-    settings = turn.settings.executive
-    own = settings.phrases if settings is not None else ()
+    own = turn.settings.executive.phrases
     of_packs = tuple(each for pack in turn.packs for each in pack.pack.phrases)
     return next((of(each) for each in (*of_packs, *own) if of(each)), ())

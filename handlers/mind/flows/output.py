@@ -30,11 +30,11 @@ _THREATENING = "high_threat"
 
 def stop(turn: TurnContext, control: ControlMessage) -> None:
     """Ask for the end of the speech that a control ends, which was applied or inferred."""
-    settings, executive = turn.settings.executive, turn.state.executive
+    executive = turn.state.executive
     ended: Sequence[Speech] = ()
     if isinstance(control, OutputInterrupted):
         ended = speech.meant(executive, control)
-    elif isinstance(control, Muted) and settings is not None and settings.quiet_cuts:
+    elif isinstance(control, Muted) and turn.settings.executive.quiet_cuts:
         ended = speech.hushed(executive, control)
     for each in ended:
         turn.emit(StopAsked(ask_id=each.ask_id, decision_id=each.decision_id))
@@ -46,7 +46,7 @@ def streamed(turn: TurnContext, asked: ModelAsked, event: Sensed) -> ModelAsked:
     It is for a person's own words, answered in text, by a model that nobody races with.
     """
     settings = turn.settings.executive
-    if settings is None or not settings.stream or not event.is_persons:
+    if not settings.stream or not event.is_persons:
         return asked
     to = Addressee(event.person, is_addressed=True)
     if asked.rival is not None or _is_spoken(turn, settings, asked, to):
@@ -81,8 +81,6 @@ class Addressee(Struct, frozen=True):
 def routed(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> DeliveryAsked:
     """Return a delivery by the channel and medium that are right for those it is for."""
     settings = turn.settings.executive
-    if settings is None:
-        return asked
     way = audience.way_of(turn, _answer(turn, asked, to))
     if way.channel is not None:
         medium: Output | None = "text" if settings.speech else asked.output

@@ -19,7 +19,6 @@ from schemas.messages.notes import Handled
 from schemas.messages.results import Recalled, RecallFailed
 from schemas.ports.decision_context import Question
 from schemas.state.agent import Pending
-from schemas.values.prompt_fencing import FENCED_SINCE
 
 WAIT_S = 0.15
 """How long a memory is waited for, in seconds."""
@@ -41,11 +40,10 @@ def first(
     a strategy wrote, which tells of none.
     """
     executive, event = turn.settings.executive, here.event
-    if executive is None or not executive.recall or question is not None:
+    if not executive.recall or question is not None:
         return decided, asked
     room = recall.room(converse.background(turn, event), executive.prompt_tokens)
-    # Memories are other people's text, so they are told only where there are fences.
-    if not room or turn.settings.edition < FENCED_SINCE or not event.text.strip():
+    if not room or not event.text.strip():
         return decided, asked
     before = RecallAsked(
         decision_id=asked.decision_id,

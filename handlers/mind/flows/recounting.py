@@ -45,7 +45,7 @@ def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
 def is_left_to_memory(turn: TurnContext, heard: Heard) -> bool:
     """Tell whether a model is asked instead, with what the memory holds of a topic."""
     settings, is_topical = turn.settings.executive, heard.means in ("known", "said")
-    if not is_topical or settings is None or turn.settings.model is None:
+    if not is_topical or turn.settings.model is None:
         return False
     return settings.recall and bool(settings.prompt_tokens)
 
@@ -76,11 +76,11 @@ def _names(turn: TurnContext, event: Sensed, heard: Heard) -> frozenset[str]:
 def _sayings(turn: TurnContext, event: Sensed, heard: Heard) -> Iterator[str]:
     """Yield what somebody said on a topic, latest first; not that they asked for it."""
     talk = turn.state.executive.memory.said.get(event.speaker or "", ())
-    topic, edition = facts.folded(heard.topic), turn.settings.edition
+    topic = facts.folded(heard.topic)
     for each in reversed(talk):
         if each.grounds is not None or not _holds(facts.folded(each.text), topic):
             continue
-        asked = phrase_matching.heard(each.text, (heard.phrases,), edition)
+        asked = phrase_matching.heard(each.text, (heard.phrases,))
         if asked is not None and asked.means in MEANINGS:
             continue
         span = (turn.now - each.at).total_seconds()

@@ -190,7 +190,7 @@ def _reflect(turn: TurnContext, about: Moment, text: str) -> None:
     if model is None or not is_new or not agrees or not _may_teach(turn, about):
         _go_on(turn)
         return
-    question = formation.question(_lesson(about), turn.settings.edition)
+    question = formation.question(_lesson(about))
     turn.emit(
         consult.afterthought_asked(
             turn, model, "reflection", about.decision_id, question, PATIENCE
@@ -225,7 +225,7 @@ def _may_teach(turn: TurnContext, about: Moment) -> bool:
     state, id_ = turn.state, about.decision_id
     if not turn.settings.formation or about.path != "llm" or not about.said:
         return False
-    if id_ in state.lessons and lessons.known(state, id_, turn.settings) is None:
+    if id_ in state.lessons and lessons.known(state, id_) is None:
         return False
     # In sorted order, as everything that iterates over a map of the state.
     people = (state.rapport[person] for person in state.rapport.sorted_keys())
@@ -262,7 +262,7 @@ def _proposed(turn: TurnContext, about: Moment, rule: Rule) -> RepertoireChange 
     id_ = ids.learnt_heuristic_id(f"sleep/{about.decision_id}")
     formed = Formed(
         heuristic_id=id_,
-        name=formation.name(rule.condition, id_, turn.settings.edition),
+        name=formation.name(rule.condition, id_),
         condition=rule.condition,
         when=rule.when,
         response_type=rule.response_type,

@@ -44,15 +44,13 @@ def moved(turn: TurnContext, event: Sensed) -> Moved:
     found = UNMOVED
     # Each only where there is any: nearly always nothing was asked for.
     if held.modulations:
-        settings = turn.settings
-        here = Topical(event, turn.aids.vector, settings.limits.match, settings.edition)
+        here = Topical(event, turn.aids.vector, turn.settings.limits.match)
         found = modulation.moved(held.modulations, turn.now, here)
     if held.restraints:
         found = found.and_raised(
             limits.raised(held, _heard(turn, event, is_threat=False))
         )
-    how = turn.settings.executive
-    if how is None or not how.modulates:
+    if not turn.settings.executive.modulates:
         return found
     if held.context is not None:
         known = templates.contexts(turn.packs).get(held.context.name)
@@ -79,10 +77,8 @@ def weighed(
 
 def budget(turn: TurnContext) -> Gate | None:
     """Return the gate of what models may cost; None if there is no such limit."""
-    settings = turn.settings.executive
-    if settings is None:
-        return None
-    return spending_gate(turn.state.executive.spent, settings, turn.now)
+    spent = turn.state.executive.spent
+    return spending_gate(spent, turn.settings.executive, turn.now)
 
 
 def within_budget(odds: Odds, spent: Gate | None) -> Odds:
@@ -102,7 +98,7 @@ def gated(
 ) -> Assessment:
     """Return the assessment of an event with the gates of limits in their places."""
     settings = turn.settings.executive
-    if settings is None or own.silence == "informational":
+    if own.silence == "informational":
         return own
     here = _heard(turn, event, is_threat=own.is_threat)
     held = turn.state.executive
@@ -132,8 +128,6 @@ def at_timer(
     how lately something was.
     """
     settings = turn.settings.executive
-    if settings is None:
-        return (), None
     here, held = Heard(turn.now, person, asked_by, is_alert), turn.state.executive
     gates = tuple(limits.before_salience(held, settings, here))
     if not is_always:
@@ -151,7 +145,7 @@ def cooled(
 
     Nor is a quip eligible while the person is busy, or soon after another.
     """
-    if not candidates or turn.settings.executive is None:
+    if not candidates:
         return candidates
     is_threat = _is_threat(found)
     # Before anything is made: nearly no heuristic is a quip.
@@ -179,7 +173,7 @@ def waiting(
     """
     settings = turn.settings.executive
     known = tuple(candidates)
-    if settings is None or any(each.eligible for each in known):
+    if any(each.eligible for each in known):
         return None
     resting = [each.heuristic_id for each in known if each.reason == COOLDOWN]
     if resting:
@@ -198,8 +192,6 @@ def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | N
         if gone is not None:
             return completion.withheld(pending, *gone)
     settings = turn.settings.executive
-    if settings is None:
-        return None
     is_threat = end.response_type == "alert"
     here = Heard(turn.now, pending.person, pending.speaker, is_threat)
     reason = limits.too_late(turn.state.executive, settings, here)
@@ -242,7 +234,7 @@ def _closed_to_quips(
     """Return the gate that is closed to quips for the event, with its reason."""
     settings = turn.settings.executive
     here = _heard(turn, event, is_threat=is_threat)
-    if settings is None or here.excuse is not None:
+    if here.excuse is not None:
         return None
     return delivery.closed_to_quips(
         turn.state.executive, settings.quip_interval_s, event.person, turn.now
@@ -259,20 +251,16 @@ def _quipped(
     turn: TurnContext, response_type: ResponseType, here: Heard
 ) -> tuple[Drop, str] | None:
     """Return why a quip that took its time is not said any more, with the detail."""
-    settings = turn.settings.executive
-    if response_type != "quip" or settings is None or here.excuse is not None:
+    if response_type != "quip" or here.excuse is not None:
         return None
     waited_s = delivery.since_quip_s(turn.state.executive, turn.now)
-    if waited_s is None or waited_s >= settings.quip_interval_s:
+    if waited_s is None or waited_s >= turn.settings.executive.quip_interval_s:
         return None
     return "cooldown", f"{waited_s:g} s after another quip"
 
 
 def _cooling(turn: TurnContext, event: Sensed, *, is_threat: bool) -> dict[str, float]:
-    settings = turn.settings.executive
-    if settings is None:
-        return {}
-    here = _heard(turn, event, is_threat=is_threat)
+    settings, here = turn.settings.executive, _heard(turn, event, is_threat=is_threat)
     return dict(limits.cooling(turn.state.executive, settings, here))
 
 

@@ -39,8 +39,7 @@ def by_state(turn: TurnContext, message: object) -> None:
 
 
 def _soured(turn: TurnContext, person: str | None) -> None:
-    settings = turn.settings.executive
-    if settings is None or not settings.modulates:
+    if not turn.settings.executive.modulates:
         return
     said = [each.at for each in turn.state.executive.said[-1:]]
     if not said or not 0.0 <= (turn.now - said[0]).total_seconds() <= WITHIN_S:

@@ -85,12 +85,11 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
 
 def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
     """Return the phrase that a person's words are; None if they are none."""
-    settings = turn.settings.executive
-    if settings is None or not here.event.is_persons:
+    if not here.event.is_persons:
         return None
     of_packs = (each for pack in turn.packs for each in pack.pack.phrases)
-    known = (*settings.phrases, *of_packs)
-    heard = phrase_matching.heard(here.event.text, known, turn.settings.edition)
+    known = (*turn.settings.executive.phrases, *of_packs)
+    heard = phrase_matching.heard(here.event.text, known)
     if heard is None or here.assessment.silence == "informational":
         return None
     return heard
@@ -212,8 +211,7 @@ def _reminder(turn: TurnContext, heard: Heard, event: Sensed) -> ReminderSet:
 
 def _until(turn: TurnContext, heard: Heard, time: tuple[int, int]) -> float:
     """Return the seconds until a time of the day comes next, in the settings' zone."""
-    settings = turn.settings.executive
-    zone = settings.timezone if settings is not None else "UTC"
+    zone = turn.settings.executive.timezone
     hour, minute = time
     # "At six" is in the morning or in the evening, whichever comes first.
     is_either = 0 < hour <= 12 and not heard.is_time_exact

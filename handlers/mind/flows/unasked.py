@@ -27,8 +27,6 @@ def consider(turn: TurnContext, *, is_changed: bool = False) -> None:
     What was drawn is drawn anew if something changed (`is_changed`) that moves the chance.
     """
     settings = turn.settings.executive
-    if settings is None:
-        return
     for kind in _KINDS:
         if kind.is_on(settings):
             _consider(turn, settings, kind, is_changed=is_changed)
@@ -60,10 +58,10 @@ def run(turn: TurnContext, timer: Timer) -> None:
     known = opportunities.find(turn.state.executive, kind.purpose)
     about = known.about if known is not None else ""
     opening = chance = None
-    if settings is not None and kind.is_on(settings):
+    if kind.is_on(settings):
         opening = kind.opening(turn, settings, about)
         chance = _chance(turn, settings, kind, about)
-    if settings is None or opening is None or not chance:
+    if opening is None or not chance:
         _draw(turn, kind, None, chance or 0.0)
         return
     first: datetime | None = opening.first

@@ -45,13 +45,10 @@ def due(turn: TurnContext, when: Timing, expires_at: datetime) -> datetime:
 
 def timing_of(turn: TurnContext, answer: Answer) -> Timing:
     """Return when an answer that is ready is to be said."""
-    settings = turn.settings.executive
-    if settings is None:
-        return "immediate"
     way = audience.way_of(turn, answer)
     if way.waits:
         return "queued"
-    if way.is_at_once or not settings.timing:
+    if way.is_at_once or not turn.settings.executive.timing:
         return "immediate"
     return timing.timing(turn.state.executive, answer, turn.now)
 

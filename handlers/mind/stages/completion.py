@@ -25,9 +25,6 @@ DROPS: Mapping[str, Drop] = {
     "stale": "stale",
 }
 
-NONSENSE_SINCE = 2
-"""The first edition of the rules that refuses nonsense (ADR 0011)."""
-
 EMPTY = "the model's answer was empty"
 ECHO = "the model repeated what it was asked"
 ENDLESS = "the model repeated itself without end"
@@ -55,13 +52,11 @@ def answered(
     answer: ReadAnswer,
     now: datetime,
     agrees_with: Mapping[str, float] = _NONE,
-    *,
-    tells_agreement: bool = False,
 ) -> Completed | Dropped:
     """Return the end of a decision whose model answered `raw`, read as `answer`.
 
     `agrees_with` are the heuristics shown to it that say the same, with how alike they
-    are; whether that is recorded depends on `tells_agreement`.
+    are.
     """
     if now > pending.expires_at:
         return stale(pending)
@@ -74,7 +69,7 @@ def answered(
         model=model,
         text=answer.text,
         agrees_with=tuple(agrees_with) or None,
-        agreement=(tuple(agrees_with.values()) or None) if tells_agreement else None,
+        agreement=tuple(agrees_with.values()) or None,
     )
     return _spoken(pending, words, answer)
 

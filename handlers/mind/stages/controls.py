@@ -76,7 +76,7 @@ def answer(
     """Return that a control is applied, or refused with the reason."""
     try:
         _check_agent(agent, message)
-        if isinstance(message, controls.ProfileSet) and settings.edition >= 2:
+        if isinstance(message, controls.ProfileSet):
             _refused_if(memory_checks.of_profile(message, settings))
         if isinstance(message, controls.ExperimentStarted):
             for variant in (message.a, message.b):
@@ -220,8 +220,7 @@ def _salience_modulated(state: AgentState, message: SalienceModulated) -> str:
 
 
 def _template(packs: Sequence[CompiledPack], name: str, settings: MindSettings) -> str:
-    executive = settings.executive
-    problem = executive and templates.problem(executive, packs, name)
+    problem = templates.problem(settings.executive, packs, name)
     if problem:
         raise _RefusedError("unknown_template", problem)
     return name
@@ -232,8 +231,7 @@ def _skill(
     message: SkillLoaded | SkillUnloaded,
     settings: MindSettings,
 ) -> str:
-    executive = settings.executive
-    known = skills.known(executive, packs) if executive is not None else skills.NONE
+    known = skills.known(settings.executive, packs)
     if message.skill not in known:
         listed = ", ".join(known) or "none"
         raise _RefusedError(
@@ -243,9 +241,9 @@ def _skill(
 
 
 def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:
-    exploration, executive = settings.exploration, settings.executive
-    if executive is not None and timezones.zone(executive.timezone) is None:
-        raise _RefusedError("invalid", f"no time zone {quoted(executive.timezone)}")
+    exploration, zone = settings.exploration, settings.executive.timezone
+    if timezones.zone(zone) is None:
+        raise _RefusedError("invalid", f"no time zone {quoted(zone)}")
     # A strategy that cannot be made would fail at each event, so it is tried now.
     for challenger in exploration.challengers if exploration else ():
         _strategy_selected(challenger, strategy_problem)

@@ -13,7 +13,6 @@ from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, Remembered
 from schemas.values.exact_math import round6
-from schemas.values.settings import FIRST_EDITION
 from schemas.values.unicode_text import quoted
 
 
@@ -21,7 +20,6 @@ def credit_of_vote(
     state: AgentState,
     packs: Sequence[CompiledPack],
     given: FeedbackGiven,
-    edition: int = FIRST_EDITION,
     *,
     shares: bool = False,
 ) -> FeedbackApplied | FeedbackRefused:
@@ -31,7 +29,7 @@ def credit_of_vote(
     """
     if given.decision_id is not None:
         applied = _on_decision(state, given, given.decision_id, shares=shares)
-        if edition < 2 or isinstance(applied, FeedbackRefused):
+        if isinstance(applied, FeedbackRefused):
             return applied
         age_s = _age_s(state, given.decision_id)
         return applied.model_copy(update={"age_s": age_s})

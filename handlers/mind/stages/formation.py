@@ -16,7 +16,7 @@ from schemas.packs.conditions import ConditionError
 from schemas.state.lessons import Lesson
 from schemas.values import unicode_text
 from schemas.values.base import NAME_LIMIT
-from schemas.values.prompt_fencing import FENCED_SINCE, RULE, capped, fenced
+from schemas.values.prompt_fencing import RULE, fenced
 from schemas.values.reasons import NotFormed, ResponseType
 from schemas.values.unicode_text import quoted
 
@@ -77,19 +77,17 @@ class Fault:
     detail: str
 
 
-def question(lesson: Lesson, edition: int) -> tuple[str, str]:
+def question(lesson: Lesson) -> tuple[str, str]:
     """Return the system prompt and the prompt that ask for a rule."""
-    is_fenced = edition >= FENCED_SINCE
     # What sensors and models wrote is data: fenced, it cannot pose as our instructions.
-    cut = fenced if is_fenced else capped
     asked = _QUESTION.format(
         source=lesson.source,
         type=lesson.type,
-        text=cut(lesson.text, TEXT_CAP),
-        fields=cut(lesson.fields, TEXT_CAP),
-        said=cut(lesson.said, TEXT_CAP),
+        text=fenced(lesson.text, TEXT_CAP),
+        fields=fenced(lesson.fields, TEXT_CAP),
+        said=fenced(lesson.said, TEXT_CAP),
     )
-    return (f"{SYSTEM}\n\n{RULE}" if is_fenced else SYSTEM), asked
+    return f"{SYSTEM}\n\n{RULE}", asked
 
 
 def read(text: str, lesson: Lesson) -> Rule | Fault:
@@ -125,10 +123,9 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     )
 
 
-def name(condition: str, heuristic_id: str, edition: int) -> str:
+def name(condition: str, heuristic_id: str) -> str:
     """Return a readable name: the condition's first words and four characters of the id."""
-    # By the edition's rules for Unicode words, which a name on record depends on.
-    beginning = "_".join(unicode_text.named_by(condition, edition)[:6]) or "rule"
+    beginning = "_".join(unicode_text.words(condition)[:6]) or "rule"
     return f"{beginning[: NAME_LIMIT - 5]}_{heuristic_id[:4]}"
 
 

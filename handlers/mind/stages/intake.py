@@ -1,20 +1,15 @@
 """Intake: may this input be accepted at all? A refused one is answered with the reason.
 
-From the second edition of the rules on, what is too much to be remembered, shown to a
-model or written again is refused as well. A number or a control character may be longer
-in the JSON that is written than in the one that was sent, so what is written counts.
+What is too much to be remembered, shown to a model or written again is refused as well. A
+number or a control character may be longer in the JSON that is written than in the one
+that was sent, so what is written counts.
 """
 
 import orjson
 
 from projections.folds import repeats
 from projections.folds.executive import grants
-from schemas.codec.catalogue import (
-    EXECUTIVE_TOKENS,
-    InputMessage,
-    LearningMessage,
-    NoteMessage,
-)
+from schemas.codec.catalogue import InputMessage, LearningMessage, NoteMessage
 from schemas.codec.envelope import Input, NotBuilt, Unreadable
 from schemas.messages.controls import Control, GoalsSet, MindStarted, PersonForgotten
 from schemas.messages.feedback import FeedbackGiven
@@ -26,9 +21,6 @@ from schemas.values import subjects
 from schemas.values.settings import MindSettings
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
-
-BOUNDED_SINCE = 2
-"""The first edition of the rules that has these bounds."""
 
 WRITTEN_BYTES = 32_000
 """How long a control or an event's fields may be as JSON: two personalities of 4,000
@@ -55,7 +47,6 @@ def refusal(
             return _repeated(state, input_)
         case NotBuilt():
             return _not_built(message.control)
-        # Before what is unreadable: a log of before them refused them unread.
         case _ if (token := _unbuilt(input_, settings)) is not None:
             return _not_built(token)
         case Unreadable():
@@ -80,13 +71,11 @@ def _unbuilt(input_: Input, settings: MindSettings) -> str | None:
         # One that cannot be read: the subject ends in `.control.<token>`.
         *_, kind, token = input_.record.subject.split(".")
         token = token if kind == Control.kind else ""
-    if token == PersonForgotten.token:
-        # A sensor may ask for much, but not for this.
-        is_sensors = subjects.sensor_of(input_.record.subject) is not None
-        return token if is_sensors or not settings.sealed else None
-    if token not in EXECUTIVE_TOKENS:
+    if token != PersonForgotten.token:
         return None
-    return token if settings.executive is None else None
+    # A sensor may ask for much, but not for this.
+    is_sensors = subjects.sensor_of(input_.record.subject) is not None
+    return token if is_sensors or not settings.sealed else None
 
 
 def _not_built(control: str) -> ControlRefused:
@@ -159,11 +148,9 @@ def _vote_again(state: AgentState, input_: Input) -> FeedbackRefused | None:
     return FeedbackRefused(reason="duplicate", detail=detail)
 
 
-def too_much(input_: Input, edition: int) -> ControlRefused | Quarantined | None:
+def too_much(input_: Input) -> ControlRefused | Quarantined | None:
     """Return the refusal of an input that exceeds a bound; None if none does."""
     message = input_.message
-    if edition < BOUNDED_SINCE:
-        return None
     if isinstance(message, Sensed):
         fault = _fault(orjson.dumps(message.fields), message.fields)
         where, detail = input_.record.subject, f"fields: {fault}"

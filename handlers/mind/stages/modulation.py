@@ -49,7 +49,6 @@ class Topical(Struct, frozen=True):
     vector: Vector | None
     alike: float
     """The cosine from which it is about a topic."""
-    edition: int
 
 
 def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> Moved:
@@ -101,7 +100,7 @@ def _is_about(modulation: Modulation, here: Topical) -> bool:
         return True
     if folded(topic) in map(folded, event.entities):
         return True
-    said = word_patterns.words_of(event, here.edition)
+    said = word_patterns.words_of(event)
     return word_patterns.occurs(topic, said) or _is_near(modulation.vector, here)
 
 

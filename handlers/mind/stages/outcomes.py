@@ -30,13 +30,7 @@ _REPORTED: Mapping[ReportedOutcome, Outcome] = {
 
 
 def observed(
-    state: AgentState,
-    event: Sensed,
-    event_id: str,
-    domain: str,
-    now: datetime,
-    *,
-    edition: int,
+    state: AgentState, event: Sensed, event_id: str, domain: str, now: datetime
 ) -> OutcomeObserved | None:
     """Return the outcome that the event shows, if it shows one."""
     # A report names its decision: no pattern needs to guess.
@@ -52,7 +46,7 @@ def observed(
         and not (entities and fire.entities and entities.isdisjoint(fire.entities))
     ]
     # Splitting a text into words is the dearest step here, so not for nothing.
-    words = word_patterns.words_of(event, edition) if waiting else word_patterns.NOTHING
+    words = word_patterns.words_of(event) if waiting else word_patterns.NOTHING
     for fire in waiting:
         seen = _first_seen(fire.expectations, words, now)
         if seen is not None:
@@ -183,14 +177,12 @@ def undone_fire(
     now: datetime,
     undo_s: float,
     action_of: ActionOf,
-    *,
-    edition: int,
 ) -> ShownFire | None:
     """Return the latest fire, at most `undo_s` seconds old, that the event undoes, if
     any.
     """
     named = event.fields.get(UNDOES)
-    words = word_patterns.words_of(event, edition)
+    words = word_patterns.words_of(event)
     # Before any fire is looked at: few events speak of undoing, and up to 64 were shown.
     if named is None and not word_patterns.any_occurs(WORDS, words):
         return None

@@ -2,8 +2,8 @@
 
 The system prompt holds who it is, where, and the person's goals; the prompt holds the
 event and what was learnt of like situations. Unless told otherwise that is without scores
-and in no order, and the prediction comes with the answer, in the same call. From the
-second edition of the rules on, what others wrote is fenced as data.
+and in no order, and the prediction comes with the answer, in the same call. What others
+wrote is fenced as data.
 """
 
 from collections.abc import Mapping, Sequence
@@ -25,7 +25,7 @@ from schemas.ports.decision_context import (
 from schemas.values import ids
 from schemas.values.exact_math import clamp, round6
 from schemas.values.model_settings import ModelSettings
-from schemas.values.prompt_fencing import FENCED_SINCE, RULE, capped, fenced
+from schemas.values.prompt_fencing import RULE, capped, fenced
 from schemas.values.settings import MindSettings, Prediction, Presentation
 
 EVENT_CAP = 1_000
@@ -70,22 +70,15 @@ _GOALS = "The person's goals, by which success is measured:"
 _EVENT = "Just now, from {source}: {text}"
 _URGENT = "This is urgent: what you say is needed at once."
 _EARLIER = "What was said in similar situations (you may ignore all of it):"
-_CANDIDATE = '- when "{condition}": "{action}"'
+# Without quotes around what others wrote: the fence brings them.
+_CANDIDATE = "- when {condition}: {action}"
 _HINT = (
-    'Experience suggests for "{condition}": "{action}". It is {confidence:.0%} sure of'
+    "Experience suggests for {condition}: {action}. It is {confidence:.0%} sure of"
     " that. Judge for yourself: follow it, change it or say something else."
 )
 _QUESTION = "What do you say?"
-_PREDICTION = 'You said: "{answer}"\n\nHow will it turn out?'
-_FENCED = {
-    _CANDIDATE: "- when {condition}: {action}",
-    _HINT: _HINT.replace('"{condition}"', "{condition}").replace(
-        '"{action}"', "{action}"
-    ),
-    _PREDICTION: "You said: {answer}\n\nHow will it turn out?",
-}
-"""The same templates without quotes, for the fence brings them."""
-_TEMPLATES = (_FORMAT, _GOALS, _EVENT, _EARLIER, _CANDIDATE, _QUESTION)
+_PREDICTION = "You said: {answer}\n\nHow will it turn out?"
+_TEMPLATES = (_FORMAT, _GOALS, _EVENT, _URGENT, _EARLIER, _CANDIDATE, _QUESTION, RULE)
 _NONE: Mapping[str, bool] = {}
 _CAPS = f"{EVENT_CAP}/{CANDIDATE_CAP}/{CONTEXT_CAP}/{GOAL_CAP}"
 
@@ -102,10 +95,6 @@ class PromptManner:
     prediction: Prediction = "same"
     withhold: float = 0.0
     """With which probability a candidate that is not trusted is kept from it."""
-    is_fenced: bool = False
-    """Whether what others wrote is marked as data."""
-    tells_urgency: bool = False
-    """Whether it is told that an event is urgent."""
     prediction_template: str | None = None
     """How a strategy asks for a separate prediction; None: in our words."""
     background: tuple[str, ...] = ()
@@ -155,8 +144,7 @@ def system_prompt(
 ) -> str:
     """Return base prompt, personality, the packs' contexts, goals, and how to reply."""
     form = _FORMATS[prediction]
-    executive = settings.executive
-    if executive is not None and executive.infers:
+    if settings.executive.infers:
         form = f"{form} {_INFERS}"
     return _system(settings, packs, goals, form)
 
@@ -168,16 +156,12 @@ def prediction_system_prompt(
     return _system(settings, packs, goals, _PREDICTION_FORMAT)
 
 
-def prediction_prompt(
-    asked: str, answer: str, *, is_fenced: bool, own: str | None = None
-) -> str:
+def prediction_prompt(asked: str, answer: str, *, own: str | None = None) -> str:
     """Return the prompt that asks for a prediction; `asked` is the prompt before it.
 
     `own` is a strategy's or pack's template, used in place of ours.
     """
-    template = own or (_FENCED[_PREDICTION] if is_fenced else _PREDICTION)
-    cut = fenced if is_fenced else capped
-    said = template.replace(ANSWER, cut(answer, CONTEXT_CAP))
+    said = (own or _PREDICTION).replace(ANSWER, fenced(answer, CONTEXT_CAP))
     return f"{asked}\n\n{said}"
 
 
@@ -291,20 +275,16 @@ def _user_prompt(
     background: str,
 ) -> str:
     """Return the event, what was learnt of similar ones, and the question."""
-    cut = fenced if manner.is_fenced else capped
-    parts = [
-        _EVENT.format(
-            source=context.event_source, text=cut(context.event_text, EVENT_CAP)
-        )
-    ]
-    if manner.tells_urgency and context.urgency >= URGENT_FROM:
+    text = fenced(context.event_text, EVENT_CAP)
+    parts = [_EVENT.format(source=context.event_source, text=text)]
+    if context.urgency >= URGENT_FROM:
         parts.append(_URGENT)
     if background:
         parts.append(background)
     if shown and manner.present == "hint":
-        parts += [_line(_HINT, each, manner) for each in shown]
+        parts += [_line(_HINT, each) for each in shown]
     elif shown:
-        lines = (_line(_CANDIDATE, each, manner) for each in shown)
+        lines = (_line(_CANDIDATE, each) for each in shown)
         parts.append("\n".join([_EARLIER, *lines]))
     parts.append(_QUESTION)
     return "\n\n".join(parts)
@@ -323,9 +303,7 @@ def _system(
     if goals:
         listed = "\n".join(f"- {capped(goal, GOAL_CAP)}" for goal in goals)
         parts.append(f"{_GOALS}\n{listed}")
-    if settings.edition >= FENCED_SINCE:
-        parts.append(RULE)
-    parts.append(form)
+    parts += [RULE, form]
     return "\n\n".join(part.strip() for part in parts if part.strip())
 
 
@@ -344,16 +322,13 @@ def _further_templates(manner: PromptManner) -> tuple[str, ...]:
     """Return the templates that only some manners use, for the arm's digest."""
     hint = (_HINT,) if manner.present == "hint" else ()
     separate = (_PREDICTION_FORMAT, manner.prediction_template or _PREDICTION)
-    fences = (RULE, *_FENCED.values()) if manner.is_fenced else ()
-    urgent = (_URGENT,) if manner.tells_urgency else ()
     further = (*hint, *separate) if manner.prediction == "separate" else hint
-    return (*further, *fences, *urgent, *manner.background)
+    return (*further, *manner.background)
 
 
-def _line(template: str, candidate: HeuristicCandidate, manner: PromptManner) -> str:
-    cut = fenced if manner.is_fenced else capped
-    return (_FENCED[template] if manner.is_fenced else template).format(
-        condition=cut(candidate.condition_text, CANDIDATE_CAP),
-        action=cut(candidate.suggested_action, CANDIDATE_CAP),
+def _line(template: str, candidate: HeuristicCandidate) -> str:
+    return template.format(
+        condition=fenced(candidate.condition_text, CANDIDATE_CAP),
+        action=fenced(candidate.suggested_action, CANDIDATE_CAP),
         confidence=candidate.confidence,
     )

@@ -94,8 +94,7 @@ def compared(
     None and -1 if none was that counts: the cosines to the last events are novelty's own
     matter then.
     """
-    executive = settings.executive
-    if executive is None or not executive.relevance or vector is None:
+    if not settings.executive.relevance or vector is None:
         return None, -1.0
     lately = [
         each.vector

@@ -5,7 +5,7 @@ pack's default for the event type, and computed novelty. S_eff = S * s with habi
 s = 1 - 0.9 e^(-t/tau), t since the last like event that passed: 0.1 at once, 1 in the end.
 tau is 60 s in games, 180 s at work, 300 s at home, 120 s elsewhere, and 30 s in a burst of
 5 like events within 10 s. An event passes at S_eff >= the relevance threshold; a threat of
-0.8 or more and, from the second edition on, a person's own words always pass.
+0.8 or more and a person's own words always pass.
 """
 
 from collections.abc import Mapping, Sequence
@@ -117,7 +117,7 @@ def assess(
     `raised` is how much more than usual it must matter for now; `weighed` is what was added
     to salience, if more than that is weighed.
     """
-    is_addressed = settings.edition >= 2 and event.is_persons
+    is_addressed = event.is_persons
     intent = _intent_gate(event, is_addressed)
     # What only informs is no occasion; thresholds were never asked, so no other gate.
     if not intent.passed:
@@ -183,15 +183,13 @@ def sensitivity(habit: Habit | None, now: datetime, tau_s: float) -> float:
     return round6(1.0 - _DEPTH * exp(-elapsed / tau))
 
 
-def urgency(
-    declared: float | None, dimensions: Mapping[Dimension, float], edition: int
-) -> float:
+def urgency(declared: float | None, dimensions: Mapping[Dimension, float]) -> float:
     """Return an event's urgency from 0 to 1: as declared, else by its salience.
 
-    That is the higher of threat and actionability; in the first edition it was 0.
+    That is the higher of threat and actionability.
     """
-    if declared is not None or edition < 2:
-        return round6(declared or 0.0)
+    if declared is not None:
+        return round6(declared)
     return round6(
         max(dimensions.get("threat", 0.0), dimensions.get("actionability", 0.0))
     )

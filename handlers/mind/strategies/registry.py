@@ -14,7 +14,7 @@ from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
 from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.layers import Layers
 from handlers.mind.strategies.thompson import Thompson
-from handlers.mind.strategies.urgency import FirstUrgency, Urgency
+from handlers.mind.strategies.urgency import Urgency
 from schemas.ports.decision_context import Strategy
 from schemas.ports.faults import MissingStrategyError
 from schemas.values.by_identity import by_identity
@@ -43,13 +43,6 @@ STRATEGIES: Mapping[str, Kind] = {
 }
 
 
-_OF_FIRST_EDITION: Mapping[str, Kind] = {"urgency": FirstUrgency}
-"""Strategies that decided otherwise in the first edition of the rules (ADR 0011)."""
-
-LISTED_SINCE = 2
-"""The edition from which the log says which modules strategies may be of."""
-
-
 class UnknownStrategyError(ValueError):
     """No strategy has this name, or not these parameters."""
 
@@ -67,7 +60,7 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
     """
     # Bytes, for a cache needs a hashable key and parameters are a mapping.
     given = orjson.dumps(_parameters(spec, settings))
-    return _create(spec.name, given, settings.edition, plugin.allowed())
+    return _create(spec.name, given, plugin.allowed())
 
 
 def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
@@ -95,10 +88,6 @@ def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
 
     What is recorded decides which modules are admitted, so that a replay that may not
     import them comes to the same answer.
-
-    Raises:
-        MissingStrategyError: the log is of before it recorded modules, and this one is
-            not listed here.
     """
     if not _is_listed(spec, settings):
         module = spec.name.partition(":")[0]
@@ -111,8 +100,7 @@ def problem(spec: StrategySpec, settings: MindSettings) -> str | None:
         return str(error)
     # The recorded list admits it; whether this machine has the module changes no answer.
     except MissingStrategyError:
-        if settings.edition < LISTED_SINCE:
-            raise
+        pass
     return None
 
 
@@ -120,10 +108,7 @@ def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
     """Tell whether the recorded settings admit the module of a strategy of one's own."""
     module, colon, _ = spec.name.partition(":")
     is_own = bool(colon) and module not in STRATEGIES
-    # Logs of the first edition recorded no list, so nothing can be checked against it.
-    if not is_own or settings.edition < LISTED_SINCE:
-        return True
-    return module in settings.strategy_modules
+    return not is_own or module in settings.strategy_modules
 
 
 def from_settings(settings: MindSettings) -> Parameters:
@@ -157,14 +142,12 @@ def full_name(kind: Kind, name: str) -> str:
 
 
 @lru_cache(maxsize=256)
-def _create(name: str, parameters: bytes, edition: int, _: tuple[str, ...]) -> Strategy:
+def _create(name: str, parameters: bytes, _: tuple[str, ...]) -> Strategy:
     """Make a strategy; cached, with the listed modules as part of the key."""
     given: Parameters = orjson.loads(parameters)
     if ":" in name:
         return _own(name, given)
-    # Old recordings must be decided as they were (ADR 0011).
-    first = _OF_FIRST_EDITION.get(name) if edition < 2 else None
-    kind = first or STRATEGIES.get(name)
+    kind = STRATEGIES.get(name)
     if kind is None:
         raise UnknownStrategyError(
             f"there is no strategy {quoted(name)}, there are {_choice(name, STRATEGIES)}"

@@ -19,10 +19,18 @@ from schemas.values.exact_math import clamp, round6, total
 Tier = Literal["immediate", "soon", "not_urgent"]
 
 
-class _ByUrgency(HeuristicFirst):
-    """Lowers the threshold by urgency times reduction, and tells three tiers apart."""
+class Urgency(HeuristicFirst):
+    """Lower the threshold by urgency times reduction, and choose by how urgent it is.
+
+    Immediate: the most similar of all that are not distrusted answers, speed before
+    quality. Soon: one of those that reach the threshold answers, by a draw in proportion
+    to similarity squared times confidence (and what else it is ranked by); if none does,
+    the model is asked. Not urgent: only a singular candidate answers, which matches well,
+    is well trusted, and has no near rival.
+    """
 
     name: ClassVar[str] = "urgency"
+    version: ClassVar[int] = 2
 
     reduction: Unit = 0.3
     """What an urgency of 1 takes off the threshold."""
@@ -36,13 +44,22 @@ class _ByUrgency(HeuristicFirst):
     """Its confidence, at least."""
     singular_margin: Unit = 0.1
     """How far behind the next similar match must lie."""
+    reasonable_confidence: Unit = 0.3
+    """The confidence from which any match will do where it is immediate."""
 
     def threshold(self, context: DecisionContext) -> float:
-        """Return the threshold with the personality's bias, lowered by urgency."""
+        """Return the threshold with the personality's bias, lowered by urgency.
+
+        Where it is immediate it is `reasonable_confidence` at most.
+        """
         bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
         # Clamped after both: no urgency takes the threshold below the safe range.
-        lowered = self.confidence_threshold + bias - context.urgency * self.reduction
-        return round6(clamp(lowered, *SAFE_THRESHOLDS))
+        by_urgency = context.urgency * self.reduction
+        lowered = self.confidence_threshold + bias - by_urgency
+        lowered = round6(clamp(lowered, *SAFE_THRESHOLDS))
+        if self.tier(context.urgency) != "immediate":
+            return lowered
+        return min(self.reasonable_confidence, lowered)
 
     def tier(self, urgency: float) -> Tier:
         """Return the tier that an urgency falls into."""
@@ -75,22 +92,6 @@ class _ByUrgency(HeuristicFirst):
             _at_least("lead", lead, self.singular_margin),
         ]
 
-
-class Urgency(_ByUrgency):
-    """Lower the threshold by urgency times reduction, and choose by how urgent it is.
-
-    Immediate: the most similar of all that are not distrusted answers, speed before
-    quality. Soon: one of those that reach the threshold answers, by a draw in proportion
-    to similarity squared times confidence (and what else it is ranked by); if none does,
-    the model is asked. Not urgent: only a singular candidate answers, which matches well,
-    is well trusted, and has no near rival.
-    """
-
-    version: ClassVar[int] = 2
-
-    reasonable_confidence: Unit = 0.3
-    """The confidence from which any match will do where it is immediate."""
-
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
     ) -> Odds:
@@ -103,13 +104,6 @@ class Urgency(_ByUrgency):
         if tier == "soon":
             return self._weighted(context, pool)
         return _first_over(context, pool, self.threshold(context))
-
-    def threshold(self, context: DecisionContext) -> float:
-        """Return the lowered threshold; at most `reasonable_confidence` if immediate."""
-        lowered = super().threshold(context)
-        if self.tier(context.urgency) != "immediate":
-            return lowered
-        return min(self.reasonable_confidence, lowered)
 
     def _weighted(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
@@ -136,28 +130,6 @@ class Urgency(_ByUrgency):
             return each.similarity * each.similarity * each.confidence
         (ranked_by,) = scored((each,), self.rank, self, context.now)
         return each.similarity * ranked_by.score
-
-
-class FirstUrgency(_ByUrgency):
-    """`urgency` as the first edition of the rules had it.
-
-    Immediate: the most similar candidate that reaches the threshold answers. Soon: the
-    most similar of all must reach it, else the model is asked.
-    """
-
-    version: ClassVar[int] = 1
-
-    def odds(
-        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
-    ) -> Odds:
-        """Return all the probability on one candidate, the model or silence."""
-        if not pool:
-            return ask_or_reject(context)
-        tier = self.tier(context.urgency)
-        if tier == "not_urgent":
-            return self.singular(context, pool)
-        reached = pool if tier == "immediate" else pool[:1]
-        return _first_over(context, reached, self.threshold(context))
 
 
 def _first_over(

@@ -11,7 +11,7 @@ from schemas.messages.controls import ProfileSet
 from schemas.messages.executive import FactStated
 from schemas.state import limits
 from schemas.state.memory import Fact, Memory, Profile
-from schemas.values.unicode_text import MARKS_SINCE, words
+from schemas.values.unicode_text import words
 
 _UNKNOWN = Profile()
 
@@ -80,7 +80,7 @@ def same(one: str, other: str) -> bool:
 
 def folded(name: str) -> str:
     """Return a name as it is compared; one without letters stays as it is."""
-    return " ".join(words(name, MARKS_SINCE)) or name
+    return " ".join(words(name)) or name
 
 
 def profile_set(memory: Memory, control: ProfileSet) -> Memory:

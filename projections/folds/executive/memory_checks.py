@@ -43,8 +43,6 @@ def of_profile(control: ProfileSet, settings: MindSettings) -> Problem | None:
     if control.person is None:
         is_told = any(each is not None for each in told)
         return ("invalid", "name the person whose profile it is") if is_told else None
-    if settings.executive is None:
-        return "not_built", "profiles of people are part of the executive"
     if control.biases or control.domain is not None:
         return "invalid", "a person's profile has no biases and no domain"
     if all(each is None for each in told):

@@ -17,7 +17,7 @@ def counted(state: AgentState, context: FoldContext, event: Sensed) -> AgentStat
     """Return the state with one more event of its sort, where observations are on."""
     settings = context.settings.executive
     # What a person says is no pattern of the world.
-    if settings is None or not settings.observation or event.is_persons:
+    if not settings.observation or event.is_persons:
         return state
     held, sort = state.executive.patterns, sort_of(event)
     window = timedelta(seconds=settings.observation_interval_s)

@@ -10,10 +10,8 @@ from schemas.state.agent import AgentState
 def noticed(
     state: AgentState, context: FoldContext, message: OutputMessage
 ) -> AgentState:
-    """Return the state after what an output shows, if the executive is on."""
+    """Return the state after what an output shows."""
     settings = context.settings.executive
-    if settings is None:
-        return state
     state = personality.felt(state, context, message)
     # Most outputs are decisions, which tell nothing of what is ignored or spent.
     if isinstance(message, Decided):

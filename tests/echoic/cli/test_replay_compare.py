@@ -29,7 +29,7 @@ def test_a_fork_beyond_the_recording_is_an_error(echoic: Program) -> None:
     ran = echoic.here("replay", "compare", EVENING, "-s", "silent", "--from", "99999")
 
     assert (ran.code, ran.out) == (2, "")
-    assert "--from 99999: the last input recorded is 1142" in ran.err
+    assert "--from 99999: the last input recorded is " in ran.err
 
 
 def test_what_trips_a_build_is_named_with_its_challenger(echoic: Program) -> None:

@@ -142,7 +142,11 @@ def test_the_strategy_of_the_page_decides(
         heuristic("old", "the plants look dry and old", "Cut them."),
         heuristic("cat", "a cat sits outside", "Let it in."),
     )
-    scenario = Scenario(garden, strategy=StrategySpec(name="cautious:make"))
+    scenario = Scenario(
+        garden,
+        strategy=StrategySpec(name="cautious:make"),
+        strategy_modules=("cautious",),
+    )
 
     assert scenario.decide("the plants look dry").text == "Water them."
     assert scenario.decide("a cat sits outside").silence == "no_candidate"
@@ -157,7 +161,9 @@ def test_the_awaiting_strategy_of_the_page_asks_in_its_own_words(
     (tmp_path / "unkind.py").write_text(source.replace("awaiting(Kind())", "Kind()"))
     monkeypatch.syspath_prepend(tmp_path)
     listed("kind")
-    scenario = Scenario(model=MODEL, strategy=StrategySpec(name="kind:make"))
+    scenario = Scenario(
+        model=MODEL, strategy=StrategySpec(name="kind:make"), strategy_modules=("kind",)
+    )
 
     asked = one(scenario.sense("It rains", salience={"threat": 0.9}), ModelAsked)
 

@@ -40,7 +40,7 @@ def beginning(**own: Any) -> Scenario:
         **own,
     }
     settings = ExecutiveSettings(**given)
-    scenario = Scenario(MINECRAFT, executive=settings, edition=2, relevance=0.0)
+    scenario = Scenario(MINECRAFT, executive=settings, relevance=0.0)
     scenario.control(ContextSwitched(context="gaming"))
     return scenario
 
@@ -118,9 +118,8 @@ def test_by_hand_goes_before_context_and_personality() -> None:
     assert rows(scenario)["sarcasm"].waits == "unloaded"
 
 
-def test_a_log_of_before_has_no_skills() -> None:
-    """Nor has one without packs and styles."""
-    assert rows(Scenario(MINECRAFT)) == {}
+def test_without_packs_and_styles_there_are_no_skills() -> None:
+    """Nothing brings any."""
     bare = beginning(skills=())
     assert set(rows(bare, pack(name="other"))) == set()
 

@@ -24,7 +24,6 @@ async def test_a_caller_hears_what_is_being_said() -> None:
     """And what is still to be said, and what was cut off."""
     scenario = Scenario(
         pack(heuristic("low", "food is low", "Eat now.", 0.8)),
-        edition=2,
         relevance=0.0,
         executive={"speech": True},
     )

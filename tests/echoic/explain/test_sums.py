@@ -83,7 +83,7 @@ def decisions(draw: st.DrawFn) -> Decided:
         if weighs
         else None
     )
-    settings = factories.settings(edition=2, relevance=draw(UNIT), executive=executive)
+    settings = factories.settings(relevance=draw(UNIT), executive=executive)
     further = {
         "is_about_goal": draw(st.booleans()),
         "focus": draw(UNIT),
@@ -116,7 +116,7 @@ def test_what_is_supposed_is_computed_as_the_mind_does(
 def test_decisions_of_a_life_add_up() -> None:
     """By all that the executive weighs, of a mind that made them."""
     dry = factories.pack(factories.heuristic("dry", "the house is dry", "Good.", 0.9))
-    led = Scenario(dry, edition=2, executive=EVERYTHING, goals=("keep the house dry",))
+    led = Scenario(dry, executive=EVERYTHING, goals=("keep the house dry",))
     for number in range(40):
         text = ("the house is dry", "rain comes in", "dusk falls")[number % 3]
         led.wait(7.0 * number).sense(
@@ -135,7 +135,7 @@ def quiet() -> DecisionRecord:
         dimensions={"novelty": 0.04}, score=0.513, sensitivity=1.0, effective=0.513
     )
     settings = factories.settings(
-        edition=2, relevance=0.5, executive=ExecutiveSettings(relevance=True)
+        relevance=0.5, executive=ExecutiveSettings(relevance=True)
     )
     made = held(
         found,
@@ -195,7 +195,7 @@ def test_at_the_limit_of_thresholds_nothing_is_made_up(moved: float) -> None:
     """What the threshold was before is not recorded, and so not told."""
     found = Salience(dimensions={}, score=0.5, sensitivity=1.0, effective=0.5)
     settings = factories.settings(
-        edition=2, relevance=0.5, executive=ExecutiveSettings(relevance=True)
+        relevance=0.5, executive=ExecutiveSettings(relevance=True)
     )
     made = held(
         found,

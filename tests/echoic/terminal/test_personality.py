@@ -27,7 +27,7 @@ def living(**settings: Any) -> Scenario:
     """A scenario with the shipped personalities."""
     executive = ExecutiveSettings(templates=shipped(), **settings)
     garden = pack(heuristic("dusk", "dusk falls", "Go home.", confidence=0.9))
-    return Scenario(garden, executive=executive, edition=2, relevance=0.0)
+    return Scenario(garden, executive=executive, relevance=0.0)
 
 
 def snapshot(scenario: Scenario) -> AgentSnapshot:

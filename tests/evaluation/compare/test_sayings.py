@@ -42,7 +42,7 @@ def gardening(template: str = "jester", **settings: Any) -> Scenario:
         consistent=True,
         relevance=True,
     )
-    scenario = Scenario(PLANTS, executive=own, edition=2, relevance=0.3, **settings)
+    scenario = Scenario(PLANTS, executive=own, relevance=0.3, **settings)
     scenario.sense("nothing at all")
     scenario.wait(60).sense("the soil is wet", salience={"threat": 0.9})
     scenario.wait(60).sense("the soil is dry", salience={"actionability": 0.9})

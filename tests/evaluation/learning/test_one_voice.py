@@ -18,7 +18,7 @@ def spoken(text: str, template: str, **event: Any) -> DecisionRecord:
     """The record of a decision in which a personality says a text."""
     garden = pack(heuristic("dusk", "dusk falls", text, confidence=0.9))
     executive = ExecutiveSettings(templates=shipped(), template=template)
-    scenario = Scenario(garden, executive=executive, edition=2, relevance=0.0)
+    scenario = Scenario(garden, executive=executive, relevance=0.0)
     turn = scenario.sense("dusk falls", **event)
     assert said(turn, Decided)[0].text == text
     records = DecisionRecords(keeps_final=True)
@@ -72,7 +72,7 @@ def hundred(template: str, texts: tuple[str, ...], **own: Any) -> VoiceCheck:
     settings = ExecutiveSettings(
         templates=shipped(), skills=styles(), template=template, **own
     )
-    scenario = Scenario(garden, executive=settings, edition=2, relevance=0.0)
+    scenario = Scenario(garden, executive=settings, relevance=0.0)
     records = DecisionRecords(keeps_final=True)
     for number in range(100):
         threat = {"threat": 0.9} if number % 10 == 0 else {}

@@ -95,7 +95,6 @@ def _begun(*, recall: bool) -> Scenario:
     )
     scenario = Scenario(
         GARDEN,
-        edition=2,
         relevance=0.0,
         model=factories.MODEL,
         formation=True,

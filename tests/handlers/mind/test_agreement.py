@@ -9,18 +9,15 @@ from tests.scenario import one
 
 @pytest.mark.parametrize("prediction", ["same", "separate"])
 def test_how_alike_a_shown_heuristic_was_is_recorded(prediction: str) -> None:
-    """From the second edition on, also where the words wait for their prediction."""
+    """Also where the words wait for their prediction."""
     low = known()
-    ends = {}
-    for edition in (1, 2):
-        scenario = RealLife(low, withhold=0.0, prediction=prediction, edition=edition)
-        turn = scenario.said_by_model(PARAPHRASE)
-        if prediction == "separate":
-            turn = scenario.answer_model(turn, '{"predicted_success": 0.5}')
-        ends[edition] = one(turn, Completed)
+    scenario = RealLife(low, withhold=0.0, prediction=prediction)
+    turn = scenario.said_by_model(PARAPHRASE)
+    if prediction == "separate":
+        turn = scenario.answer_model(turn, '{"predicted_success": 0.5}')
+    end = one(turn, Completed)
 
-    assert ends[1].agreement is None
-    assert ends[1].agrees_with == ends[2].agrees_with == (low.ids[0],)
-    assert ends[2].agreement is not None
-    (likeness,) = ends[2].agreement
+    assert end.agrees_with == (low.ids[0],)
+    assert end.agreement is not None
+    (likeness,) = end.agreement
     assert 0.5 <= likeness < 1.0

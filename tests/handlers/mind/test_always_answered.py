@@ -64,7 +64,6 @@ class Talk:
                 heuristic("zombie", "a zombie is near", "Run.", 0.9),
                 types=("thing", "message"),
             ),
-            edition=2,
             relevance=0.9,
             model=self.random.choice([None, factories.MODEL]),
             executive=ExecutiveSettings.model_validate(how),

@@ -31,9 +31,7 @@ def home(kind: str = "suggestion", **more: Any) -> CompiledPack:
 def start(compiled: CompiledPack | None = None, **executive: Any) -> Scenario:
     """A home with Ada and Ben in it."""
     settings = ON.model_copy(update=executive)
-    scenario = Scenario(
-        compiled or home(), executive=settings, edition=2, relevance=0.01
-    )
+    scenario = Scenario(compiled or home(), executive=settings, relevance=0.01)
     for person in ("ada", "ben"):
         is_(scenario, person, away=False)
     return scenario

@@ -8,7 +8,7 @@ from handlers.mind.turn import Turn
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Decided, Gate
 from schemas.messages.results import ModelAnswered
-from schemas.state.executive import IDLE, NOTHING_SPENT
+from schemas.state.executive import NOTHING_SPENT
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, one, output, said
@@ -18,9 +18,7 @@ GARDEN = pack(heuristic("low", "food is low", "Eat now.", 0.8))
 
 def alive(**executive: Any) -> Scenario:
     """A scenario with a model and a budget."""
-    return Scenario(
-        GARDEN, edition=2, relevance=0.0, model=factories.MODEL, executive=executive
-    )
+    return Scenario(GARDEN, relevance=0.0, model=factories.MODEL, executive=executive)
 
 
 def asks(scenario: Scenario, text: str, after_s: float = 1.0) -> Turn:
@@ -107,9 +105,6 @@ def test_without_a_budget_nothing_is_counted() -> None:
     answers(scenario, asks(scenario, "one thing"), input_tokens=50)
 
     assert scenario.mind.executive.spent is NOTHING_SPENT
-    plain = Scenario(GARDEN, edition=2, relevance=0.0, model=factories.MODEL)
-    answers(plain, asks(plain, "one thing"), input_tokens=50)
-    assert plain.mind.executive is IDLE
 
 
 def test_a_failure_of_the_model_costs_no_tokens() -> None:

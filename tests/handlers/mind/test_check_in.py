@@ -28,7 +28,7 @@ ON = ExecutiveSettings(check_in=True, phrases=(WORDS,))
 
 def start(executive: ExecutiveSettings = ON, **settings: Any) -> Scenario:
     """A scenario in which the companion may speak by itself."""
-    return Scenario(executive=executive, edition=2, **settings)
+    return Scenario(executive=executive, **settings)
 
 
 def greet(scenario: Scenario, text: str = "hello there") -> Any:

@@ -27,9 +27,9 @@ GARDEN = pack(heuristic("low", "health low", "Drink.", confidence=0.5))
 ID, CONTENT = GARDEN.ids[0], GARDEN.content_hashes[0]
 
 
-def start(edition: int = 2, **settings: Any) -> Scenario:
+def start(**settings: Any) -> Scenario:
     """A scenario in which the heuristic answers."""
-    return Scenario(GARDEN, threshold=0.1, edition=edition, **settings)
+    return Scenario(GARDEN, threshold=0.1, **settings)
 
 
 def seeded(confidence: float = 0.5, text: str = "Rest.") -> HeuristicSeeded:
@@ -73,20 +73,17 @@ def forgetful(scenario: Scenario) -> None:
     )
 
 
-@pytest.mark.parametrize(("edition", "count"), [(1, 3), (2, 2)])
-def test_a_changed_vote_counts_once_though_its_rater_forgot_it(
-    edition: int, count: int
-) -> None:
+def test_a_changed_vote_counts_once_though_its_rater_forgot_it() -> None:
     """The decision remembers who said what of it."""
-    scenario = start(edition)
+    scenario = start()
     turn = scenario.sense("health low", salience=THREAT)
     scenario.feedback(turn)
     forgetful(scenario)
     stood = scenario.mind.rapport["user"]
     scenario.feedback(turn, "negative")
 
-    assert scenario.mind.raters["user"].count == count
-    assert (scenario.mind.rapport["user"] == stood) == (edition == 2)
+    assert scenario.mind.raters["user"].count == 2
+    assert scenario.mind.rapport["user"] == stood
 
 
 def test_a_rater_who_is_new_again_has_nothing_to_take_back() -> None:
@@ -102,12 +99,9 @@ def test_a_rater_who_is_new_again_has_nothing_to_take_back() -> None:
     assert Rapport().deltas.limit == people["ada"].votes.limit
 
 
-@pytest.mark.parametrize(("edition", "held"), [(1, [-1.0, 1.0]), (2, [-1.0, -1.0])])
-def test_a_changed_vote_counts_once_though_an_edit_kept_it(
-    edition: int, held: list[float]
-) -> None:
+def test_a_changed_vote_counts_once_though_an_edit_kept_it() -> None:
     """The vote on the fire changes wherever it is held."""
-    scenario = start(edition)
+    scenario = start()
     scenario.control(seeded())
     turn = scenario.sense("very tired", type_="mood", salience=THREAT)
     scenario.feedback(turn)
@@ -117,34 +111,27 @@ def test_a_changed_vote_counts_once_though_an_edit_kept_it(
     believed = scenario.mind.beliefs
     old, new = sorted(believed, key=lambda key: len(believed[key].signals[0].votes))
     votes = [believed[key].signals[0].votes["user"] for key in (old, new)]
-    assert sorted(votes) == held
-    assert taught_confidence(scenario) == (0.642857 if edition == 1 else 0.357143)
+    assert votes == [-1.0, -1.0]
+    assert taught_confidence(scenario) == 0.357143
     # Another person's opinion is about the words that were said.
     scenario.feedback(turn, "negative", actor="kim")
-    assert taught_confidence(scenario) == (0.642857 if edition == 1 else 0.357143)
+    assert taught_confidence(scenario) == 0.357143
 
 
 def test_a_changed_preset_reads_the_same_facts_again_at_once() -> None:
     """A thumbs-up raises what is believed, as it must."""
-    scenarios = [start(edition) for edition in (1, 2)]
-    for scenario in scenarios:
-        for _ in range(5):
-            scenario.feedback(scenario.sense("health low", salience=THREAT))
-    assert [confidence(scenario) for scenario in scenarios] == [0.833333] * 2
+    scenario = start()
+    for _ in range(5):
+        scenario.feedback(scenario.sense("health low", salience=THREAT))
+    assert confidence(scenario) == 0.833333
 
     whole = LearningSettings(weights=LearningWeights(explicit=2.0))
-    for scenario in scenarios:
-        scenario.control(
-            factories.mind_started(
-                threshold=0.1, edition=scenario.settings.edition, learning=whole
-            ),
-            agent=SHARED_AGENT,
-        )
-    assert [confidence(scenario) for scenario in scenarios] == [0.833333, 0.916667]
+    changed = factories.mind_started(threshold=0.1, learning=whole)
+    scenario.control(changed, agent=SHARED_AGENT)
+    assert confidence(scenario) == 0.916667
 
-    back = scenarios[1]
-    back.control(factories.mind_started(threshold=0.1, edition=2), agent=SHARED_AGENT)
-    assert confidence(back) == 0.833333
+    scenario.control(factories.mind_started(threshold=0.1), agent=SHARED_AGENT)
+    assert confidence(scenario) == 0.833333
 
 
 @pytest.mark.parametrize(
@@ -175,26 +162,25 @@ def test_by_the_seed_s_preset_the_first_signal_of_a_fire_is_final(
 
 def test_what_is_taught_again_counts_from_what_is_declared_now() -> None:
     """The evidence stays; it speaks for, or against, the new declaration."""
-    for edition, expected in ((1, 0.357143), (2, 0.642857)):
-        scenario = start(edition)
-        scenario.control(seeded(0.5))
-        turn = scenario.sense("very tired", type_="mood", salience=THREAT)
-        scenario.feedback(turn, "negative")
-        assert taught_confidence(scenario) == 0.357143
+    scenario = start()
+    scenario.control(seeded(0.5))
+    turn = scenario.sense("very tired", type_="mood", salience=THREAT)
+    scenario.feedback(turn, "negative")
+    assert taught_confidence(scenario) == 0.357143
 
-        scenario.control(seeded(0.9))
-        assert taught_confidence(scenario) == expected
-        scenario.control(seeded(0.5))
-        assert taught_confidence(scenario) == 0.357143
+    scenario.control(seeded(0.9))
+    assert taught_confidence(scenario) == 0.642857
+    scenario.control(seeded(0.5))
+    assert taught_confidence(scenario) == 0.357143
 
 
 def test_taught_again_without_evidence_it_is_what_is_declared() -> None:
-    """In every edition."""
-    for edition in (1, 2):
-        scenario = start(edition)
-        scenario.control(seeded(0.5))
-        scenario.control(seeded(0.9))
-        assert taught_confidence(scenario) == 0.9
+    """Nothing speaks against the new declaration."""
+    scenario = start()
+    scenario.control(seeded(0.5))
+    scenario.control(seeded(0.9))
+
+    assert taught_confidence(scenario) == 0.9
 
 
 @pytest.mark.parametrize(
@@ -212,41 +198,31 @@ def test_stars_are_a_share_of_success(
     assert taught_confidence(scenario) == expected
 
 
-@pytest.mark.parametrize(("edition", "flags"), [(1, ()), (2, ("no_vector",))])
-def test_an_event_without_a_vector_carries_a_flag(
-    edition: int, flags: tuple[str, ...]
-) -> None:
+def test_an_event_without_a_vector_carries_a_flag() -> None:
     """Whoever reads the decision sees that nothing could match."""
-    scenario = start(edition)
+    scenario = start()
     scenario.vectorless = True
 
-    assert scenario.decide("health low", salience=THREAT).flags == flags
+    assert scenario.decide("health low", salience=THREAT).flags == ("no_vector",)
     scenario.vectorless = False
     assert scenario.decide("health low", salience=THREAT).flags == ()
 
 
 @pytest.mark.parametrize(
-    ("edition", "event", "fields", "endorsed"),
+    ("event", "fields", "endorsed"),
     [
-        (2, "health low", {"health": 2}, True),
-        (2, "health low", {"health": 7}, False),
-        (2, "a cow stands near", {"health": 2}, False),
-        (1, "health low", {"health": 7}, True),
-        (1, "a cow stands near", {"health": 2}, True),
+        ("health low", {"health": 2}, True),
+        ("health low", {"health": 7}, False),
+        ("a cow stands near", {"health": 2}, False),
     ],
 )
 def test_only_what_would_have_answered_is_endorsed(
-    edition: int, event: str, fields: dict[str, int], endorsed: bool
+    event: str, fields: dict[str, int], endorsed: bool
 ) -> None:
-    """Condition and `when` hold of the event; the first edition asked for neither."""
+    """Condition and `when` hold of the event."""
     low = pack(heuristic("low", "health low", "Drink now.", 0.3, when="health <= 3"))
     scenario = Scenario(
-        low,
-        model=factories.MODEL,
-        relevance=0.0,
-        withhold=1.0,
-        endorsement=True,
-        edition=edition,
+        low, model=factories.MODEL, relevance=0.0, withhold=1.0, endorsement=True
     )
 
     turn = scenario.answer_model(scenario.sense(event, fields=fields), "Drink now.")

@@ -101,7 +101,10 @@ def test_llm_path_below_the_threshold_shows_the_candidates() -> None:
 
     assert names(turn) == ["Decided", "HeuristicFired", "ModelAsked"]
     assert one(turn, Decided).path == "llm"
-    assert 'when "health low": "Drink."' in one(turn, ModelAsked).prompt
+    assert (
+        'when <data>"health low"</data>: <data>"Drink."</data>'
+        in one(turn, ModelAsked).prompt
+    )
     assert one(turn, HeuristicFired).mode == "suggested"
     completed = one(told, Completed)
     assert completed.text == one(told, DeliveryAsked).text == "Rest a while."

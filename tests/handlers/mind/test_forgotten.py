@@ -50,7 +50,6 @@ def home() -> Scenario:
     )
     led = Scenario(
         known,
-        edition=2,
         relevance=0.0,
         sealed=True,
         model=factories.MODEL,

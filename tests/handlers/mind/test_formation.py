@@ -46,15 +46,14 @@ def test_a_vote_for_a_model_s_words_asks_for_the_rule() -> None:
     )
     assert asked.priority < 0
     assert EVENT in asked.prompt
-    assert '{"health":2}' in asked.prompt
+    assert '{\\"health\\":2}' in asked.prompt
     assert "Eat something." in asked.prompt
     assert asked.system != one(scenario.turns[2], ModelAsked).system
 
 
-@pytest.mark.parametrize(("edition", "asks"), [(1, [1, 1, 1]), (2, [1, 0, 0])])
-def test_a_lesson_that_is_over_asks_no_more(edition: int, asks: list[int]) -> None:
+def test_a_lesson_that_is_over_asks_no_more() -> None:
     """Though an older generation of lessons still holds what it was."""
-    scenario = alive(edition=edition)
+    scenario = alive()
     few = AgentState(lessons=Bounded(2))
     scenario.state = replace(
         scenario.state, agents=scenario.state.agents.set(scenario.agent, few)
@@ -66,7 +65,7 @@ def test_a_lesson_that_is_over_asks_no_more(edition: int, asks: list[int]) -> No
         if said(votes[-1], ModelAsked):
             scenario.fail_model(votes[-1])
 
-    assert [len(said(vote, ModelAsked)) for vote in votes] == asks
+    assert [len(said(vote, ModelAsked)) for vote in votes] == [1, 0, 0]
 
 
 @pytest.mark.parametrize(

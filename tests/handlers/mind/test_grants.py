@@ -21,7 +21,7 @@ DOOR = PersonsGranted(source="door", persons=("ada",))
 def home(**settings: Any) -> Scenario:
     """A mind with an executive that answers what it hears."""
     known = pack(heuristic("bell", "the bell rings", "Somebody is here.", 0.9))
-    return Scenario(known, edition=2, relevance=0.0, executive=settings)
+    return Scenario(known, relevance=0.0, executive=settings)
 
 
 def named(scenario: Scenario, person: str | None, **event: Any) -> Decided:
@@ -128,7 +128,7 @@ def test_what_a_sensor_tells_of_people_is_of_those_it_may_name(
     """Also where an event's fields name the person, in place of the event itself."""
     kinds = ({"type": "doing", "means": "user_state"},)
     known = pack(heuristic("bell", "the bell rings", "Hello.", 0.9), events=kinds)
-    scenario = Scenario(known, edition=2, executive={})
+    scenario = Scenario(known, executive={})
     scenario.control(PersonsGranted(source="game", persons=("ada",)))
     scenario.sense("is busy", type_="doing", **({"fields": {"busy": True}} | told))
 

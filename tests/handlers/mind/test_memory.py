@@ -50,9 +50,7 @@ def alive(**executive: Any) -> Scenario:
     how = {
         "phrases": shipped.shipped(("en", "de")), "prompt_tokens": 500, **executive,
     }  # fmt: skip
-    return Scenario(
-        GARDEN, edition=2, relevance=0.0, model=factories.MODEL, executive=how
-    )
+    return Scenario(GARDEN, relevance=0.0, model=factories.MODEL, executive=how)
 
 
 def says(scenario: Scenario, text: str, person: str | None = "ada") -> Turn:
@@ -155,14 +153,6 @@ def test_a_profile_that_says_nothing_or_too_much_is_refused(
 ) -> None:
     """One person's, and nothing but how that person is addressed."""
     assert refused(alive().control(ProfileSet(**fields))) == "invalid"
-
-
-def test_without_an_executive_there_are_no_people_or_facts() -> None:
-    """As in logs of before."""
-    scenario = Scenario(edition=2)
-
-    assert refused(scenario.control(ProfileSet(person="a", name="A"))) == "not_built"
-    assert refused(states(scenario, "a", "is", "b")) == "not_built"
 
 
 def test_only_facts_about_whom_and_what_is_at_hand_are_told() -> None:

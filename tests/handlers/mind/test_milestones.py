@@ -11,7 +11,7 @@ from schemas.packs.compiled import CompiledPack
 from schemas.packs.manifest import to_blob
 from schemas.values.executive_settings import ExecutiveSettings
 from tests.factories import pack
-from tests.scenario import Scenario, names, one, said
+from tests.scenario import Scenario, one, said
 
 MINED: dict[str, Any] = {
     "type": "mined",
@@ -25,7 +25,7 @@ MINED: dict[str, Any] = {
 def start(executive: ExecutiveSettings | None = None, **settings: Any) -> Scenario:
     """A scenario with a mine."""
     own = executive or ExecutiveSettings(timing=True, cooldown_s=600.0)
-    return Scenario(mine(), executive=own, edition=2, **settings)
+    return Scenario(mine(), executive=own, **settings)
 
 
 def mine() -> CompiledPack:
@@ -77,11 +77,6 @@ def test_it_waits_while_the_person_is_busy_and_keeps_quiet() -> None:
     assert dig(scenario, "coal") == []
 
 
-def test_without_the_executive_nothing_is_counted() -> None:
-    """And a pack without milestones is the same bytes as before."""
-    scenario = Scenario(mine(), edition=2)
-    turn = scenario.sense("one", type_="mined", fields={"item": "coal"})
-
-    assert names(turn)[0] == "Decided"
-    assert len(scenario.mind.executive.counters) == 0
+def test_a_pack_without_milestones_has_no_word_of_them() -> None:
+    """So packs of before keep their digest."""
     assert b"milestones" not in to_blob(pack().pack)

@@ -23,7 +23,7 @@ RAIN = "rain is near"
 
 def alive(relevance: float = 0.0) -> Scenario:
     """A scenario with an executive that sets nothing, and two heuristics that answer."""
-    return Scenario(GARDEN, edition=2, relevance=relevance, executive={})
+    return Scenario(GARDEN, relevance=relevance, executive={})
 
 
 def told(scenario: Scenario, **fields: Any) -> str:

@@ -52,7 +52,7 @@ BUTLER = PersonalityTemplate(name="butler", voice="northern", speed=1.1)
 def alive(**executive: Any) -> Scenario:
     """A scenario in which there is a speech channel."""
     own: dict[str, Any] = {"speech": True, "templates": (BUTLER,), **executive}
-    return Scenario(PACK, edition=2, relevance=0.0, executive=own)
+    return Scenario(PACK, relevance=0.0, executive=own)
 
 
 def asked(scenario: Scenario, text: str, **fields: Any) -> DeliveryAsked:
@@ -71,7 +71,7 @@ WRITTEN = ("text", "say", None)
 
 def test_without_a_speech_channel_nothing_changes() -> None:
     """What is asked has the very bytes that it had without the executive."""
-    before = Scenario(PACK, edition=2, relevance=0.0)
+    before = Scenario(PACK, relevance=0.0)
     now = alive(speech=False)
 
     for text in (LOW, FIRE, RING):
@@ -367,7 +367,6 @@ def test_a_models_words_stop_nothing() -> None:
     """They are nobody's wish."""
     scenario = Scenario(
         PACK,
-        edition=2,
         relevance=0.0,
         model=MODEL,
         executive={"speech": True, "phrases": shipped(("en",)), "quiet_cuts": True},

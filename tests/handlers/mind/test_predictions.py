@@ -53,7 +53,7 @@ def test_the_answer_waits_for_its_prediction() -> None:
     assert second.purpose == "prediction"
     assert "predicted_success" in second.system
     assert second.prompt.startswith(first.prompt)
-    assert 'You said: "Sleep."' in second.prompt
+    assert 'You said: <data>"Sleep."</data>' in second.prompt
     assert second.decision_id == decision_id(asked)
     assert (second.ttl_s, second.deadline_s) == (14.0, 14.0)
     assert second.request_hash != first.request_hash

@@ -24,7 +24,6 @@ def alive(strategy: str = "heuristic_first", **executive: Any) -> Scenario:
     how = {"prompt_tokens": 500, "recall": True, **executive}
     return Scenario(
         GARDEN,
-        edition=2,
         relevance=0.0,
         model=factories.MODEL,
         strategy={"name": strategy},

@@ -18,9 +18,7 @@ LATELY = "What happened lately:"
 def alive(**executive: Any) -> Scenario:
     """A scenario whose model is told of the latest events."""
     how = {"prompt_tokens": 2_000, "recent_events": True, **executive}
-    return Scenario(
-        GARDEN, edition=2, relevance=0.0, model=factories.MODEL, executive=how
-    )
+    return Scenario(GARDEN, relevance=0.0, model=factories.MODEL, executive=how)
 
 
 def happens(scenario: Scenario, text: str, **fields: Any) -> Turn:

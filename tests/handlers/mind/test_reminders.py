@@ -18,7 +18,6 @@ from schemas.messages.executive import (
 )
 from schemas.messages.results import ClockTicked
 from schemas.state import limits
-from schemas.state.agent import PartitionState
 from schemas.values.executive_settings import ExecutiveSettings
 from tests import factories
 from tests.factories import heuristic, pack
@@ -42,7 +41,6 @@ def start(**settings: Any) -> Scenario:
     return Scenario(
         pack(heuristic("wash", "the machine is done", "Hang it up.", 0.9)),
         executive=own,
-        edition=2,
         **settings,
     )
 
@@ -210,12 +208,6 @@ def test_it_survives_a_restart() -> None:
     again.blobs, again.at, again._sequence = scenario.blobs, scenario.at, 50
 
     assert "DeliveryAsked" in names(tick(again.wait(600)))
-
-
-def test_without_the_executive_it_is_refused_as_before() -> None:
-    """A log of before has no reminders."""
-    assert refused(Scenario().control(CALL)) == "not_built"
-    assert PartitionState().agents.get(factories.AGENT) is None
 
 
 def test_a_vote_on_it_credits_no_heuristic() -> None:

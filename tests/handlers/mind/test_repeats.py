@@ -29,7 +29,7 @@ CONTROLS: tuple[Mapping[str, Any], ...] = (
 def home() -> Scenario:
     """A mind with an executive."""
     known = factories.pack(factories.heuristic("low", "food is low", "Eat now.", 0.9))
-    return Scenario(known, edition=2, relevance=0.0, executive={})
+    return Scenario(known, relevance=0.0, executive={})
 
 
 @pytest.mark.parametrize("body", CONTROLS)

@@ -7,7 +7,7 @@ import pytest
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
 from schemas.messages.executive import Muted, OutputRequested, UserStateChanged
-from schemas.messages.notes import ControlApplied, ControlRefused
+from schemas.messages.notes import ControlApplied
 from schemas.messages.results import ClockTicked
 from schemas.values.reasons import Silence
 from tests.factories import heuristic, pack
@@ -19,7 +19,7 @@ DINNER = OutputRequested(text="Dinner is ready.", person="ada")
 def home(**settings: Any) -> Scenario:
     """A mind with an executive."""
     known = pack(heuristic("low", "food is low", "Eat now.", 0.9))
-    return Scenario(known, edition=2, relevance=0.0, executive=settings)
+    return Scenario(known, relevance=0.0, executive=settings)
 
 
 def test_it_is_said_in_these_words_and_recorded() -> None:
@@ -91,8 +91,3 @@ def test_it_waits_for_who_is_busy_unless_it_is_urgent_and_lapses() -> None:
         one(scenario.wait(11).tell(ClockTicked(due_at=scenario.at)), Dropped).reason
         == "stale"
     )
-
-
-def test_without_an_executive_it_is_refused() -> None:
-    """As in a log of before."""
-    assert one(Scenario().control(DINNER), ControlRefused).reason == "not_built"

@@ -10,10 +10,9 @@ from schemas.messages.controls import SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped, Gate
 from schemas.messages.executive import Muted
 from schemas.state import limits
-from schemas.state.executive import IDLE
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.scenario import Scenario, applied, names, one, refused, said
+from tests.scenario import Scenario, applied, names, one, said
 
 GARDEN = pack(
     heuristic("low", "food is low", "Eat now.", 0.8),
@@ -26,7 +25,7 @@ DUSK = "dusk falls now"
 
 def alive(**executive: Any) -> Scenario:
     """A scenario with an executive, and two heuristics that answer."""
-    return Scenario(GARDEN, edition=2, relevance=0.0, executive=executive)
+    return Scenario(GARDEN, relevance=0.0, executive=executive)
 
 
 def gate(decided: Decided, name: str) -> Gate | None:
@@ -53,19 +52,6 @@ def says(scenario: Scenario, text: str = LOW, **fields: Any) -> Decided:
 
 
 THREAT: dict[str, Any] = {"salience": {"threat": 0.8}}
-
-
-def test_without_an_executive_nothing_of_it_is_there() -> None:
-    """The control is refused as it was, no gate is on record, nothing is remembered."""
-    scenario = Scenario(GARDEN, edition=2, relevance=0.0)
-
-    assert refused(scenario.control(Muted())) == "not_built"
-    first, second = happens(scenario), happens(scenario, DUSK)
-
-    known = ["intent", "relevance", "habituation", "confidence"]
-    assert [each.name for each in first.gates] == known
-    assert closed(second) is None
-    assert scenario.mind.executive is IDLE
 
 
 def test_quiet_lasts_ten_minutes() -> None:
@@ -303,9 +289,7 @@ def test_a_rested_heuristic_gives_way_to_another_that_fits() -> None:
         heuristic("low", "food is low", "Eat now.", 0.8),
         heuristic("lower", "food is low again", "Find food.", 0.8),
     )
-    scenario = Scenario(
-        twins, edition=2, relevance=0.0, executive={"heuristic_cooldown_s": 30.0}
-    )
+    scenario = Scenario(twins, relevance=0.0, executive={"heuristic_cooldown_s": 30.0})
 
     first, second = happens(scenario), happens(scenario)
 
@@ -352,9 +336,7 @@ def test_gates_stand_in_their_order() -> None:
 
 def asking(**executive: Any) -> tuple[Scenario, Turn]:
     """A scenario whose model was asked a moment ago."""
-    scenario = Scenario(
-        edition=2, relevance=0.0, model=factories.MODEL, executive=executive
-    )
+    scenario = Scenario(relevance=0.0, model=factories.MODEL, executive=executive)
     return scenario, scenario.sense("something new")
 
 

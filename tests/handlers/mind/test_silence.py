@@ -35,7 +35,7 @@ def alive(**settings: Any) -> Scenario:
     return Scenario(
         GARDEN,
         model=factories.MODEL,
-        **{"edition": 2, "relevance": 0.0, "silence": 0.05, "seed": "q", **settings},
+        **{"relevance": 0.0, "silence": 0.05, "seed": "q", **settings},
     )
 
 

@@ -65,10 +65,8 @@ def minecraft(**changes: Any) -> CompiledPack:
     )
 
 
-def playing(
-    *packs: CompiledPack, context: str = "gaming", is_on: bool = True, **settings: Any
-) -> Scenario:
-    """A scenario in a context, with the executive on."""
+def playing(*packs: CompiledPack, context: str = "gaming", **settings: Any) -> Scenario:
+    """A scenario in a context, with a personality."""
     own = {
         "templates": personalities.shipped(),
         "template": "jester",
@@ -76,12 +74,11 @@ def playing(
     }
     scenario = Scenario(
         *(packs or (minecraft(),)),
-        executive=ExecutiveSettings(**own) if is_on else None,
-        edition=2,
+        executive=ExecutiveSettings(**own),
         relevance=0.0,
         **settings,
     )
-    if is_on and context:
+    if context:
         scenario.control(ContextSwitched(context=context))
     return scenario
 
@@ -152,16 +149,14 @@ def test_an_event_without_the_field_has_the_next_line() -> None:
     assert plain.wording is None
 
 
-def test_without_skills_or_without_the_executive_nothing_changes() -> None:
-    """The same bytes as before, arm and all."""
+def test_without_skills_in_force_nothing_changes() -> None:
+    """The same words, arm and all, as where there are none."""
     bare = low(playing(minecraft(skills=[])))
-    for other in (
-        low(playing(is_on=False)),
-        low(playing(minecraft(), context="work", own={"template": ""})),
-    ):
-        assert (other.text, other.arm) == (bare.text, bare.arm)
-        assert b"skills" not in other.to_bytes()
-        assert b"wording" not in other.to_bytes()
+    other = low(playing(minecraft(), context="work", own={"template": ""}))
+
+    assert (other.text, other.arm) == (bare.text, bare.arm)
+    assert b"skills" not in other.to_bytes()
+    assert b"wording" not in other.to_bytes()
 
 
 def test_other_words_are_another_arm_of_the_same_heuristic() -> None:

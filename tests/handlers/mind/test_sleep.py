@@ -75,8 +75,8 @@ def test_an_answer_is_compared_with_what_was_done_and_endorses_what_says_the_sam
 
 def test_a_heuristic_is_endorsed_once_for_a_decision() -> None:
     """What a model said on the day, unseen, it does not say again for more credit."""
-    scenario = living()
-    taught(scenario, "eat", condition="something of another kind")
+    scenario = living(withhold=1.0)
+    taught(scenario, "eat", condition=EVENT)
     answered_event(scenario)
     assert one(scenario.turns[-1], Endorsed).heuristic_id == "eat"
 
@@ -89,7 +89,7 @@ def test_a_heuristic_is_endorsed_once_for_a_decision() -> None:
 def test_nothing_is_endorsed_where_that_is_off() -> None:
     """A sleep credits by the same settings as the day."""
     scenario = living(endorsement=False)
-    taught(scenario, "eat", condition="something of another kind")
+    taught(scenario, "eat", condition=EVENT)
     answered_event(scenario)
 
     turn = told(scenario, scenario.wait(60).control(Sleep()), SAID)

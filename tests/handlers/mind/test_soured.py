@@ -29,9 +29,7 @@ LOW, RAIN = "food is low", "rain is near"
 
 def alive(**executive: Any) -> Scenario:
     """A scenario that modulates by itself, with a threshold of 0.4."""
-    return Scenario(
-        GARDEN, edition=2, relevance=0.4, executive={"modulates": True, **executive}
-    )
+    return Scenario(GARDEN, relevance=0.4, executive={"modulates": True, **executive})
 
 
 def shown(scenario: Scenario, text: str = LOW, **fields: Any) -> Turn:
@@ -191,11 +189,7 @@ def test_a_state_that_is_told_counts_as_well() -> None:
 def test_undoing_what_was_advised_counts_as_dislike() -> None:
     """As an event shows it, soon after."""
     scenario = Scenario(
-        GARDEN,
-        edition=2,
-        relevance=0.4,
-        learning={"undo_s": 30.0},
-        executive={"modulates": True},
+        GARDEN, relevance=0.4, learning={"undo_s": 30.0}, executive={"modulates": True}
     )
     shown(scenario, RAIN, entities=["coat"])
 

@@ -54,7 +54,7 @@ def test_spans_are_understood(english: str, german: str, seconds: int) -> None:
         f"konzentrier dich {german} lang auf die Prüfung",
         f"erinnere mich in {german} an die Wäsche",
     ):
-        found = heard(text, shipped.shipped(("en", "de")), 2)
+        found = heard(text, shipped.shipped(("en", "de")))
         assert found is not None, text
         assert found.span_s == seconds, text
         assert not found.is_unclear
@@ -202,8 +202,8 @@ def test_phrases_of_before_are_read_as_they_were() -> None:
         "be quiet until 6pm",
         "don't please tell me about rain",
     ):
-        assert heard(text, [before], 2) is None, text
-    old = heard("be quiet for ten minutes", [before], 2)
+        assert heard(text, [before]) is None, text
+    old = heard("be quiet for ten minutes", [before])
     assert old is not None
     assert old.span_s == 600.0
 
@@ -253,8 +253,7 @@ def test_a_time_that_comes_twice_is_the_next_of_both() -> None:
         "phrases": shipped.shipped(("en", "de")), "timezone": "Europe/Berlin",
     }  # fmt: skip
     scenario.control(
-        factories.mind_started(edition=2, relevance=0.5, executive=executive),
-        agent=SHARED_AGENT,
+        factories.mind_started(relevance=0.5, executive=executive), agent=SHARED_AGENT
     )
     scenario.at = datetime(2026, 10, 25, 0, 44, 59, tzinfo=UTC)
     says(scenario, "remind me at 2:30 am to turn the roast")

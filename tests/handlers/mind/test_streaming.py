@@ -23,7 +23,6 @@ def alive(**executive: Any) -> Scenario:
     """A scenario in which a model's words may go out as they come."""
     return Scenario(
         GARDEN,
-        edition=2,
         relevance=0.0,
         model=factories.MODEL,
         executive={"stream": True, **executive},
@@ -48,7 +47,7 @@ def test_a_persons_question_in_text_is_answered_as_it_comes() -> None:
     assert streams(asks(scenario))
     assert streams(asks(scenario, "a light", source="cam", type_="vital")) is None
     assert streams(asks(alive(stream=False))) is None
-    before = Scenario(GARDEN, edition=2, relevance=0.0, model=factories.MODEL)
+    before = Scenario(GARDEN, relevance=0.0, model=factories.MODEL)
     assert b"stream" not in one(asks(before), ModelAsked).to_bytes()
 
 
@@ -65,7 +64,6 @@ def test_nobody_reads_words_that_a_heuristic_may_replace() -> None:
     """In a race the model's answer may come too late."""
     scenario = Scenario(
         GARDEN,
-        edition=2,
         relevance=0.0,
         model=factories.MODEL,
         executive={"stream": True},
@@ -160,7 +158,6 @@ def test_a_separate_prediction_takes_nothing_back() -> None:
     """The answer stands while its prediction is asked for, whatever that comes to."""
     scenario = Scenario(
         GARDEN,
-        edition=2,
         relevance=0.0,
         model=factories.MODEL,
         prediction="separate",

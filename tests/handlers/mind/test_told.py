@@ -35,9 +35,7 @@ GARDEN = pack(
 def alive() -> Scenario:
     """A scenario with both languages and a model, which is never asked here."""
     executive = {"phrases": shipped.shipped(("en", "de"))}
-    return Scenario(
-        GARDEN, edition=2, relevance=0.5, model=factories.MODEL, executive=executive
-    )
+    return Scenario(GARDEN, relevance=0.5, model=factories.MODEL, executive=executive)
 
 
 def says(scenario: Scenario, text: str, person: str | None = "ana") -> Turn:
@@ -191,7 +189,7 @@ def test_undo_takes_back_the_latest_that_is_in_force() -> None:
 def test_undo_is_of_what_somebody_asked_for() -> None:
     """Not of what a rule made of how they said it."""
     executive = {"phrases": shipped.shipped(("en",)), "modulates": True}
-    scenario = Scenario(GARDEN, edition=2, relevance=0.5, executive=executive)
+    scenario = Scenario(GARDEN, relevance=0.5, executive=executive)
     says(scenario, "be quiet")
 
     scenario.wait(1).sense(
@@ -299,7 +297,7 @@ def test_only_a_persons_own_words_are_obeyed() -> None:
 
 def test_without_an_executive_words_are_words() -> None:
     """As in logs of before."""
-    scenario = Scenario(GARDEN, edition=2, relevance=0.0, model=factories.MODEL)
+    scenario = Scenario(GARDEN, relevance=0.0, model=factories.MODEL)
 
     assert said(says(scenario, "be quiet"), ModelAsked)
 
@@ -323,7 +321,7 @@ def test_shipped_phrases_fit_their_languages() -> None:
             for pattern in patterns:
                 text = pattern.replace("{topic}", "x").replace("{span}", f"3 {unit}")
                 text = text.replace("{time}", "6 30")
-                found = heard(text, [known], 2)
+                found = heard(text, [known])
                 assert found is not None, text
                 assert found.means == means, text
                 assert "{" not in found.reply(3)
@@ -392,7 +390,7 @@ def test_a_reminder_is_set_in_words(
 def test_a_reminder_at_six_is_the_next_six_across_a_change_of_the_clock() -> None:
     """In the night to the 29th of March clocks in Berlin leap from two to three."""
     executive = {"phrases": shipped.shipped(("en",)), "timezone": "Europe/Berlin"}
-    scenario = Scenario(edition=2, executive=executive)
+    scenario = Scenario(executive=executive)
     scenario.at = datetime(2026, 3, 28, 21, 0, tzinfo=UTC)
     says(scenario, "remind me at six")
 

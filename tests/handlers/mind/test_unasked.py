@@ -36,7 +36,7 @@ def start(compiled: CompiledPack | None = None, **executive: Any) -> Scenario:
     """A scenario in which somebody said something, twenty minutes into the session."""
     settings = ON.model_copy(update=executive)
     packs = () if compiled is None else (compiled,)
-    scenario = Scenario(*packs, executive=settings, edition=2)
+    scenario = Scenario(*packs, executive=settings)
     scenario.control(UserStateChanged(away=False))
     return scenario.wait(1_200)
 
@@ -206,7 +206,7 @@ def test_a_quiet_hour_and_an_empty_room_cost_nothing() -> None:
     scenario.control(UserStateChanged(away=True))
     assert not said(mines(scenario, 20), OpportunityDrawn)
     assert not scenario.mind.timers
-    early = Scenario(executive=ON, edition=2)
+    early = Scenario(executive=ON)
     early.control(UserStateChanged(away=False))
     drawn = one(mines(early, 5), OpportunityDrawn)
     assert drawn.due_at is not None

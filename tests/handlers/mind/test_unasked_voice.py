@@ -51,7 +51,7 @@ def living(template: str = "jester", **own: Any) -> Scenario:
     }
     garden = pack(name="phone", types=("moved",), skills=[PHONE, HOMEWARD])
     settings = ExecutiveSettings(**given)
-    return Scenario(garden, executive=settings, edition=2, relevance=0.0)
+    return Scenario(garden, executive=settings, relevance=0.0)
 
 
 def reminded(scenario: Scenario, text: str = "It is tea time!") -> Decided:

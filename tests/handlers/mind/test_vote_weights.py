@@ -13,9 +13,9 @@ GARDEN = pack(heuristic("rest", "health low", "Rest.", 0.8))
 THREAT = {"threat": 0.9}
 
 
-def living(edition: int = 2, **learning: Any) -> Scenario:
+def living(**learning: Any) -> Scenario:
     """A scenario with these learning settings."""
-    return Scenario(GARDEN, edition=edition, learning=LearningSettings(**learning))
+    return Scenario(GARDEN, learning=LearningSettings(**learning))
 
 
 def voted(
@@ -68,8 +68,5 @@ def test_votes_weigh_by_the_path_of_the_answer() -> None:
 
 
 def test_what_a_vote_weighed_is_a_matter_of_settings() -> None:
-    """The age is a fact of the record; in the first edition it was not recorded."""
-    new, old = living(), living(edition=1)
-
-    assert one(voted(new, 90.0), FeedbackApplied).age_s == 90.0
-    assert one(voted(old, 90.0), FeedbackApplied).age_s is None
+    """The age is a fact of the record."""
+    assert one(voted(living(), 90.0), FeedbackApplied).age_s == 90.0

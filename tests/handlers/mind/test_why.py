@@ -39,7 +39,6 @@ def alive(*, model: Any = None, **executive: Any) -> Scenario:
             types=("thing", "message"),
             events=[{"type": "secret", "hidden_from": "from"}, MINED],
         ),
-        edition=2,
         relevance=0.3,
         model=model,
         executive=ExecutiveSettings.model_validate(on),

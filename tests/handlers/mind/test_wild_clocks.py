@@ -91,7 +91,6 @@ def test_nothing_of_an_old_clock_survives(steps: Sequence[Step], strategy: str) 
     """Whatever changes the clock, in either direction, and however far."""
     scenario = Scenario(
         GARDEN,
-        edition=2,
         model=factories.MODEL,
         strategy={"name": strategy},
         formation=True,

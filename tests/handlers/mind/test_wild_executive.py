@@ -38,7 +38,7 @@ class Restless(Wild):
 
     def __init__(self, seed: int) -> None:
         """Lead the scenario of this seed; half of them have a model."""
-        super().__init__(seed, executives=(wild_controls.EVERYTHING,), editions=(2,))
+        super().__init__(seed, executives=(wild_controls.EVERYTHING,))
         self.scenario.control(StrategySelected(strategy="heuristic_first"))
 
     def lead(self, steps: int) -> Scenario:

@@ -91,8 +91,7 @@ class Wild:
     def __init__(
         self,
         seed: int,
-        executives: Sequence[ExecutiveSettings | None] = wild_controls.EXECUTIVES,
-        editions: Sequence[int] = (1, 2),
+        executives: Sequence[ExecutiveSettings] = wild_controls.EXECUTIVES,
     ) -> None:
         """Lead the scenario of this seed, with one of these settings."""
         self.random = Random(seed)
@@ -104,7 +103,6 @@ class Wild:
             exploration=choice(EXPLORATIONS),
             relevance=choice([0.0, 0.5]),
             present=choice(["neutral", "hint", "none"]),
-            edition=choice(editions),
             executive=choice(executives),
             prediction=choice(["same", "separate", "off"]),
             withhold=choice([0.0, 0.5]),

@@ -45,7 +45,6 @@ SKILLS: tuple[dict[str, object], ...] = (
 """Those of a pack."""
 
 EXECUTIVES = (
-    None,
     ExecutiveSettings(),
     ExecutiveSettings(timing=True),
     ExecutiveSettings(timing=True, relevance=True, shares_votes=True),

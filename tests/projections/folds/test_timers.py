@@ -42,10 +42,9 @@ FAR = [50 * YEAR, 160 * YEAR, -160 * YEAR, 30 * DAY, -30 * DAY]
 """How far an event's clock is ahead of the broker's."""
 
 
-def undoable(*, edition: int = 2, **settings: Any) -> Scenario:
+def undoable(**settings: Any) -> Scenario:
     """A scenario in which advice may be taken back, and a model may be asked."""
-    learning = {"undo_s": 30.0}
-    return Scenario(GARDEN, **{"edition": edition, "learning": learning, **settings})
+    return Scenario(GARDEN, **{"learning": {"undo_s": 30.0}, **settings})
 
 
 def playing(scenario: Scenario, ahead_s: float) -> Scenario:
@@ -103,15 +102,6 @@ def test_an_outcome_in_a_session_credits_nothing_of_before(ahead_s: float) -> No
     assert not scenario.mind.fires
     assert not said(scenario.sense("health restored"), OutcomeObserved)
     assert not said(scenario.sense("undo"), OutcomeObserved)
-
-
-def test_the_first_edition_credits_across_clocks() -> None:
-    """Logs of before keep their meaning."""
-    scenario = playing(undoable(edition=1), 50 * YEAR)
-    advised(scenario)
-    scenario.control(SessionEnded())
-
-    assert said(scenario.wait(10 * HOURS).sense("health restored"), OutcomeObserved)
 
 
 def test_a_session_that_lapsed_credits_nothing() -> None:
@@ -331,21 +321,6 @@ def test_a_session_refused_its_end_is_told_the_time_anew() -> None:
     playing(scenario, -50 * YEAR)
 
     assert scenario.mind.now == scenario.at - timedelta(seconds=50 * YEAR)
-
-
-def test_an_upgrade_within_a_session_goes_on_with_its_clock() -> None:
-    """A state of the first edition does not say whose time it is; its session does."""
-    scenario = playing(undoable(edition=1), 50 * YEAR)
-    advised(scenario)
-    at = scenario.mind.now
-    settings = scenario.settings.model_copy(update={"edition": 2})
-    scenario.state = replace(
-        scenario.state, shared=replace(scenario.state.shared, settings=settings)
-    )
-    scenario.wait(1).sense("the wind blows")
-
-    assert scenario.mind.now == at
-    assert said(scenario.sense("health restored"), OutcomeObserved)
 
 
 @pytest.mark.parametrize(

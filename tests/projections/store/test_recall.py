@@ -28,10 +28,7 @@ class Words:
 def lived() -> Scenario:
     """Something happened, and people said something."""
     scenario = garden(
-        edition=2,
-        relevance=0.0,
-        model=factories.MODEL,
-        executive={"prompt_tokens": 200},
+        relevance=0.0, model=factories.MODEL, executive={"prompt_tokens": 200}
     )
     scenario.sense(LOW, salience=HINTS, entities=["cow"])
     asked = scenario.wait(60).sense(
@@ -97,7 +94,6 @@ async def test_what_is_hidden_from_anybody_is_no_episode() -> None:
     types = {"type": "thing", "hidden_from": "hidden_from"}
     scenario = Scenario(
         factories.pack(types=["vital"], events=[types]),
-        edition=2,
         relevance=0.0,
         model=factories.MODEL,
         executive={"prompt_tokens": 200},
@@ -127,7 +123,7 @@ async def test_what_is_hidden_from_anybody_is_no_episode() -> None:
 async def test_what_is_injected_is_kept_as_it_is(store: Store) -> None:
     """No text of others is part of a query, whether it is kept, asked for or a name."""
     texts = [each for each in TEXTS.values() if len(each) < 1_000 and "\0" not in each]
-    scenario = garden(edition=2, relevance=0.0, executive={"prompt_tokens": 200})
+    scenario = garden(relevance=0.0, executive={"prompt_tokens": 200})
     for text in texts:
         scenario.wait(60).sense(text, person="ada", entities=[text[:200]])
     chronicle = Chronicle(scenario)

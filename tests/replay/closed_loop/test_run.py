@@ -263,9 +263,9 @@ async def test_timers_run_by_the_recorded_clock():
     """A race is lost or won by the time that the model took then, to the millisecond."""
     chance = {"opportunity": 0.9, "actionability": 0.9, "goal_relevance": 0.9}
     scenario = Scenario(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
-    asked = scenario.sense("health low", salience=chance)
+    asked = scenario.sense("health low", salience=chance, urgency=0.0)
     scenario.wait(0.25).answer_model(asked, "Drink some water.")
-    scenario.wait(300).sense("health low", salience=chance)
+    scenario.wait(300).sense("health low", salience=chance, urgency=0.0)
     hasty = StrategySpec(name="hybrid", parameters={"deadline_ms": 100})
 
     same, _ = await run_again(scenario, None, answers=STRICT)
@@ -287,7 +287,6 @@ def remembering() -> Scenario:
     """A scenario whose model is told of what is like the event: once of nothing."""
     scenario = Scenario(
         GARDEN,
-        edition=2,
         relevance=0.0,
         model=MODEL,
         executive={"prompt_tokens": 500, "recall": True},

@@ -4,6 +4,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 
 import pytest
+from msgspec.structs import replace
 
 from handlers.mind.stages import executive
 from handlers.mind.stages.executive import Choice, Drawn
@@ -18,6 +19,7 @@ from schemas.messages.controls import (
 from schemas.messages.experiments import Variant
 from schemas.messages.sensing import Fields
 from schemas.ports.decision_context import DecisionContext, Odds
+from schemas.state.evidence import NEVER
 from schemas.values.model_settings import ModelSettings
 from schemas.values.settings import ExplorationSettings, StrategySpec
 from tests.factories import heuristic, pack
@@ -62,7 +64,19 @@ def check_contexts(
     asked = {each.decided.event_id: each for each in found if each.context is not None}
     assert asked.keys() == heard.keys()
     for event_id, context in heard.items():
-        assert asked[event_id].context == context
+        rebuilt = asked[event_id].context
+        assert rebuilt is not None
+        assert without_recency(rebuilt) == without_recency(context)
+
+
+def without_recency(context: DecisionContext) -> DecisionContext:
+    """A context without when its candidates last fired and succeeded.
+
+    These are rebuilt by the clocks of then; where a session with a clock of its own opens,
+    the mind's memory of them moves along.
+    """
+    candidates = [replace(each, recent=NEVER) for each in context.candidates]
+    return replace(context, candidates=tuple(candidates))
 
 
 def check_own_odds(found: list[LoggedDecision]) -> None:
@@ -94,7 +108,7 @@ async def test_the_evening_is_met_again_as_the_mind_met_it():
         assert (await verified(evening())).is_identical
     found = await replayed(of_file(evening(), "evening"), None)
 
-    assert len(heard) > 100
+    assert len(heard) > 50
     check_contexts(found, heard)
     check_own_odds(found)
 
@@ -106,7 +120,9 @@ async def test_other_settings_are_met_as_they_were():
         scenario = Scenario(GARDEN, model=MODEL, strategy=StrategySpec(name="hybrid"))
         scenario.control(ProfileSet(biases={"confidence_threshold": -0.1}))
         for number in range(3):
-            asked = scenario.sense("health low", salience=CHANCE, id_=f"race-{number}")
+            asked = scenario.sense(
+                "health low", salience=CHANCE, urgency=0.0, id_=f"race-{number}"
+            )
             scenario.answer_model(asked)
             scenario.wait(300)
         scenario.control(StrategySelected(strategy="always_llm", parameters=parameters))
@@ -132,21 +148,18 @@ async def test_other_settings_are_met_as_they_were():
     check_own_odds(found)
 
 
-@pytest.mark.parametrize("edition", [1, 2])
-async def test_each_edition_is_met_by_its_own_rules(edition: int):
+async def test_an_urgency_that_nobody_declared_is_met():
     """What urgency an event had that declared none, and what `urgency` made of it."""
     hints = ({"threat": 0.95}, {"actionability": 0.5, "novelty": 1.0}, {"novelty": 1.0})
     with overhearing() as heard:
-        scenario = Scenario(
-            GARDEN, model=MODEL, edition=edition, strategy=StrategySpec(name="urgency")
-        )
+        scenario = Scenario(GARDEN, model=MODEL, strategy=StrategySpec(name="urgency"))
         for hint in hints:
             scenario.wait(3600).sense("health low", salience=hint)
             scenario.wait(3600).sense("zombie hits", salience=hint)
     found = await replayed(recording_of_scenario(scenario), None)
 
     urgencies = {context.urgency for context in heard.values()}
-    assert urgencies == ({0.0} if edition == 1 else {0.95, 0.5, 0.0})
+    assert urgencies == {0.95, 0.5, 0.0}
     check_contexts(found, heard)
     check_own_odds(found)
 
@@ -156,7 +169,7 @@ async def test_what_was_explored_is_told_apart():
     exploration = ExplorationSettings(scheme="uniform", rate=0.6)
     scenario = Scenario(GARDEN, model=MODEL, exploration=exploration)
     for number in range(30):
-        scenario.sense("health low", salience=CHANCE, id_=f"low-{number}")
+        scenario.sense("health low", salience=CHANCE, urgency=0.0, id_=f"low-{number}")
         scenario.wait(300)
     found = await replayed(recording_of_scenario(scenario), None)
 

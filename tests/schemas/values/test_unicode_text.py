@@ -71,14 +71,10 @@ def test_white_space_is_the_same_everywhere() -> None:
     assert all(re.fullmatch(r"\s", chr(each)) for each in found)
 
 
-@pytest.mark.skipif(not UNICODE_14, reason="the first edition is that of Python 3.11")
+@pytest.mark.skipif(not UNICODE_14, reason="what prints is that of Python 3.11")
 @given(TEXT)
-def test_the_first_edition_reads_words_as_python_3_11_did(text: str) -> None:
-    """Logs of before have the words that they had, and the names made of them."""
-    letters = "".join(each if each.isalnum() else " " for each in text.lower())
-
-    assert unicode_text.words(text, 1) == re.findall(r"[^\W_]+", text.casefold())
-    assert unicode_text.named_by(text, 1) == letters.split()
+def test_a_text_is_quoted_as_python_3_11_does(text: str) -> None:
+    """What Unicode 14 prints stands as it is; the rest is escaped."""
     assert unicode_text.quoted(text) == repr(text)
 
 
@@ -86,11 +82,11 @@ def test_the_first_edition_reads_words_as_python_3_11_did(text: str) -> None:
 def test_a_text_has_the_words_of_its_normal_forms(text: str) -> None:
     """Composed or not, in either case: the same words; and nothing raises."""
     known = unicode_text.assigned(text)
-    words = unicode_text.words(known, 2)
+    words = unicode_text.words(known)
 
     assert all(words)
-    assert words == unicode_text.words(unicodedata.normalize("NFC", known), 2)
-    assert words == unicode_text.words(unicodedata.normalize("NFD", known), 2)
+    assert words == unicode_text.words(unicodedata.normalize("NFC", known))
+    assert words == unicode_text.words(unicodedata.normalize("NFD", known))
 
 
 ALIKE = (
@@ -123,7 +119,7 @@ def test_neither_case_nor_normal_form_counts(one: str, other: str) -> None:
     """Of words, and of texts that are compared whole."""
     for normal in ("NFC", "NFD"):
         as_sent = unicodedata.normalize(normal, one)
-        assert unicode_text.words(as_sent, 2) == unicode_text.words(other, 2)
+        assert unicode_text.words(as_sent) == unicode_text.words(other)
         assert unicode_text.folded(as_sent) == unicode_text.folded(other)
 
 
@@ -137,9 +133,7 @@ def test_folding_again_changes_nothing(text: str) -> None:
 
 def test_what_came_later_is_no_letter() -> None:
     """U+1E4D0, a letter since Unicode 15, and U+1FA77, an emoji since 15."""
-    for edition in (1, 2):
-        assert unicode_text.words("so\U0001e4d0on", edition) == ["so", "on"]
-    assert unicode_text.named_by("So\U0001e4d0on", 1) == ["so", "on"]
+    assert unicode_text.words("So\U0001e4d0on") == ["so", "on"]
     assert unicode_text.quoted("a\U0001fa77é") == "'a\\U0001fa77é'"
     with pytest.raises(condition_parser.ConditionError):
         condition_parser.parse("\U0001e4d0 = 1")

@@ -25,7 +25,7 @@ class Clearing:
 
     def __init__(self, where: Mapping[str, Any], **rules: Any) -> None:
         """Put everybody somewhere: x, or (x, extraversion)."""
-        self.scenario = Scenario(place_pack(**rules), agent="clearing", edition=2)
+        self.scenario = Scenario(place_pack(**rules), agent="clearing")
         for agent, told in where.items():
             x, extraversion = told if isinstance(told, tuple) else (told, 0.5)
             self.move(agent, x, extraversion=extraversion)

@@ -36,7 +36,7 @@ def villager() -> CompiledPack:
 
 def member(pack: CompiledPack, agent: str = "aria", **more: Any) -> Scenario:
     """An agent in the world `w`."""
-    scenario = Scenario(pack, agent=agent, edition=2)
+    scenario = Scenario(pack, agent=agent)
     scenario.control(
         SessionStarted(
             **{"session_id": f"s-{agent}", "clock": "event", "world": "w"} | more

@@ -44,9 +44,7 @@ def start(executive: ExecutiveSettings, *texts: str, **settings: Any) -> Scenari
         | {"action": {"text": text, "type": "suggestion"}}
         for thing, text in zip(THINGS, words, strict=True)
     ]
-    return Scenario(
-        pack(*known), executive=executive, edition=2, relevance=0.01, **settings
-    )
+    return Scenario(pack(*known), executive=executive, relevance=0.01, **settings)
 
 
 def waited(scenario: Scenario, things: tuple[str, ...] = THINGS) -> list[Turn]:

@@ -24,7 +24,6 @@ def start(*words: Phrases) -> Scenario:
     known = words or phrases.shipped(("en", "de"))
     return Scenario(
         pack(LAUNDRY, types=("vital", "message")),
-        edition=2,
         relevance=0.01,
         model=factories.MODEL,
         executive=ExecutiveSettings(timing=True, phrases=known),

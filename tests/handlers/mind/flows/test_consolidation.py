@@ -233,9 +233,9 @@ def test_safe_changes_are_in_force_at_once_and_others_wait() -> None:
 
 def test_a_biased_threshold_is_what_safety_is_judged_by() -> None:
     """Who is trusted sooner has more that answers today."""
-    scenario = living(biases={"confidence_threshold": -0.3})
-    taught(scenario, "a")
-    taught(scenario, "b")
+    scenario = living(biases={"confidence_threshold": -0.1})
+    taught(scenario, "a", confidence=0.65)
+    taught(scenario, "b", confidence=0.65)
 
     assert one(slept(scenario, "safe"), ProposalMade).applied is None
 

@@ -24,7 +24,7 @@ from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.handlers.mind.test_containment import boom
-from tests.scenario import Scenario, decision_id, names, one, refused, said
+from tests.scenario import Scenario, decision_id, names, one, said
 
 ON = ExecutiveSettings(timing=True)
 BUSY = UserStateChanged(busy=True)
@@ -47,7 +47,7 @@ def home(*, type_: str = "suggestion", ttl_s: float = 300.0) -> CompiledPack:
 def start(compiled: CompiledPack | None = None, **settings: Any) -> Scenario:
     """A scenario with answers that may wait."""
     # So low a threshold that habituation silences nothing here.
-    own: dict[str, Any] = {"executive": ON, "edition": 2, "relevance": 0.01}
+    own: dict[str, Any] = {"executive": ON, "relevance": 0.01}
     return Scenario(compiled or home(), **own, **settings)
 
 
@@ -264,14 +264,6 @@ def test_no_more_wait_than_fit() -> None:
     # Busy everywhere: nobody was named.
     assert len(scenario.mind.executive.waiting) == 32
     assert one(turns[-1], Dropped).reason == "superseded"
-
-
-def test_a_log_without_the_executive_refuses_its_controls() -> None:
-    """As it did when it was written."""
-    scenario = Scenario(home())
-
-    assert refused(scenario.control(BUSY)) == "not_built"
-    assert one(done(scenario), Decided).timing == "immediate"
 
 
 def test_only_heuristics_whose_words_are_heard_fire() -> None:

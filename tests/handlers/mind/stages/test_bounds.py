@@ -21,7 +21,6 @@ from schemas.messages.controls import (
 )
 from schemas.messages.experiments import Variant
 from schemas.messages.notes import ControlRefused, Quarantined
-from schemas.ports import faults
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, names, occurred, one, refused, said
@@ -50,9 +49,9 @@ CONTROLS: tuple[ControlMessage, ...] = (
 """Each was accepted, and together they made a `ModelAsked` of over a megabyte."""
 
 
-def scenario(edition: int, **settings: Any) -> Scenario:
-    """An agent with a model, under some edition of the rules."""
-    return Scenario(edition=edition, model=factories.MODEL, threshold=0.7, **settings)
+def scenario(**settings: Any) -> Scenario:
+    """An agent with a model."""
+    return Scenario(model=factories.MODEL, threshold=0.7, **settings)
 
 
 def tersely(course: Scenario, message: ControlMessage) -> Turn:
@@ -70,7 +69,7 @@ def tersely(course: Scenario, message: ControlMessage) -> Turn:
 
 def test_what_no_prompt_can_hold_is_refused() -> None:
     """Four controls that stopped the mind for ever: three are refused, none stops it."""
-    course = scenario(2)
+    course = scenario()
     answers = [tersely(course, each) for each in CONTROLS]
     turn = course.sense("zombies near", salience={"social": 0.9})
 
@@ -82,20 +81,6 @@ def test_what_no_prompt_can_hold_is_refused() -> None:
     assert "once written, the limit is 32000" in details[0]
     assert "the limit is 500" in details[1]
     assert len(one(turn, ModelAsked).to_bytes()) < 10_000
-
-
-def test_old_logs_keep_what_they_accepted() -> None:
-    """Under the first edition they are applied; what comes of them is kept apart."""
-    course = scenario(1)
-    for each in CONTROLS:
-        assert names(tersely(course, each)) == ["ControlApplied"]
-    course.may_fail = True
-    turn = course.sense("zombies near", salience={"social": 0.9})
-
-    note = one(turn, Quarantined)
-    assert note.reason == "error"
-    assert note.detail.startswith("OversizeError in schemas.ports.faults.check_size: ")
-    assert f"the limit is {faults.BODY_LIMIT}" in note.detail
 
 
 def nested(depth: int) -> dict[str, Any]:
@@ -116,16 +101,15 @@ def nested(depth: int) -> dict[str, Any]:
 )
 def test_fields_are_bounded(fields: dict[str, Any], why: str) -> None:
     """In number, depth and bytes; an event over any of these is kept apart."""
-    note = one(scenario(2).sense("dusk", fields=fields), Quarantined)
+    note = one(scenario().sense("dusk", fields=fields), Quarantined)
 
     assert note.reason == "too_large"
     assert why in note.detail
-    assert "Decided" in names(scenario(1).sense("dusk", fields=fields))
 
 
 def test_what_is_within_the_bounds_is_taken() -> None:
     """As much as any sensor or person sends."""
-    course = scenario(2)
+    course = scenario()
     turn = course.sense("dusk", fields={**PARAMS, "deep": nested(14)})
     told = course.control(GoalsSet(goals=("x" * 500,) * 32))
     variant = Variant(personality="蛙" * 1_300)
@@ -135,11 +119,10 @@ def test_what_is_within_the_bounds_is_taken() -> None:
     assert names(told) == names(begun) == ["ControlApplied"]
 
 
-@pytest.mark.parametrize("edition", [1, 2])
-def test_a_habit_remembers_little_of_its_fields(edition: int) -> None:
+def test_a_habit_remembers_little_of_its_fields() -> None:
     """Two values are told apart however long they are; their digest is enough."""
     low = heuristic("low", "dusk", "Rest.", when='note = "x"')
-    course = Scenario(pack(low), edition=edition)
+    course = Scenario(pack(low))
     for note in ("a" * 5_000, "b" * 5_000, "a" * 5_000):
         course.sense("dusk falls", fields={"note": note})
 
@@ -147,14 +130,13 @@ def test_a_habit_remembers_little_of_its_fields(edition: int) -> None:
     assert known is not None
     assert len(known) == 2
     longest = max(len(each.named) for each in known)
-    assert (longest <= events.NAMED_LIMIT) is (edition == 2)
+    assert longest <= events.NAMED_LIMIT
 
 
-@pytest.mark.parametrize("edition", [1, 2])
 @pytest.mark.parametrize("years", [50, 160, -623])
-def test_a_leap_of_the_clock_stops_nothing(years: int, edition: int) -> None:
+def test_a_leap_of_the_clock_stops_nothing(years: int) -> None:
     """A model asked in one century may answer in another."""
-    course = scenario(edition)
+    course = scenario()
     there = course.at + timedelta(days=365 * years)
     course.control(SessionStarted(session_id="s", clock="event"))
     asked = course.sense(
@@ -173,7 +155,7 @@ def test_a_leap_of_the_clock_stops_nothing(years: int, edition: int) -> None:
 @pytest.mark.parametrize("year", [1403, 2187])
 def test_an_answer_in_the_clock_of_a_recording_stops_nothing(year: int) -> None:
     """The model was asked live; its answer comes while a recording is played."""
-    course = scenario(1)
+    course = scenario()
     asked = course.sense("zombies near", salience={"social": 0.9})
     course.control(SessionStarted(session_id="s", clock="event"))
     there = course.at.replace(year=year)

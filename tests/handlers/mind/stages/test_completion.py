@@ -94,21 +94,22 @@ def test_the_nearest_ttl_counts(
 
 
 @pytest.mark.parametrize(
-    ("text", "reason"),
+    ("text", "detail"),
     [
-        ("", "llm_no_response"),
-        (" \n", "llm_no_response"),
-        ('{"response": ""}', "llm_declined"),
+        ("", "the model's answer was empty"),
+        (" \n", "the model's answer was empty"),
+        ('{"response": ""}', "the model chose to say nothing"),
     ],
 )
 def test_an_answer_without_words_is_dropped(
-    scenario: Scenario, text: str, reason: str
+    scenario: Scenario, text: str, detail: str
 ) -> None:
-    """An empty body is no answer; an empty response is a choice."""
+    """Its detail tells an empty body from an empty response, which is a choice."""
     told = scenario.answer_model(asked(scenario), text)
 
     assert names(told) == ["Handled", "Dropped"]
-    assert reason == one(told, Dropped).reason
+    dropped = one(told, Dropped)
+    assert (dropped.reason, dropped.detail) == ("llm_declined", detail)
 
 
 @pytest.mark.parametrize(

@@ -64,7 +64,7 @@ def test_a_profile_biases_the_threshold() -> None:
         == ""
     )
     assert path() == "heuristic"
-    scenario.control(ProfileSet(biases={"other": 1.0}))
+    scenario.control(ProfileSet(biases={"other": 0.1}))
     assert path() == "rejected"
 
 
@@ -74,7 +74,7 @@ def test_biases_go_by_domain() -> None:
         heuristic("h", "health low", "Rest.", confidence=0.65),
         biases={"confidence_threshold": -0.1},
     )
-    scenario = Scenario(garden, edition=2, biases={"confidence_threshold": 0.1})
+    scenario = Scenario(garden, biases={"confidence_threshold": 0.1})
 
     def threshold(**event: Any) -> float | None:
         decided = scenario.wait(3600).decide("health low", salience=THREAT, **event)
@@ -98,26 +98,16 @@ def test_biases_go_by_domain() -> None:
 
 
 def test_a_bias_moves_a_threshold_by_a_tenth_at_most() -> None:
-    """From the second edition on a larger one is refused, and one of a log is cut."""
+    """A larger one is refused, and one of the settings is cut."""
     garden = pack(heuristic("h", "health low", "Rest.", confidence=0.65))
-    new, old = (
-        Scenario(garden, edition=n, biases={"confidence_threshold": -0.3})
-        for n in (2, 1)
-    )
+    scenario = Scenario(garden, biases={"confidence_threshold": -0.3})
     larger = ProfileSet(biases={"confidence_threshold": 0.100001})
 
-    def threshold(scenario: Scenario) -> float | None:
-        return (
-            scenario.wait(3600)
-            .decide("health low", salience=THREAT)
-            .gates[-1]
-            .threshold
-        )
+    smaller = ProfileSet(biases={"confidence_threshold": 0.1})
 
-    assert (threshold(new), threshold(old)) == (0.6, 0.4)
-    assert refused(new.control(larger)) == "invalid"
-    assert applied(new.control(ProfileSet(biases={"confidence_threshold": 0.1}))) == ""
-    assert applied(old.control(larger)) == ""
+    assert scenario.decide("health low", salience=THREAT).gates[-1].threshold == 0.6
+    assert refused(scenario.control(larger)) == "invalid"
+    assert applied(scenario.control(smaller)) == ""
 
 
 def test_a_strategy_is_selected_for_one_agent() -> None:

@@ -142,10 +142,7 @@ def test_urgency_is_the_higher_of_event_and_heuristic(
 def test_an_urgency_that_is_not_declared_is_the_higher_of_threat_and_actionability(
     declared: float | None, salience: dict[str, float], urgency: float
 ) -> None:
-    """In the first edition only the declared one counted."""
-    new, old = Scenario(edition=2), Scenario(edition=1)
+    """A declared one counts as it is."""
+    decided = Scenario().decide("a", urgency=declared, salience=salience)
 
-    assert new.decide("a", urgency=declared, salience=salience).urgency == urgency
-    assert old.decide("a", urgency=declared, salience=salience).urgency == (
-        declared or 0.0
-    )
+    assert decided.urgency == urgency

@@ -49,6 +49,7 @@ def test_a_vote_credits_the_heuristic_that_was_seen() -> None:
         actor="user",
         value=1.0,
         comment="thanks",
+        age_s=0.0,
     )
     assert belief(scenario).confidence == 0.642857
 

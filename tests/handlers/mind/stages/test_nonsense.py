@@ -8,7 +8,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Dropped
 from tests import factories
 from tests.factories import heuristic, pack
-from tests.scenario import Scenario, names, one, said
+from tests.scenario import Scenario, names, one
 
 EVENT = (
     "A wolf howls behind the hill while the old lamp in the hut burns low and Ada, who"
@@ -23,9 +23,9 @@ PROSE = (
 )
 
 
-def asked(edition: int = 2) -> tuple[Scenario, ModelAsked, Turn]:
+def asked() -> tuple[Scenario, ModelAsked, Turn]:
     """A scenario whose model is asked about the event."""
-    scenario = Scenario(model=factories.MODEL, edition=edition)
+    scenario = Scenario(model=factories.MODEL)
     turn = scenario.sense(EVENT, salience={"threat": 0.9})
     return scenario, one(turn, ModelAsked), turn
 
@@ -45,7 +45,7 @@ def asked(edition: int = 2) -> tuple[Scenario, ModelAsked, Turn]:
     ],
 )
 def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
-    """Under the second edition; before that it is said, or is no response."""
+    """It is not said, and teaches nothing."""
     scenario, ask, turn = asked()
     told = scenario.answer_model(turn, answer.replace("{prompt}", ask.prompt))
 
@@ -54,10 +54,6 @@ def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
     assert (end.reason, end.detail) == ("llm_declined", why)
     assert not scenario.mind.timers
     assert not len(scenario.mind.lessons)
-
-    scenario, ask, turn = asked(edition=1)
-    told = scenario.answer_model(turn, answer.replace("{prompt}", ask.prompt))
-    assert [each.reason for each in said(told, Dropped)] in ([], ["llm_no_response"])
 
 
 @pytest.mark.parametrize(
@@ -84,9 +80,7 @@ def test_what_is_said_well_is_heard(answer: str) -> None:
 def test_a_heuristic_that_stands_by_speaks_for_nonsense() -> None:
     """A model that repeats itself has lost the race."""
     low = heuristic("low", "wolf near", "Hide.", confidence=0.9)
-    scenario = Scenario(
-        pack(low), model=factories.MODEL, edition=2, strategy={"name": "hybrid"}
-    )
+    scenario = Scenario(pack(low), model=factories.MODEL, strategy={"name": "hybrid"})
     turn = scenario.sense("wolf near", salience={"social": 0.9})
     told = scenario.answer_model(turn, LOOP * 40)
 

@@ -30,7 +30,7 @@ def living(*packs: CompiledPack, template: str = "", **settings: Any) -> Scenari
     """A scenario with the executive on, and the shipped templates."""
     executive = ExecutiveSettings(templates=shipped(), template=template)
     packs = packs or (GARDEN,)
-    return Scenario(*packs, executive=executive, edition=2, relevance=0.0, **settings)
+    return Scenario(*packs, executive=executive, relevance=0.0, **settings)
 
 
 def in_force(scenario: Scenario) -> Traits:
@@ -52,16 +52,6 @@ def trait_of(template: str, trait: Trait) -> float:
     """A shipped template's trait."""
     (found,) = (each for each in shipped() if each.name == template)
     return found.traits[trait]
-
-
-def test_without_the_executive_nothing_is_recorded_nor_kept() -> None:
-    """A log of before has no personality, whatever happens."""
-    scenario = Scenario(GARDEN, edition=2)
-
-    assert scenario.decide("dusk falls", salience={"threat": 0.9}).voice is None
-    assert (
-        refused(scenario.control(PersonalitySelected(template="butler"))) == "not_built"
-    )
 
 
 def test_the_usual_traits_are_conservative_and_recorded_by_nobody() -> None:
@@ -357,7 +347,7 @@ def test_a_new_mind_keeps_the_selection() -> None:
     scenario.control(PersonalitySelected(template="butler"))
     scenario.control(TraitAdjusted(trait="humor", by_amount=0.1))
     executive = ExecutiveSettings(templates=shipped(), template="jester")
-    scenario.control(factories.mind_started(executive=executive, edition=2), agent="_")
+    scenario.control(factories.mind_started(executive=executive), agent="_")
 
     found = voice(scenario)
     assert (found.template, found.traits["humor"]) == ("butler", 0.25)

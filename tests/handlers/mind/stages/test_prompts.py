@@ -12,6 +12,7 @@ from schemas.messages.controls import GoalsSet
 from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate
 from schemas.values import ids
+from schemas.values.prompt_fencing import RULE
 from tests import factories
 from tests.factories import MODEL, candidate, heuristic, pack
 from tests.scenario import Scenario, one, said
@@ -54,7 +55,7 @@ def test_candidates_are_shown_without_scores_or_ids() -> None:
     asked, decided = one(turn, ModelAsked), one(turn, Decided)
 
     shown = asked.system + asked.prompt
-    assert '- when "health low": "Drink."' in asked.prompt
+    assert '- when <data>"health low"</data>: <data>"Drink."</data>' in asked.prompt
     assert "you may ignore all of it" in asked.prompt
     assert decided.matched_heuristic_id is not None
     for hidden in ("0.654", "0.777", decided.matched_heuristic_id, "SECRET", "FIELD"):
@@ -77,8 +78,9 @@ def test_a_prompt_without_more_is_the_event_alone() -> None:
     scenario = Scenario(model=MODEL, base_prompt="Be kind.")
     asked = one(scenario.sense("health low"), ModelAsked)
 
-    assert asked.system.startswith("Be kind.\n\nReply with one JSON object")
-    assert asked.prompt == ("Just now, from game: health low\n\nWhat do you say?")
+    assert asked.system.startswith(f"Be kind.\n\n{RULE}\n\nReply with one JSON object")
+    event = '<data>"health low"</data>'
+    assert asked.prompt == f"Just now, from game: {event}\n\nWhat do you say?"
 
 
 def test_domains_are_told_by_name() -> None:
@@ -211,8 +213,9 @@ def test_a_hint_is_one_suggestion_with_its_confidence() -> None:
     prompt, (fired,) = one(turn, ModelAsked).prompt, said(turn, HeuristicFired)
 
     assert prompt == (
-        "Just now, from game: health low\n\n"
-        'Experience suggests for "health low": "Drink.". It is 65% sure of that. '
+        'Just now, from game: <data>"health low"</data>\n\n'
+        'Experience suggests for <data>"health low"</data>: <data>"Drink."</data>.'
+        " It is 65% sure of that. "
         "Judge for yourself: follow it, change it or say something else.\n\n"
         "What do you say?"
     )
@@ -228,7 +231,7 @@ def test_nothing_learnt_need_be_shown(settings: dict[str, Any]) -> None:
     turn = asking(low, **settings)
 
     assert one(turn, ModelAsked).prompt == (
-        "Just now, from game: health low\n\nWhat do you say?"
+        'Just now, from game: <data>"health low"</data>\n\nWhat do you say?'
     )
     assert said(turn, HeuristicFired) == []
     assert one(turn, Decided).matched_heuristic_id is not None
@@ -251,13 +254,6 @@ def test_each_presentation_is_an_arm() -> None:
     assert arms[0] == arms[1]
     assert arms[2] == arms[4]
     assert len(set(arms)) == 3
-
-
-def test_the_arm_of_the_defaults_is_what_it_was() -> None:
-    """Outcomes recorded before there was a choice stay those of the same arm."""
-    assert prompts.arm(MODEL, "system", prompts.PromptManner()) == (
-        "llm:test/model@78e159cdde6e086f895ff1ee@e495b3f4e38c3e9b4f91f470"
-    )
 
 
 def test_the_request_hash_covers_the_request() -> None:
@@ -348,32 +344,25 @@ def test_a_low_ceiling_holds_for_what_cannot_be_read_too() -> None:
 
 
 def test_a_model_is_told_that_an_event_is_urgent() -> None:
-    """From an urgency of 0.7 on, declared or by its threat; never in the first edition."""
+    """From an urgency of 0.7 on, declared or by its threat."""
     urgent = "This is urgent"
 
-    def asked(edition: int, **event: Any) -> ModelAsked:
-        scenario = Scenario(model=factories.MODEL, edition=edition)
+    def asked(**event: Any) -> ModelAsked:
+        scenario = Scenario(model=factories.MODEL)
         return one(scenario.sense("a zombie bites", **event), ModelAsked)
 
-    assert urgent in asked(2, urgency=1.0).prompt
-    assert urgent in asked(2, salience={"threat": 0.95}).prompt
-    assert urgent in asked(2, urgency=0.7).prompt
-    assert urgent not in asked(2, urgency=0.699999).prompt
-    assert urgent not in asked(2, urgency=0.0, salience={"threat": 0.95}).prompt
-    assert urgent not in asked(1, urgency=1.0).prompt
+    assert urgent in asked(urgency=1.0).prompt
+    assert urgent in asked(salience={"threat": 0.95}).prompt
+    assert urgent in asked(urgency=0.7).prompt
+    assert urgent not in asked(urgency=0.699999).prompt
+    assert urgent not in asked(urgency=0.0, salience={"threat": 0.95}).prompt
 
 
-def test_whether_it_is_told_is_part_of_the_arm_and_how_urgent_it_is_is_not() -> None:
-    """Outcomes of one way to ask do not count for the other."""
+def test_how_urgent_an_event_is_is_no_part_of_the_arm() -> None:
+    """Outcomes of urgent events count for the same way to ask."""
     arms = {
-        (edition, urgency): one(
-            Scenario(model=factories.MODEL, edition=edition).sense(
-                "a", urgency=urgency
-            ),
-            Decided,
-        ).arm
-        for edition in (1, 2)
-        for urgency in (0.0, 1.0)
+        one(Scenario(model=factories.MODEL).sense("a", urgency=each), Decided).arm
+        for each in (0.0, 1.0)
     }
 
-    assert arms[2, 0.0] == arms[2, 1.0] != arms[1, 0.0] == arms[1, 1.0]
+    assert len(arms) == 1

@@ -31,9 +31,9 @@ def weighed(
     return decided.relevance
 
 
-def test_nothing_is_weighed_without_the_executive() -> None:
-    """A decision of before has no such record."""
-    scenario = start(executive=None)
+def test_nothing_is_weighed_where_salience_alone_counts() -> None:
+    """A decision has no such record then."""
+    scenario = start(executive={"relevance": False})
 
     assert one(scenario.sense("diamond ore ahead"), Decided).relevance is None
 

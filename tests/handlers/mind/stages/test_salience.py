@@ -272,7 +272,7 @@ LEFT_ON = HeuristicSeeded(
 
 def kitchen(**settings: Any) -> Scenario:
     """A companion that was taught the README's heuristic in the evening."""
-    scenario = Scenario(**{"edition": 2, "novelty_half_life": 20.0, **settings})
+    scenario = Scenario(**{"novelty_half_life": 20.0, **settings})
     scenario.control(LEFT_ON)
     return scenario
 
@@ -348,7 +348,7 @@ def test_what_is_still_to_come_is_no_memory() -> None:
 
 def test_a_person_who_asks_twice_is_answered_twice() -> None:
     """Neither relevance nor habituation holds their words back, and the gates say so."""
-    scenario = Scenario(edition=2, model=factories.MODEL)
+    scenario = Scenario(model=factories.MODEL)
     asked = [
         scenario.decide("how is the oven", source="user", type_="message")
         for _ in range(3)
@@ -362,18 +362,9 @@ def test_a_person_who_asks_twice_is_answered_twice() -> None:
     assert other.silence == "below_relevance"
 
 
-def test_in_the_first_edition_a_person_could_be_irrelevant() -> None:
-    """As recordings of then have it."""
-    scenario = Scenario(edition=1)
-    scenario.sense("how is the oven", source="user", type_="message")
-    again = scenario.decide("how is the oven", source="user", type_="message")
-
-    assert again.silence == "below_relevance"
-
-
 def test_a_person_who_refers_to_what_was_said_is_answered() -> None:
     """Only a report of an outcome, or words said to be information, are none to answer."""
-    scenario = Scenario(edition=2)
+    scenario = Scenario()
 
     def silence(**more: Any) -> str | None:
         given = scenario.sense("and then?", source="user", type_="message", **more)
@@ -386,7 +377,7 @@ def test_a_person_who_refers_to_what_was_said_is_answered() -> None:
 
 def test_a_persons_words_are_served_before_events_and_after_threats() -> None:
     """They never give way to what a sensor noticed."""
-    scenario = Scenario(edition=2, model=factories.MODEL)
+    scenario = Scenario(model=factories.MODEL)
     scenario.sense("hello", source="user", type_="message")
     again = scenario.sense("hello", source="user", type_="message")
     event = scenario.sense("a door opens")

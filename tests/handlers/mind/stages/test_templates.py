@@ -14,9 +14,7 @@ HOW = {"prediction_prompt_template": "Of {answer}, {what} comes?"}
 
 def separately(*packs: CompiledPack, **settings: Any) -> tuple[ModelAsked, ModelAsked]:
     """What is asked of an event, and of the answer to it."""
-    scenario = Scenario(
-        *packs, model=MODEL, prediction="separate", edition=2, **settings
-    )
+    scenario = Scenario(*packs, model=MODEL, prediction="separate", **settings)
     asked = scenario.sense("health low")
     later = scenario.answer_model(asked, "Rest.")
     return one(asked, ModelAsked), one(later, ModelAsked)
@@ -42,7 +40,7 @@ def test_a_pack_may_have_prompts_for_events_of_its_domain() -> None:
         garden,
         strategy={"name": "always_llm", "parameters": {"system_prompt": "A cat."}},
     )
-    scenario = Scenario(garden, model=MODEL, edition=2)
+    scenario = Scenario(garden, model=MODEL)
     elsewhere = one(
         scenario.sense("health low", source="door", type_="bell"), ModelAsked
     )
@@ -59,7 +57,6 @@ def test_every_ask_names_the_templates_it_was_made_of() -> None:
     usual = separately()
     again = separately()
     other = separately(base_prompt="Be brief.")
-    first = Scenario(model=MODEL)
 
     assert [each.template_digest for each in usual] == [
         each.template_digest for each in again
@@ -67,7 +64,6 @@ def test_every_ask_names_the_templates_it_was_made_of() -> None:
     assert all(each.template_digest for each in usual)
     for one_, two in zip(usual, other, strict=True):
         assert one_.template_digest != two.template_digest
-    assert one(first.sense("health low"), ModelAsked).template_digest is None
 
 
 def test_prompts_of_packs_are_part_of_the_arm() -> None:

@@ -60,7 +60,6 @@ def test_nobody_chose_anything_so_no_prompt_changes() -> None:
     """With the executive and without it, through threat and praise alike."""
     old = Scenario(
         GARDEN,
-        edition=2,
         relevance=0.0,
         model=factories.MODEL,
         strategy=StrategySpec(name="always_llm"),
@@ -184,7 +183,7 @@ def test_traits_never_replace_a_strategy_skip_a_check_or_ignore_feedback() -> No
         template="loud",
     )
     plain, strong = (
-        Scenario(GARDEN, edition=2, relevance=0.0, executive=each)
+        Scenario(GARDEN, relevance=0.0, executive=each)
         for each in (ExecutiveSettings(), executive)
     )
     for life in (plain, strong):

@@ -138,7 +138,7 @@ def test_its_own_words_are_asked_and_the_answer_is_said() -> None:
     def asked(text: str, **parameters: Any) -> tuple[Scenario, Turn]:
         spec = StrategySpec(name=f"{HOME}:patient", parameters=parameters)
         scenario = Scenario(
-            garden, model=MODEL, strategy=spec, edition=2, strategy_modules=(HOME,)
+            garden, model=MODEL, strategy=spec, strategy_modules=(HOME,)
         )
         return scenario, scenario.sense(text, salience={"threat": 0.9})
 

@@ -179,7 +179,7 @@ def test_what_is_not_listed_is_never_imported(
 ) -> None:
     """Neither by a control nor by the start of a mind; the control is refused."""
     written(tmp_path, monkeypatch, "raise AssertionError('it was imported')\n")
-    scenario = Scenario(edition=2, strategy_modules=(MINE,))
+    scenario = Scenario(strategy_modules=(MINE,))
 
     for name in (f"{NEARBY}:make", "unittest.__main__:x"):
         turn = scenario.control(StrategySelected(strategy=name))
@@ -194,7 +194,7 @@ def test_what_is_recorded_decides_which_modules_are_admitted() -> None:
     """Where the module is not listed, the control replays and only deciding does not."""
     plugin.allow(())
     garden = pack(heuristic("dry", "the plants look dry", "Water them."))
-    scenario = Scenario(garden, edition=2, strategy_modules=(MINE,))
+    scenario = Scenario(garden, strategy_modules=(MINE,))
 
     turn = scenario.control(StrategySelected(strategy=f"{MINE}:plain"))
 
@@ -206,9 +206,9 @@ def test_what_is_recorded_decides_which_modules_are_admitted() -> None:
 def test_one_that_left_the_list_is_silent() -> None:
     """An agent chose it under the settings of before."""
     garden = pack(heuristic("dry", "the plants look dry", "Water them."))
-    scenario = Scenario(garden, edition=2, strategy_modules=(MINE,))
+    scenario = Scenario(garden, strategy_modules=(MINE,))
     scenario.control(StrategySelected(strategy=f"{MINE}:plain"))
-    scenario.control(mind_started(edition=2), agent=SHARED_AGENT)
+    scenario.control(mind_started(), agent=SHARED_AGENT)
 
     decided = scenario.decide("the plants look dry", salience={"threat": 0.9})
 
@@ -225,7 +225,8 @@ def decision(name: str, **parameters: JsonValue) -> Decided:
     """A decision by a strategy of one's own."""
     garden = pack(heuristic("dry", "the plants look dry", "Water them."))
     spec = StrategySpec(name=f"{MINE}:{name}", parameters=parameters)
-    return Scenario(garden, model=MODEL, strategy=spec).decide("the plants look dry")
+    scenario = Scenario(garden, model=MODEL, strategy=spec, strategy_modules=(MINE,))
+    return scenario.decide("the plants look dry")
 
 
 def test_it_decides_in_a_scenario() -> None:

@@ -12,7 +12,7 @@ from handlers.mind.strategies.heuristic_first import HeuristicFirst
 from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.registry import create_decision_strategy
 from handlers.mind.strategies.scoring import Rank, Weights, factors
-from handlers.mind.strategies.urgency import FirstUrgency, Urgency
+from handlers.mind.strategies.urgency import Urgency
 from schemas.messages.decisions import Factors
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.state import limits
@@ -21,8 +21,8 @@ from schemas.values.settings import StrategySpec
 from tests.factories import NOON, candidate, mind_started
 
 LLM = "llm:m@t@s"
-KINDS = (HeuristicFirst, FirstUrgency, Urgency, Hybrid)
-TRYING_THE_BEST = (HeuristicFirst, FirstUrgency, Hybrid)
+KINDS = (HeuristicFirst, Urgency, Hybrid)
+TRYING_THE_BEST = (HeuristicFirst, Hybrid)
 
 
 def ago(seconds: float) -> Any:

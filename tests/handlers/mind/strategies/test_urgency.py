@@ -4,11 +4,9 @@ from typing import Any
 
 import pytest
 
-from handlers.mind.strategies.registry import create_decision_strategy
-from handlers.mind.strategies.urgency import FirstUrgency, Urgency
+from handlers.mind.strategies.urgency import Urgency
 from schemas.messages.arms import SILENT
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
-from schemas.values.settings import StrategySpec
 from tests import factories
 from tests.factories import candidate
 from tests.scenario import Scenario
@@ -21,7 +19,7 @@ TRUSTED = candidate("trusted", similarity=0.6, confidence=0.7)
 def decided(
     *candidates: HeuristicCandidate,
     urgency: float,
-    strategy: Urgency | FirstUrgency | None = None,
+    strategy: Urgency | None = None,
     **more: Any,
 ) -> Odds:
     """The odds at an occasion of this urgency."""
@@ -65,7 +63,6 @@ def test_urgency_lowers_the_threshold(
         personality_biases={"confidence_threshold": bias},
     )
 
-    assert FirstUrgency().threshold(context) == threshold
     assert Urgency().threshold(context) == (0.3 if urgency == 1.0 else threshold)
 
 
@@ -136,7 +133,7 @@ def test_the_weighted_choice_is_drawn_and_recorded() -> None:
         factories.heuristic("rest", "health is low", "Rest.", 0.8),
         factories.heuristic("eat", "health is very low", "Eat.", 0.8),
     )
-    scenario = Scenario(garden, strategy={"name": "urgency"}, edition=2)
+    scenario = Scenario(garden, strategy={"name": "urgency"})
     taken = [
         scenario.wait(3600).decide(
             "health is low", urgency=0.5, salience={"novelty": 1.0}
@@ -152,30 +149,14 @@ def test_the_weighted_choice_is_drawn_and_recorded() -> None:
 
 
 def test_a_threat_is_immediate_unless_its_urgency_is_declared() -> None:
-    """From the second edition on; before, what nobody declared was not urgent."""
+    """A declared one counts, however threatening the event is."""
     garden = factories.pack(factories.heuristic("flee", "zombie near", "Flee.", 0.45))
     threat = {"threat": 0.95}
-    new, old = (
-        Scenario(garden, strategy={"name": "urgency"}, edition=n) for n in (2, 1)
-    )
+    scenario = Scenario(garden, strategy={"name": "urgency"})
 
-    assert new.decide("zombie near", salience=threat).text == "Flee."
-    assert (
-        new.wait(3600).decide("zombie near", salience=threat, urgency=0.0).text is None
-    )
-    assert old.decide("zombie near", salience=threat).text is None
-
-
-def test_the_first_edition_decides_as_before() -> None:
-    """Immediately the first that reaches the threshold; soon the best alone, or the model."""
-    first = create_decision_strategy(
-        StrategySpec(name="urgency"), factories.settings(edition=1)
-    )
-    assert isinstance(first, FirstUrgency)
-
-    assert decided(CLOSE, TRUSTED, urgency=0.9, strategy=first).greedy == TRUSTED.arm
-    assert decided(CLOSE, urgency=0.9, strategy=first).greedy == LLM
-    assert decided(CLOSE, TRUSTED, urgency=0.5, strategy=first).greedy == LLM
+    assert scenario.decide("zombie near", salience=threat).text == "Flee."
+    calm = scenario.wait(3600).decide("zombie near", salience=threat, urgency=0.0)
+    assert calm.text is None
 
 
 @pytest.mark.parametrize(
