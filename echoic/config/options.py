@@ -179,7 +179,7 @@ _ORDER = (
     "goals", "goals.choose", "seed", "model.name", "model.api_base", "model.api_key",
     "model.temperature", "model.max_tokens", "model.deadline_s", "model.ceiling",
     "model.candidates", "candidates.present", "candidates.withhold",
-    "learning.formation", "learning.silence", "learning.silence_asks",
+    "learning.formation", "learning.silence", "learning.silence_asks", "learning.trials",
     "learning.endorsement", "learning.endorsement_cap", "prediction", "base_prompt",
     "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
     "channel", "embedder", "timezone", "quiet_hours", "quiet_cuts", "cooldown_s",

@@ -14,6 +14,7 @@ from echoic.explain.gates import PASSES, SILENCE_OF_GATE, value_of
 from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.sums import SUMMED, Sum, sums
 from echoic.explain.what_if import suppose
+from handlers.mind.strategies.heuristic_first import TRIAL
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.arms import RACE, SILENT
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
@@ -278,7 +279,7 @@ def _how(record: DecisionRecord, names: Names) -> str:
         who = named(record.heuristic_id, names)
         lost = getattr(record.ending, "model", None)
         race = f": the model {lost} had not answered in time" if lost else ""
-        return f"Spoke by the heuristic {who}{figures}{race}."
+        return f"Spoke by the heuristic {who}{figures}{race}.{_on_trial(decided)}"
     if record.path == "proactive":
         return f"Spoke by itself: {occasion(decided.type)}."
     if decided.layer is not None:
@@ -293,6 +294,16 @@ def _how(record: DecisionRecord, names: Names) -> str:
     elif decided.is_tried:
         why = ""
     return f"Spoke by the model {model}{why}.{_agreed(record, names)}"
+
+
+def _on_trial(decided: Decided) -> str:
+    """Return that a heuristic was given a trial, as a sentence."""
+    if not any(each.name == TRIAL for each in decided.gates):
+        return ""
+    return (
+        f" A trial (probability {decided.probability:.2f}): it was trusted once, and nothing"
+        " else answers."
+    )
 
 
 def _agreed(record: DecisionRecord, names: Names) -> str:

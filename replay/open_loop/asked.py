@@ -121,6 +121,7 @@ def context_of(
             if each.silence
         ),
         silence_asks=in_force.settings.silence,
+        trials=in_force.settings.trials,
     )
 
 
@@ -150,6 +151,7 @@ def _candidate(
         confidence=weighed.confidence or 0.0,
         alpha=1.0 if weighed.alpha is None else weighed.alpha,
         beta=1.0 if weighed.beta is None else weighed.beta,
+        declared=words.declared,
         similarity=weighed.similarity or 0.0,
         eligible=weighed.eligible,
         reason=weighed.reason,

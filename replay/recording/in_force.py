@@ -67,6 +67,8 @@ class Words:
     action: Action | None
     urgency: float
     origin: Origin
+    declared: float
+    """The confidence that whoever made it gave it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -319,6 +321,7 @@ def _words_of(heuristics: Iterable[Taught]) -> Mapping[str, Words]:
             each.action,
             each.urgency,
             each.origin,
+            each.declared,
         )
         for each in heuristics
     }

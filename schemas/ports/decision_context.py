@@ -35,6 +35,8 @@ class HeuristicCandidate(Struct, frozen=True, kw_only=True):
     """Successes and prior as pseudo-counts; confidence is the mean of Beta(alpha, beta)."""
     beta: float = 1.0
     """Failures and prior as pseudo-counts."""
+    declared: float = 0.0
+    """The confidence that whoever made it gave it, before any evidence."""
     similarity: float = 1.0
     content_hash: str = ""
     eligible: bool = True
@@ -84,6 +86,8 @@ class DecisionContext(Struct, frozen=True, kw_only=True):
     to a model."""
     silence_asks: float = 0.0
     """The probability of asking a model even where silence was learnt."""
+    trials: float = 0.0
+    """The probability with which one that was trusted once answers where nothing else does."""
 
 
 class Scored(Struct, frozen=True):

@@ -196,6 +196,12 @@ class MindSettings(Part):
     )] = added(0.0)
     """The probability of asking a model even where silence was learnt; 0: silence is not
     learnt."""
+    trials: Annotated[Unit, Setting(
+        "learning.trials",
+        "With which probability a heuristic that was trusted answers all the same where"
+        " nothing else does, so that a few failures do not silence it for good; 0: never.",
+        start=0.1, bounds=(0, 0.5),
+    )] = added(0.0)
     confidence_ceiling: Annotated[Unit, Setting("model.ceiling")] = 0.8
     """A model's own confidence counts up to here."""
     ttl_s: Annotated[Seconds, Setting("ttl_s")] = 30.0

@@ -347,6 +347,7 @@ def _context(
         now=turn.now,
         silences=_silences(turn, here),
         silence_asks=turn.settings.silence,
+        trials=turn.settings.trials,
     )
 
 

@@ -140,6 +140,9 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
     reason = judge.reason(near, belief)
     says = heuristic if isinstance(heuristic, Taught) else heuristic.action
     type_ = says.response_type if isinstance(says, Taught) else says.type
+    declared = (
+        heuristic.declared if isinstance(heuristic, Taught) else heuristic.confidence
+    )
     return HeuristicCandidate(
         heuristic_id=near.heuristic_id,
         content_hash=near.content_hash,
@@ -148,6 +151,7 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
         confidence=belief.confidence,
         alpha=belief.alpha,
         beta=belief.beta,
+        declared=declared,
         similarity=near.similarity,
         eligible=reason is None,
         reason=reason,

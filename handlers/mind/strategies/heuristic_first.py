@@ -19,6 +19,12 @@ from schemas.values.settings import Prediction, Presentation
 SAFE_THRESHOLDS = (0.3, 0.95)
 """No bias moves the threshold out of this range."""
 
+TRIAL = "trial"
+"""The gate of a trial: its value is the confidence that was declared."""
+
+_NOTHING_ELSE = ("llm_unavailable", "not_immediate")
+"""The silences in which no model could be asked either."""
+
 THRESHOLD_BIAS = "confidence_threshold"
 """The personality bias that adjusts the threshold."""
 
@@ -97,6 +103,31 @@ class Trusting(Asking):
             quiet=quiet.arm,
         )
 
+    def or_trial(
+        self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...], odds: Odds
+    ) -> Odds:
+        """Return the odds with a trial of one that was trusted, where nothing else answers.
+
+        Evidence comes of what is said alone: else a few failures would silence it for good.
+        One whose confidence is locked never falls, and has none.
+        """
+        if not context.trials or odds.silence not in _NOTHING_ELSE:
+            return odds
+        if odds.arms != ((SILENT, 1.0),):
+            return odds
+        threshold = self._biased(context)
+        fallen = (each for each in pool if each.confidence < threshold <= each.declared)
+        tried = next(fallen, None)
+        if tried is None:
+            return odds
+        gate = confidence_gate(tried.declared, threshold)
+        shares = {tried.arm: context.trials, SILENT: 1.0 - context.trials}
+        return structs.replace(
+            odds,
+            arms=whole(shares, SILENT),
+            gates=(*odds.gates, structs.replace(gate, name=TRIAL)),
+        )
+
     def _biased(self, context: DecisionContext) -> float:
         bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
         return round6(clamp(self.confidence_threshold + bias, *SAFE_THRESHOLDS))
@@ -115,12 +146,13 @@ class HeuristicFirst(Weights, Trusting):
         """Return all the probability on one candidate, the model or silence."""
         # Candidates come with scores only where scores decide: else records would change.
         if self.rank == "similarity":
-            odds = self.odds(context, ranked(context.candidates))
+            pool = ranked(context.candidates)
+            odds = self.odds(context, pool)
         else:
             scores = scored(context.candidates, self.rank, self, context.now)
             pool = best_first(context.candidates, scores)
             odds = structs.replace(self.odds(context, pool), scores=scores)
-        return self.or_silence(context, odds)
+        return self.or_trial(context, pool, self.or_silence(context, odds))
 
     def odds(
         self, context: DecisionContext, pool: tuple[HeuristicCandidate, ...]
