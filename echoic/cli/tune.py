@@ -5,6 +5,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from secrets import token_hex
 from typing import Annotated
+from uuid import UUID
 
 import typer
 from msgspec.structs import asdict
@@ -14,8 +15,11 @@ from echoic import errors
 from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, new_app
 from echoic.client import state
+from echoic.client.connection import Connection
+from echoic.client.evidence import strangers
 from echoic.client.holdout import held_out
-from echoic.client.tuning import ranges_of, tuned
+from echoic.client.tuning import Task, ranges_of, tuned
+from echoic.errors import EchoicError
 from echoic.terminal import tuning
 from echoic.terminal.output import note
 from evaluation.tuning.policy_value import Limits
@@ -27,6 +31,9 @@ from schemas.messages.controls import (
     ProposalSubmitted,
 )
 from schemas.messages.notes import ControlApplied
+
+_OF_OTHERS = "; measured on recordings of others"
+"""What the evidence of a proposal says that this agent's log does not bear."""
 
 
 class _Tune(TyperGroup):
@@ -54,6 +61,7 @@ def search(
     seed: int = 0,
     silence: Annotated[float | None, typer.Option(min=0.0, max=1.0)] = None,
     submit: bool = False,
+    is_anyway: Annotated[bool, typer.Option("--anyway")] = False,
 ) -> None:
     """Search settings on the earlier sessions; judge the best once on the later.
 
@@ -71,7 +79,9 @@ def search(
         trials: How many choices beyond a grid of three.
         seed: The seed of a search beyond a grid.
         silence: The value of silence, for a strategy's parameters; 0.5 if not given.
-        submit: Propose what is recommended.
+        submit: Propose what is recommended. Refused if what it was measured against is not
+            in force, or the recordings are not this agent's.
+        is_anyway: Propose it even from recordings of others; the evidence then says so.
     """
     ranges = ranges_of([each for each in named if _is_parameter(each)])
     names = [each for each in named if not _is_parameter(each)]
@@ -85,7 +95,16 @@ def search(
     if found.recommended is None:
         raise typer.Exit(errors.FINDING)
     if submit:
-        _submit(found.recommended, call)
+        others = () if names == [] else _strangers(call, names)
+        if others and not is_anyway:
+            raise EchoicError(
+                f"not proposed: {_listed(others)} {'is' if len(others) == 1 else 'are'}"
+                f" not of {settings.agent} in this instance's log, so what they show is"
+                " not of it",
+                next_step=f"tune on its own sessions: echoic tune {' '.join(ranges)}=…"
+                " --submit, or add --anyway",
+            )
+        _submit(found.recommended, task, call, is_of_others=bool(others))
 
 
 @app.command(name="list")
@@ -178,14 +197,34 @@ def _is_parameter(text: str) -> bool:
     return bool(equals) and not Path(text).exists() and "/" not in name
 
 
-def _submit(best: Trial, call: Call) -> None:
+def _strangers(call: Call, names: Sequence[str]) -> Sequence[str]:
+    """Return the recordings that are not of this agent in its instance's log."""
+
+    async def epoch(connection: Connection) -> UUID:
+        return connection.log.epoch
+
+    return asyncio.run(strangers(call.settings, names, on_instance(call, epoch)))
+
+
+_LISTED = 2
+"""How many recordings are named before the others are counted."""
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = len(names) - _LISTED
+    named = ", ".join(names[:_LISTED])
+    return f"{named} and {more} more" if more > 0 else named
+
+
+def _submit(best: Trial, task: Task, call: Call, *, is_of_others: bool) -> None:
     # Six digits: short enough to type, and an agent remembers few proposals.
     proposal_id = f"tune-{token_hex(3)}"
     control = ProposalSubmitted(
         proposal_id=proposal_id,
         changes=dict(best.values),
-        evidence=tuning.evidence(best),
+        evidence=tuning.evidence(best) + (_OF_OTHERS if is_of_others else ""),
         figures=_figures(best),
+        baseline={name: task.current[name] for name in best.values},
         by="tune",
     )
     send(call, control)

@@ -5,6 +5,7 @@ Each is opened for reading alone and verified; one that is inconsistent is an er
 
 from collections.abc import AsyncIterator, Iterator, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
+from uuid import UUID
 
 from echoic import errors
 from echoic.client.comparison import sources
@@ -85,6 +86,20 @@ async def recordings(
             # A recording that is named twice would count as twice the evidence.
             found[recording.digest] = recording, provider
         yield list(found.values())
+
+
+async def strangers(settings: Settings, names: Sequence[str], epoch: UUID) -> list[str]:
+    """Return the named recordings that are not of the agent in the log of this epoch.
+
+    Raises:
+        EchoicError: there is no such recording.
+    """
+    async with recordings(settings, names) as found:
+        return [
+            f"{recording.origin} (agent {recording.agent})"
+            for recording, _ in found
+            if (recording.agent, recording.log.epoch) != (settings.agent, epoch)
+        ]
 
 
 @contextmanager

@@ -4,7 +4,7 @@ A proposal is checked when it is made and again when it is applied, for its stra
 be another by then. Only what was applied last can be reverted.
 """
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
@@ -92,6 +92,7 @@ def _submitted(turn: TurnContext, control: ProposalSubmitted) -> None:
     changes = _changes(turn, control)
     # Checked before anything is emitted, so that a refusal is the only output.
     _check_possible(turn, changes)
+    _check_measured(changes, control.baseline)
     _apply(turn, control, changes)
     turn.emit(
         ProposalMade(
@@ -118,6 +119,7 @@ def _applied(turn: TurnContext, control: ProposalApplied) -> None:
         _turned_into(turn, control, proposal.character, proposal.character)
         return
     _check_possible(turn, proposal.changes)
+    _check_current(turn, proposal)
     _apply(turn, control, proposal.changes)
 
 
@@ -266,22 +268,51 @@ def _changes(
     turn: TurnContext, control: ProposalSubmitted
 ) -> tuple[SettingChange, ...]:
     """Return each change with the value before and after, in order of names."""
+    now = _in_force(turn, control.changes)
+    return tuple(
+        SettingChange(name=name, before=now[name], after=control.changes[name])
+        for name in sorted(control.changes)
+    )
+
+
+def _in_force(turn: TurnContext, named: Iterable[str]) -> dict[str, Scalar | None]:
+    """Return the values in force of these settings, defaults included, by name."""
     spec = turn.state.strategy or turn.settings.strategy
-    # `before` is the value in force, defaults included, not just what was set.
     config = registry.in_force(spec, turn.settings).config
-    changes = []
-    for name in sorted(control.changes):
-        before: Scalar | None
+    found: dict[str, Scalar | None] = {}
+    for name in named:
         if name in LEARNING:
-            before = learning_value(turn.learning, name)
+            found[name] = learning_value(turn.learning, name)
         elif name.startswith(STRATEGY_PREFIX):
-            before = parameter_in(config, name)
+            found[name] = parameter_in(config, name)
         else:
             raise _RefusedError("invalid", str(unknown(name, ANY_PARAMETER)))
-        changes.append(
-            SettingChange(name=name, before=before, after=control.changes[name])
-        )
-    return tuple(changes)
+    return found
+
+
+def _check_measured(
+    changes: Sequence[SettingChange], baseline: Mapping[str, Scalar]
+) -> None:
+    """Refuse figures that were measured against other values than those in force."""
+    for each in changes:
+        if each.name in baseline and baseline[each.name] != each.before:
+            raise _RefusedError(
+                "outdated",
+                f"{each.name} is {each.before} here, and was measured against"
+                f" {baseline[each.name]}: its figures say nothing of this agent",
+            )
+
+
+def _check_current(turn: TurnContext, proposal: Proposal) -> None:
+    """Refuse to apply a change whose starting point is not in force any more."""
+    now = _in_force(turn, [each.name for each in proposal.changes])
+    for each in proposal.changes:
+        if now[each.name] != each.before:
+            raise _RefusedError(
+                "outdated",
+                f"{each.name} is {now[each.name]} by now, and was {each.before} when"
+                f" {quoted(proposal.id)} was proposed: propose it anew",
+            )
 
 
 def _check_possible(turn: TurnContext, changes: Sequence[SettingChange]) -> None:

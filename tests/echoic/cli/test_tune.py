@@ -148,12 +148,17 @@ def test_too_few_sessions_are_told(echoic: Program) -> None:
 def test_a_proposal_is_applied_and_reverted(live: Program, drift: Path) -> None:
     """It is listed with its evidence, decides once applied, and verifies throughout."""
     me = ("--agent", "tuned")
-    searched = live.here("tune", "learning.gamma=0.5..1", str(drift), "--submit", *me)
+    search = ("tune", "learning.gamma=0.5..1", str(drift), "--submit", *me)
+    refused = live.here(*search)
+    assert refused.code == 2
+    assert "not of tuned in this instance's log" in " ".join(refused.err.split())
+    searched = live.here(*search, "--anyway")
     assert searched.code == 0, searched.err
     (row,) = live.here("tune", "list", "--json", *me).json["rows"]
     assert row["status"] == "submitted"
     assert row["evidence"].startswith("search +")
     assert row["figures"]["holdout"] > 0
+    assert "measured on recordings of others" in row["evidence"]
 
     applied = live.here("tune", "apply", row["id"], *me)
     assert applied.code == 0, applied.err

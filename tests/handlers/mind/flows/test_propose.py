@@ -16,6 +16,7 @@ from schemas.messages.learning import ProposalMade
 from schemas.messages.notes import ControlRefused
 from schemas.state import limits
 from schemas.state.agent import AgentState
+from schemas.values.base import Scalar
 from schemas.values.subjects import SHARED_AGENT
 from tests.factories import heuristic, mind_started, pack
 from tests.scenario import Scenario, names, one, refused
@@ -56,8 +57,8 @@ def confidence(scenario: Scenario) -> float:
 
 
 def without_proposals(state: AgentState) -> dict[str, Any]:
-    """What a state holds besides its proposals, its time and its chain."""
-    others = {"proposals", "now", "chain"}
+    """What a state holds besides its proposals, its time, its chain and ids it has seen."""
+    others = {"proposals", "now", "chain", "sources"}
     fields = type(state).__struct_fields__
     return {name: getattr(state, name) for name in fields if name not in others}
 
@@ -184,8 +185,8 @@ def test_only_what_was_applied_last_is_reverted() -> None:
     """What was built on top goes first, a selected strategy too."""
     scenario = Scenario()
     submit(scenario, "p", strategy__threshold=0.6)
-    submit(scenario, "q", strategy__confidence_threshold=0.5)
     apply(scenario, "p")
+    submit(scenario, "q", strategy__confidence_threshold=0.5)
     apply(scenario, "q")
     assert refused(revert(scenario, "p")) == "newer_applied"
     revert(scenario, "q")
@@ -234,3 +235,47 @@ def test_a_full_book_of_applied_proposals_still_takes_one() -> None:
 
     assert scenario.mind.proposals[0].id == "p1"
     assert refused(revert(scenario, "p0")) == "unknown_proposal"
+
+
+@pytest.mark.parametrize(
+    ("baseline", "said"),
+    [
+        ({}, None),
+        ({"strategy.threshold": 0.7}, None),
+        (
+            {"strategy.threshold": 0.8},
+            "strategy.threshold is 0.7 here, and was measured",
+        ),
+    ],
+)
+def test_figures_of_another_baseline_are_refused(
+    baseline: dict[str, Scalar], said: str | None
+) -> None:
+    """A gain of 0.6 over 0.8 says nothing of an agent that runs with 0.7."""
+    scenario = Scenario()
+    turn = scenario.control(
+        ProposalSubmitted(
+            proposal_id="p", changes={"strategy.threshold": 0.6}, baseline=baseline
+        )
+    )
+
+    if said is None:
+        assert names(turn) == ["ControlApplied", "ProposalMade"]
+    else:
+        assert refused(turn) == "outdated"
+        assert said in one(turn, ControlRefused).detail
+        assert scenario.mind.proposals == ()
+
+
+def test_what_was_proposed_over_another_value_is_outdated() -> None:
+    """Two over the same value: once one is in force, the other is of a past that is gone."""
+    scenario = Scenario()
+    submit(scenario, "p", strategy__threshold=0.6)
+    submit(scenario, "q", strategy__confidence_threshold=0.5)
+    apply(scenario, "p")
+    turn = apply(scenario, "q")
+
+    assert refused(turn) == "outdated"
+    assert "is 0.6 by now, and was 0.7" in one(turn, ControlRefused).detail
+    revert(scenario, "p")
+    assert names(apply(scenario, "q")) == ["ControlApplied"]
