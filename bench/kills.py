@@ -1,6 +1,6 @@
 """Kill parts of a household so many times, and count after each: `python -m bench.kills`.
 
-    python -m bench.kills [--count 200] [--seed 1] [--rate 40] [--ledger]
+    python -m bench.kills [--count 200] [--seed 1] [--rate 40] [--standing 3] [--ledger]
 
 Five kinds, each as often: the broker; a worker; the projector or the database; what the
 effects talk to, the model or the webhook's receiver; the instance alone, with all its
@@ -8,6 +8,10 @@ servers at once, or the HTTP door. The moment is drawn: any, right when an input
 the log, while the part stands still, as it goes on after it stood still, or while senders
 are kept from hearing that they were acknowledged. A seed gives the same parts and manners
 again, not the same moments: the processes keep no common time.
+
+Before the first kill the broker stands still for half a minute, as often as `--standing` says,
+while four agents of which nobody has heard are told their first events
+(`bench.enduring.standing`); with `--count 0` that is all.
 
 After each kill every acknowledged event is in the log, and decided once. After each tenth
 and in the end every ask has its result as well, and in the end the program's own commands
@@ -27,6 +31,7 @@ from collections.abc import Iterator
 from contextlib import suppress
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime
+from itertools import islice
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
@@ -38,8 +43,11 @@ from bench.enduring.findings import Findings, ask_the_program, connected
 from bench.enduring.household import Household, household
 from bench.enduring.proxy import Proxy, proxy
 from bench.enduring.senders import Account, Senders
-from echoic.client.connection import Connection
+from bench.enduring.standing import stand_still, unused
+from echoic.client.connection import Connection, addresses
+from echoic.config.load import load
 from echoic.errors import NotRunningError
+from schemas.values.subjects import partition_of
 from streams.errors import StreamsError
 
 KINDS = {
@@ -68,6 +76,27 @@ class Campaign:
     manners: Counter[str] = field(default_factory=Counter)
     found: Findings = field(default_factory=Findings)
     books: Books = field(default_factory=Books)
+
+    async def stand(self, times: int) -> None:
+        """Have the broker stand still so many times, each time with four unused intakes."""
+        names = list(unused(f"still-{self.seed}-"))
+        used = {partition_of(agent) for agent in self.home.sensors}
+        fresh = iter([each for each in names if partition_of(each) not in used])
+        settings = load({"data": str(self.home.data)}, environment={})
+        events, whole_s = 0, 0.0
+        for _ in range(times):
+            sensors = {each: self.home.access(each) for each in islice(fresh, 4)}
+            process_id = self.home.process_of("broker")
+            if process_id is None or not sensors:
+                raise RuntimeError("no broker runs, or every intake stream was used")
+            stood = await stand_still(process_id, addresses(settings)[0], sensors)
+            events += stood.acknowledged
+            whole_s = max(whole_s, stood.whole_after_s)
+            self.found.faults += stood.faults
+        self.found.figures["while the broker stood still"] = (
+            f"{times} times, {events} events acknowledged; the log had all of them after"
+            f" {whole_s:.1f} s at most"
+        )
 
     async def run(self, count: int) -> None:
         """Kill so many times, and count after each."""
@@ -228,6 +257,7 @@ def main() -> int:
     parser.add_argument("--count", type=int, default=200)
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=40.0)
+    parser.add_argument("--standing", type=int, default=3)
     parser.add_argument("--ledger", action="store_true")
     given = parser.parse_args()
     commit = _commit()
@@ -237,13 +267,17 @@ def main() -> int:
     ):
         done = Campaign(home, given.seed, given.rate)
         try:
-            asyncio.run(done.run(given.count))
+            asyncio.run(done.stand(given.standing))
+            if given.count:
+                asyncio.run(done.run(given.count))
+            else:
+                ask_the_program(home, done.found)
         except* (RuntimeError, TimeoutError) as errors:
             said = [f"{each!r}\n{home.said()}" for each in errors.exceptions]
             done.found.faults += said
     print(f"seed {given.seed}: {done.kinds.total()} kills: {dict(done.kinds)}")
     print("\n".join(done.found.lines()))
-    if given.ledger:
+    if given.ledger and given.count:
         kept = note(entry(done, len(done.books.arrived), commit))
         print(f"the ledger: {kept} kills after which all held")
     return int(bool(done.found.faults))

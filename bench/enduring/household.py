@@ -94,9 +94,7 @@ class Household(Processes):
         self.up("--pack", str(pack))
         for agent in AGENTS:
             own = ("--agent", agent)
-            self._succeeds("sensor", "access", SENSOR, "--grant", "feedback", *own)
-            named = self.data / "sensors" / f"{agent}.{SENSOR}.json"
-            self.sensors[agent] = Credentials(**json.loads(named.read_text()))
+            self.sensors[agent] = self.access(agent, "--grant", "feedback")
             scopes = [f"--scope={each}" for each in ("events", "feedback", "outcomes")]
             made = self._succeeds(
                 "http", "token", CLIENT + agent, *own, *scopes, "--source", CLIENT,
@@ -105,6 +103,16 @@ class Household(Processes):
             self.tokens[agent] = json.loads(made)["token"]
         self.start_beside("door")
         self._door_listens()
+
+    def access(self, agent: str, *options: str) -> Credentials:
+        """Give an agent a sensor, and return its credentials.
+
+        Raises:
+            RuntimeError: the program refuses.
+        """
+        self._succeeds("sensor", "access", SENSOR, *options, "--agent", agent)
+        named = self.data / "sensors" / f"{agent}.{SENSOR}.json"
+        return Credentials(**json.loads(named.read_text()))
 
     def tend(self) -> None:
         """Start again what runs beside the instance and has ended, and the instance."""
