@@ -1,6 +1,7 @@
 """Kill parts of a household so many times, and count after each: `python -m bench.kills`.
 
-    python -m bench.kills [--count 200] [--seed 1] [--rate 40] [--standing 3] [--ledger]
+    python -m bench.kills [--count 200] [--seed 1] [--rate 40] [--ledger]
+        [--standing 3] [--standing-s 30]
 
 Five kinds, each as often: the broker; a worker; the projector or the database; what the
 effects talk to, the model or the webhook's receiver; the instance alone, with all its
@@ -9,7 +10,7 @@ the log, while the part stands still, as it goes on after it stood still, or whi
 are kept from hearing that they were acknowledged. A seed gives the same parts and manners
 again, not the same moments: the processes keep no common time.
 
-Before the first kill the broker stands still for half a minute, as often as `--standing` says,
+Before the first kill the broker stands still for `--standing-s`, as often as `--standing` says,
 while four agents of which nobody has heard are told their first events
 (`bench.enduring.standing`); with `--count 0` that is all.
 
@@ -77,7 +78,7 @@ class Campaign:
     found: Findings = field(default_factory=Findings)
     books: Books = field(default_factory=Books)
 
-    async def stand(self, times: int) -> None:
+    async def stand(self, times: int, seconds: float) -> None:
         """Have the broker stand still so many times, each time with four unused intakes."""
         names = list(unused(f"still-{self.seed}-"))
         used = {partition_of(agent) for agent in self.home.sensors}
@@ -89,7 +90,8 @@ class Campaign:
             process_id = self.home.process_of("broker")
             if process_id is None or not sensors:
                 raise RuntimeError("no broker runs, or every intake stream was used")
-            stood = await stand_still(process_id, addresses(settings)[0], sensors)
+            core, _ = addresses(settings)
+            stood = await stand_still(process_id, core, sensors, seconds=seconds)
             events += stood.acknowledged
             whole_s = max(whole_s, stood.whole_after_s)
             self.found.faults += stood.faults
@@ -258,6 +260,7 @@ def main() -> int:
     parser.add_argument("--seed", type=int, default=1)
     parser.add_argument("--rate", type=float, default=40.0)
     parser.add_argument("--standing", type=int, default=3)
+    parser.add_argument("--standing-s", type=float, default=30.0)
     parser.add_argument("--ledger", action="store_true")
     given = parser.parse_args()
     commit = _commit()
@@ -267,7 +270,7 @@ def main() -> int:
     ):
         done = Campaign(home, given.seed, given.rate)
         try:
-            asyncio.run(done.stand(given.standing))
+            asyncio.run(done.stand(given.standing, given.standing_s))
             if given.count:
                 asyncio.run(done.run(given.count))
             else:

@@ -32,7 +32,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         "--agents 20 --seconds 0.5",
         "--characters --agents 20 --seconds 0.5",
     ),
-    "bench.kills": ("--count 1",),
+    "bench.kills": ("--count 1 --standing 1 --standing-s 1",),
     "bench.learning": ("--hours 1 --hour-steps 60 --show",),
     "bench.memory": ("--heuristics 100 --events 1200",),
     "bench.metering": ("",),
