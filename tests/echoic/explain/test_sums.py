@@ -34,7 +34,7 @@ def held(found: Salience, settings: MindSettings, **weighed: Any) -> Decided:
     """A decision whose gates are those of the mind for such a salience."""
     executive = settings.executive
     further = None
-    if executive is not None:
+    if executive.relevance:
         further = relevance.weigh(
             found, executive, threshold=settings.relevance, **weighed
         )
@@ -78,11 +78,7 @@ def decisions(draw: st.DrawFn) -> Decided:
     names = ("weight_goal", "weight_focus", "weight_novelty", "weight_said")
     weights = {name: draw(WEIGHT) for name in names}
     weighs = draw(st.booleans())
-    executive = (
-        ExecutiveSettings.model_validate({"relevance": True, **weights})
-        if weighs
-        else None
-    )
+    executive = ExecutiveSettings.model_validate({"relevance": weighs, **weights})
     settings = factories.settings(relevance=draw(UNIT), executive=executive)
     further = {
         "is_about_goal": draw(st.booleans()),

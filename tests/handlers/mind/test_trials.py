@@ -83,7 +83,7 @@ def test_an_event_that_cannot_wait_for_a_model_has_one() -> None:
 def alone(trials: float = RATE, **settings: Any) -> Scenario:
     """An agent whose one heuristic failed twice, and which has no model."""
     known = pack(heuristic("leak", "water on the floor", "A pipe leaks!", 0.9))
-    led = Scenario(known, edition=2, relevance=0.0, trials=trials, **settings)
+    led = Scenario(known, relevance=0.0, trials=trials, **settings)
     for _ in range(2):
         led.feedback(led.wait(60).sense("water on the floor"), "negative")
     return led
