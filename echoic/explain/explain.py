@@ -183,9 +183,8 @@ def _tried(decided: Decided, names: Names) -> str:
 
 def closed_gate(gates: Sequence[Gate]) -> Gate | None:
     """Return the first gate on the way to an answer that did not pass."""
-    return next(
-        (each for each in gates if not each.passed and each.name != _QUIET), None
-    )
+    closed = (each for each in gates if not each.passed and each.name != _QUIET)
+    return next(closed, None)
 
 
 def counterfactual(record: DecisionRecord, names: Names) -> str | None:

@@ -18,6 +18,7 @@ from schemas.values.base import (
     Scalar,
     Token,
     Unit,
+    added,
 )
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
@@ -261,7 +262,7 @@ class ExperimentStarted(Control):
     by: UnitKind = "session"
     washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
     """For so many seconds after a change of variant, decisions are marked as washout."""
-    silence: Unit = 0.5
+    silence: Unit = added(0.5)
     """What silence counts when the experiment is judged; set before anything was seen."""
     title: Personal = Field(default="", max_length=200)
 
