@@ -22,9 +22,12 @@ from echoic.terminal import shares as shares_screen
 from echoic.terminal.output import note
 from echoic.terminal.screen import counted
 from echoic.web.film.page import render
-from replay.recording.sessions import UnknownSessionError
+from replay.recording.sessions import LAST
+from replay.recording.sessions import sessions as sessions_of
 from replay.recording.source import Recording, from_session, of_file
-from replay.recording.worlds import export, find_world
+from replay.recording.worlds import export, find_world, worlds
+from schemas.values import naming
+from schemas.values.subjects import partition_of
 from streams.log import ReadableLog
 
 Sessions = Annotated[list[str], typer.Argument(metavar="SESSION|FILE...")]
@@ -104,13 +107,15 @@ def _read(call: Call, sessions: Sequence[str]) -> tuple[Scene, list[Step]]:
 async def _of_log(connection: Connection, id_: str) -> list[Recording]:
     """Return the sessions of a world's members, else the agent's session of that id."""
     log: ReadableLog = connection.log
-    provider = aid_provider(connection)
-    try:
-        world = await find_world(log, id_)
-    except UnknownSessionError:
-        agent = connection.settings.agent
-        return [await from_session(log, agent, id_, provider)]
-    members = await export(log, world, provider)
+    provider, agent = aid_provider(connection), connection.settings.agent
+    known = await worlds(log)
+    own = await sessions_of(log, partition_of(agent), provider)
+    # Of both at once: how a world's id begins may be the id of a session.
+    ids = (*known, *(each.id for each in own if each.agent == agent))
+    named = id_ if id_ == LAST else naming.meant(id_, ids, "world or session")
+    if named not in known:
+        return [await from_session(log, agent, named, provider)]
+    members = await export(log, await find_world(log, named), provider)
     return [of_file(each, id_) for each in members]
 
 

@@ -184,6 +184,7 @@ def _translations() -> Iterator[
     from replay.recording.source import RecordingError
     from schemas.codec.decode import UnreadableOutputError
     from schemas.ports.faults import MissingPackError, MissingStrategyError
+    from schemas.values.naming import NamingError
     from schemas.values.settings_by_name import TuningError
     from schemas.values.subjects import SubjectError
     from streams.errors import LogUnavailable, ServerFailed, StreamsError
@@ -192,6 +193,7 @@ def _translations() -> Iterator[
     away = (LogUnavailable, ServerFailed, StoreUnavailable)
     yield away, errors.NotRunningError, "echoic doctor"
     yield (UnknownSessionError,), errors.NotFoundError, "echoic session list"
+    yield (NamingError,), errors.NotFoundError, "give it in full"
     strategies = (UnknownStrategyError, StrategyTextError, MissingStrategyError)
     yield strategies, errors.EchoicError, "echoic strategy list"
     yield (UnknownTemplateError,), errors.EchoicError, "echoic personality list"

@@ -14,7 +14,7 @@ from echoic.errors import EchoicError, NotFoundError
 from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Reminder
-from schemas.values import timezones
+from schemas.values import naming, timezones
 
 app = new_app("remind", "Reminders: set, list, cancel.")
 
@@ -139,10 +139,9 @@ def _cancel(call: Call, id_: str | None) -> None:
 
 
 async def _whole(connection: Connection, start: str) -> str:
-    """Return the id that begins so; what was given, if none or several do."""
+    """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive.reminders
-    found = [each.id for each in held if each.id.startswith(start)]
-    return found[0] if len(found) == 1 else start
+    return naming.meant(start, (each.id for each in held), "reminder")
 
 
 def _tell(call: Call, control: ReminderSet) -> None:

@@ -14,6 +14,7 @@ from echoic.errors import EchoicError
 from schemas.messages.executive import SalienceModulated
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Modulation, Restraint
+from schemas.values import naming
 
 app = new_app("salience", "What matters more or less for a while: list, set, clear.")
 
@@ -105,11 +106,10 @@ def clear(
 
 
 async def _whole(connection: Connection, start: str) -> str:
-    """Return the id that begins so; what was given, if none or several do."""
+    """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive
     ids = [each.id for each in held.modulations] + [each.id for each in held.restraints]
-    found = [each for each in ids if each.startswith(start)]
-    return found[0] if len(found) == 1 else start
+    return naming.meant(start, ids, "change")
 
 
 def _tell(call: Call, control: SalienceModulated) -> None:

@@ -8,7 +8,7 @@ from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from uuid import UUID
 
 from echoic import errors
-from echoic.client.comparison import sources
+from echoic.client.comparison import none_ended, sources, tell_left_out
 from echoic.client.recordings import opened
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
@@ -78,13 +78,23 @@ async def verified_recordings(
 async def recordings(
     settings: Settings, names: Sequence[str]
 ) -> AsyncIterator[list[tuple[Recording, AidProvider]]]:
-    """Open what is named, each recording once; without a name the agent's whole log."""
+    """Open what is named, each recording once; without a name the agent's whole log.
+
+    Of several a session that is still open is left out, and logged by name.
+    """
     async with AsyncExitStack() as stack:
         found: dict[str, tuple[Recording, AidProvider]] = {}
-        for source in sources(settings, names):
+        every = sources(settings, names)
+        for source in every:
             recording, provider = await stack.enter_async_context(opened(source))
+            # What is still added to would count for less than it will.
+            if recording.is_open and len(every) > 1:
+                tell_left_out(source)
+                continue
             # A recording that is named twice would count as twice the evidence.
             found[recording.digest] = recording, provider
+        if not found:
+            raise none_ended()
         yield list(found.values())
 
 

@@ -12,6 +12,7 @@ from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.results import Recalled, RecallFailed
 from schemas.messages.sensing import Sensed
+from schemas.values import naming
 from schemas.values.subjects import input_subject, output_subject, partition_of
 from streams.groups import groups
 from streams.log import ReadableLog, scan
@@ -23,7 +24,7 @@ Wanted = Callable[[Output], bool]
 
 
 async def find_decision(log: ReadableLog, agent: str, prefix: str) -> DecisionRecord:
-    """Return the decision whose id begins with `prefix`.
+    """Return the decision that is meant by an id.
 
     Raises:
         NotFoundError: there is none, or several.
@@ -38,16 +39,16 @@ async def find_decision(log: ReadableLog, agent: str, prefix: str) -> DecisionRe
             # searched.
             if len(prefix) >= 8:
                 break
-    if not prefix or len(found) > 1:
-        raise NotFoundError(
-            f"{len(found)} decisions begin with {prefix!r}", next_step="give more of it"
-        )
-    if not found:
+    by_id = {output.id: output for output in found}
+    try:
+        return await record_of(log, by_id[naming.meant(prefix, by_id, "decision")])
+    except naming.AmbiguousNameError as error:
+        raise NotFoundError(str(error), next_step="give more of it") from error
+    except naming.UnknownNameError as error:
         raise NotFoundError(
             f"{agent!r} has no decision {prefix!r}",
             next_step="echoic explain --last, or name the companion with --agent",
-        )
-    return await record_of(log, found[0])
+        ) from error
 
 
 async def last_decision(

@@ -7,6 +7,7 @@ from schemas.codec.decode import read_input
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
 from schemas.messages.learning import HeuristicFormed
 from schemas.packs import manifest
+from schemas.values import naming
 from schemas.values.ids import heuristic_id
 from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
 from streams.log import ReadableLog, messages, scan
@@ -61,22 +62,25 @@ def named(heuristic_id: str | None, names: Names) -> str:
 
 
 def resolve(names: Names, text: str) -> str:
-    """Return the id of the heuristic with this name, or with this prefix of its id.
+    """Return the id of the heuristic that is meant by a name, or by how its id begins.
 
     Raises:
         NotFoundError: there is none, or several.
     """
-    fits = [id_ for id_ in names if names[id_] == text or id_.startswith(text)]
-    if text in names:
-        return text
-    if len(fits) == 1:
-        return fits[0]
-    if fits:
+    called = [id_ for id_ in names if names[id_] == text and id_ != text]
+    if text not in names and len(called) == 1:
+        return called[0]
+    if text not in names and called:
         raise NotFoundError(
-            f"{len(fits)} heuristics are called {text!r}",
+            f"{len(called)} heuristics are called {text!r}: {naming.listed(called)}",
             next_step="echoic heuristic list, and give the id",
         )
-    raise NotFoundError(
-        f"there is no heuristic {text!r}{meant(text, names.values())}",
-        next_step="echoic heuristic list",
-    )
+    try:
+        return naming.meant(text, names, "heuristic")
+    except naming.AmbiguousNameError as error:
+        raise NotFoundError(str(error), next_step="give more of the id") from error
+    except naming.UnknownNameError as error:
+        raise NotFoundError(
+            f"there is no heuristic {text!r}{meant(text, names.values())}",
+            next_step="echoic heuristic list",
+        ) from error

@@ -17,12 +17,16 @@ from schemas.codec.decode import read_output
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Completed, Decided
 from schemas.state.agent import PartitionState, Session
+from schemas.values import naming
 from schemas.values.settings import SessionClock
 from schemas.values.subjects import partition_of
 from streams.groups import groups
 from streams.log import ReadableLog
 from streams.session_files.file import SessionFile, collect
 from streams.session_files.reading import SessionHeader, SessionTrailer
+
+LAST = "last"
+"""The newest session of an agent, unless one is called so."""
 
 
 class UnknownSessionError(LookupError):
@@ -46,6 +50,8 @@ class SessionSpan:
     inputs: int = 0
     decisions: int = 0
     spoke: int = 0
+    is_open: bool = False
+    """Whether nothing has ended it by the end of what was read."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,30 +86,39 @@ async def sessions(
 ) -> tuple[SessionSpan, ...]:
     """Return the sessions of a partition's agents, by their first input."""
     found: dict[tuple[str, str, int], SessionSpan] = {}
+    open_: dict[str, tuple[str, str, int] | None] = {}
     async for step in steps(log, partition, provider):
         own = step.after.agents.get(step.agent)
+        open_[step.agent] = None
         if own is None or own.session is None:
             continue
         key = (step.agent, own.session.id, own.session.first_sequence)
         span = found.get(key) or opened(step.agent, own.session)
         found[key] = with_step(span, own.session, step)
+        open_[step.agent] = key
+    for key in filter(None, open_.values()):
+        found[key] = replace(found[key], is_open=True)
     return tuple(sorted(found.values(), key=lambda span: span.first))
 
 
 async def find_session(
     log: ReadableLog, agent: str, session_id: str, provider: AidProvider
 ) -> SessionSpan:
-    """Return the newest session of an agent with this id, or a prefix of it.
+    """Return the newest session of an agent that is meant by an id, or by `last`.
 
     Raises:
         UnknownSessionError: there is none.
+        AmbiguousNameError: it begins several.
     """
     spans = await sessions(log, partition_of(agent), provider)
-    # Sorted by first input, so the newest match comes first.
-    for span in reversed(spans):
-        if span.agent == agent and span.id.startswith(session_id):
-            return span
-    raise UnknownSessionError(f"agent {agent!r} has no session {session_id!r}")
+    # Sorted by first input: of several with one id the newest is kept, and comes last.
+    own = {span.id: span for span in spans if span.agent == agent}
+    if session_id == LAST and own and LAST not in own:
+        return max(own.values(), key=lambda span: span.first)
+    try:
+        return own[naming.meant(session_id, own, "session")]
+    except naming.UnknownNameError as error:
+        raise UnknownSessionError(f"agent {agent!r}: {error}") from error
 
 
 async def export(

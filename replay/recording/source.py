@@ -4,7 +4,7 @@ Either gives a `Recording`, which can only be read.
 """
 
 from collections.abc import AsyncGenerator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -52,6 +52,8 @@ class Recording:
     """The agent's chain after its last group."""
     origin: str
     """The file, or `log`."""
+    is_open: bool = False
+    """Whether it is a session of a log that had not ended when it was read."""
 
     @property
     def digest(self) -> str:
@@ -98,16 +100,18 @@ def of_file(file: SessionFile, origin: str) -> Recording:
 async def from_session(
     log: ReadableLog, agent: str, session_id: str, provider: AidProvider
 ) -> Recording:
-    """Return the newest session of an agent with this id, or a prefix of it.
+    """Return the newest session of an agent that is meant by an id, or by `last`.
 
     Raises:
         RecordingError: there is none, or it holds no decision.
+        AmbiguousNameError: it begins several.
     """
     try:
         span = await find_session(log, agent, session_id, provider)
     except UnknownSessionError as error:
         raise RecordingError(str(error)) from error
-    return await from_range(log, agent, provider, first=span.first, last=span.last)
+    found = await from_range(log, agent, provider, first=span.first, last=span.last)
+    return replace(found, is_open=span.is_open)
 
 
 async def from_range(

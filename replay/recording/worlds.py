@@ -12,6 +12,7 @@ from handlers.aids import AidProvider
 from replay.recording.sessions import UnknownSessionError, exported
 from schemas.codec.decode import read_input
 from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.values import naming
 from schemas.values.subjects import partition_of
 from streams.log import ReadableLog, scan
 from streams.session_files.file import SessionFile
@@ -39,16 +40,18 @@ class WorldSpan:
 
 
 async def find_world(log: ReadableLog, id_: str) -> WorldSpan:
-    """Return the newest world with this id, or a prefix of it.
+    """Return the world that is meant by an id.
 
     Raises:
         UnknownSessionError: no session was begun in such a world.
+        AmbiguousNameError: it begins several.
     """
     starts = [each async for each in _starts(log)]
     ids = [each.world for each, _, _ in starts if each.world is not None]
-    found = next((each for each in reversed(ids) if each.startswith(id_)), None)
-    if found is None:
-        raise UnknownSessionError(f"no session was begun in a world {id_!r}")
+    try:
+        found = naming.meant(id_, ids, "world")
+    except naming.UnknownNameError as error:
+        raise UnknownSessionError(f"no session was begun there: {error}") from error
     begun: dict[str, tuple[str, int]] = {}
     for started, agent, sequence in starts:
         if started.world == found:
@@ -61,6 +64,12 @@ async def find_world(log: ReadableLog, id_: str) -> WorldSpan:
             for agent, (session_id, first) in begun.items()
         ),
     )
+
+
+async def worlds(log: ReadableLog) -> tuple[str, ...]:
+    """Return the ids of all worlds in which sessions were begun."""
+    found = [each.world async for each, _, _ in _starts(log)]
+    return tuple(dict.fromkeys(each for each in found if each is not None))
 
 
 async def export(
