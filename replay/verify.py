@@ -7,7 +7,7 @@ model is called: its answers are inputs, and so part of the recording.
 
 import sys
 from collections.abc import Callable, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Literal
@@ -69,9 +69,18 @@ class Divergence:
     index: int | None
     """The index of the output in its group."""
     what: Literal[
-        "missing", "added", "subject", "headers", "body", "chain", "damaged", "mended"
+        "missing",
+        "added",
+        "subject",
+        "headers",
+        "body",
+        "chain",
+        "damaged",
+        "mended",
+        "digest",
     ]
-    """`mended`: answering raised an error when it was recorded, and raises none today."""
+    """`mended`: answering raised an error when it was recorded, and raises none today;
+    `digest`: every output came out the same, and the file is not what it was."""
     recorded: str | None
     replayed: str | None
     path: str | None = None
@@ -110,6 +119,17 @@ class Verification:
         if not self.is_identical:
             return "different"
         return "sealed" if self.lost else "identical"
+
+
+def as_in_file(found: Verification, altered: str | None, last: int) -> Verification:
+    """Return a verification of a file, with what is not as the file says that it was.
+
+    A difference in an output is kept, as it says more. `last` is the last input's sequence.
+    """
+    if altered is None or found.divergence is not None:
+        return found
+    wrong = Divergence(last, None, "digest", "as its digest says", altered)
+    return replace(found, divergence=wrong)
 
 
 async def verify(

@@ -11,7 +11,7 @@ from uuid import UUID
 from handlers.aids import AidProvider
 from replay.agent_messages import Stray, is_agents, strays
 from replay.recording.sessions import start_of
-from replay.verify import Progress, Span, Verification, joined, verify
+from replay.verify import Progress, Span, Verification, as_in_file, joined, verify
 from schemas.values.record import Record
 from schemas.values.settings import CodeDigests
 from streams.session_files.file import SessionFile
@@ -56,7 +56,7 @@ async def verify_session(
         CheckpointError: its checkpoint is of another version.
     """
     header, log = session.header, SessionLog(session)
-    return await verify(
+    found = await verify(
         log,
         Span(header.partition, header.first - 1, header.last, header.agent),
         providing(log),
@@ -67,6 +67,7 @@ async def verify_session(
         progress=progress,
         is_partly=session.is_partly or header.redacted,
     )
+    return as_in_file(found, session.altered, header.last)
 
 
 async def verify_world(

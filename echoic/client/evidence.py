@@ -87,6 +87,11 @@ async def recordings(
         every = sources(settings, names)
         for source in every:
             recording, provider = await stack.enter_async_context(opened(source))
+            if recording.altered is not None:
+                raise InvalidRecordingError(
+                    f"{recording.origin}: {recording.altered}",
+                    next_step=f"echoic replay verify {recording.origin}",
+                )
             # What is still added to would count for less than it will.
             if recording.is_open and len(every) > 1:
                 tell_left_out(source)

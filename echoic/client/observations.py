@@ -19,6 +19,7 @@ from handlers.mind.strategies.spec import parse
 from replay.open_loop.asked import ask_open_loop
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.recorded_decisions import recorded_decisions
+from replay.recording.source import RecordingError
 from schemas.messages.experiments import Variant
 
 # The target's index in the pair that is asked; the baseline is 0.
@@ -79,6 +80,8 @@ async def _observed(
     found: list[Observation] = []
     for file in files:
         async with opened(FileSource(file, WordLlamaEmbedder.name)) as (recording, _):
+            if recording.altered is not None:
+                raise RecordingError(f"{recording.origin!r}: {recording.altered}")
             async with aclosing(ask_open_loop(recording, asking)) as decisions:
                 reached = asked([each async for each in decisions])
             # Outcomes lie behind the decisions, so they take a second pass over the

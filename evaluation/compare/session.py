@@ -29,7 +29,7 @@ from replay.process_pool import Progress
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.recorded_decisions import RecordedDecisions
 from replay.recording.source import Recording
-from replay.verify import Span, Verification, Verifying, verify
+from replay.verify import Span, Verification, Verifying, as_in_file, verify
 from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.experiments import Variant
 from schemas.values.base import rfc3339
@@ -97,6 +97,7 @@ async def compared(
             start=recording.start,
             expected_chain=recording.chain,
         )
+        verification = as_in_file(verification, recording.altered, recording.last)
         # It verifies and yet cannot be read: the fault is not in the recording.
         if verification.is_identical:
             raise
@@ -233,7 +234,8 @@ async def _runs(
                 await runs.take(group, input_, aids)
                 progress(input_.sequence)
         found += await runs.end()
-    return verifying.found(recording.chain), found
+    verified = verifying.found(recording.chain)
+    return as_in_file(verified, recording.altered, recording.last), found
 
 
 def _predicted(decisions: Sequence[LoggedDecision]) -> dict[str, float]:

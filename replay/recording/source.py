@@ -52,6 +52,8 @@ class Recording:
     """The agent's chain after its last group."""
     origin: str
     """The file, or `log`."""
+    altered: str | None = None
+    """What is not as its file says that it was, in words."""
     is_open: bool = False
     """Whether it is a session of a log that had not ended when it was read."""
 
@@ -213,6 +215,7 @@ def _of_file(
         sessions=(header.session_id,),
         chain=file.trailer.chain,
         origin=origin,
+        altered=file.altered,
     )
 
 

@@ -1,14 +1,15 @@
 """A recorded session as a file: compressed JSON lines, read whole or refused.
 
 A header with the checkpoint at the session's start, the blobs it needs, every message as
-the log holds it, and a trailer. Headers that can be derived are left out (`line.py`).
+the log holds it, and a trailer with digests of all this. Headers that can be derived are
+left out (`line.py`).
 
 A world's file is a line that names its members, and then the session of each; a blob that
 several need stands with the first.
 """
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass, field
 from pathlib import Path
 
 import msgspec
@@ -19,6 +20,7 @@ from schemas.values.record import Record
 from schemas.values.subjects import is_agent, parse
 from streams.groups import groups
 from streams.log import ReadableLog
+from streams.session_files.digests import Digesting, Digests, of_world
 from streams.session_files.line import Lines, write_blob
 from streams.session_files.reading import (
     FORMAT,
@@ -46,6 +48,8 @@ class SessionFile:
     trailer: SessionTrailer
     is_partly: bool = False
     """Whether something of it cannot be read any more, as somebody was forgotten."""
+    altered: str | None = field(default=None, compare=False)
+    """What is not as the file that it was read from says that it was, in words."""
 
 
 async def collect(
@@ -68,12 +72,12 @@ async def collect(
 
 def write_session(path: Path, session: SessionFile) -> None:
     """Write the file atomically: a failure leaves what was there."""
-    _write(path, _lines(session, set()))
+    write_lines(path, _lines(session, set()))
 
 
 def write_world(path: Path, id_: str, sessions: Sequence[SessionFile]) -> None:
     """Write the sessions of a world's members as one file, atomically."""
-    _write(path, _world_lines(id_, sessions))
+    write_lines(path, _world_lines(id_, sessions))
 
 
 def world_of(path: Path) -> WorldHeader | None:
@@ -85,13 +89,14 @@ def world_of(path: Path) -> WorldHeader | None:
     return Reading(path, None).world()
 
 
-def _write(path: Path, lines: Iterable[object]) -> None:
+def write_lines(path: Path, lines: Iterable[bytes]) -> None:
+    """Write lines as one compressed file, atomically."""
     draft = path.with_name(path.name + ".new")
     compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
     try:
         with draft.open("wb") as file, compressor.stream_writer(file) as packed:
             for line in lines:
-                packed.write(orjson.dumps(line) + b"\n")
+                packed.write(line + b"\n")
         draft.replace(path)
     finally:
         draft.unlink(missing_ok=True)
@@ -105,8 +110,7 @@ def read_session(path: Path, agent: str | None = None) -> SessionFile:
             world without that agent.
     """
     reading = Reading(path, agent)
-    records = tuple(reading.records())
-    return SessionFile(reading.header, records, reading.blobs, reading.trailer)
+    return _read(reading, tuple(reading.records()))
 
 
 def read_outline(
@@ -127,8 +131,13 @@ def read_outline(
 
     for _ in reading.records(note):
         raise AssertionError("no record was wanted")
-    outline = SessionFile(reading.header, (), reading.blobs, reading.trailer)
-    return outline, frozenset(subjects)
+    return _read(reading, ()), frozenset(subjects)
+
+
+def _read(reading: Reading, records: tuple[Record, ...]) -> SessionFile:
+    return SessionFile(
+        reading.header, records, reading.blobs, reading.trailer, altered=reading.altered
+    )
 
 
 def read_records(
@@ -143,22 +152,54 @@ def read_records(
     return Reading(path, agent).records(wanted)
 
 
-def _world_lines(id_: str, sessions: Sequence[SessionFile]) -> Iterator[object]:
-    header = WorldHeader(id_, tuple(each.header.agent for each in sessions))
-    yield {"format": WORLD_FORMAT, "version": VERSION, **msgspec.to_builtins(header)}
+def _world_lines(id_: str, sessions: Sequence[SessionFile]) -> Iterator[bytes]:
+    members = tuple(each.header.agent for each in sessions)
+    # Twice, for the line that comes first has the digests of all that follow.
+    ends = map(digests_of, sessions)
+    header = WorldHeader(id_, members, of_world(id_, members, ends))
+    yield _line(format=WORLD_FORMAT, version=VERSION, **msgspec.to_builtins(header))
     written: set[str] = set()
     for session in sessions:
         yield from _lines(session, written)
         written |= session.blobs.keys()
 
 
-def _lines(session: SessionFile, written: set[str]) -> Iterator[object]:
-    """Yield a session's lines, but for the blobs that were written before."""
-    header = session.header
-    yield {"format": FORMAT, "version": VERSION, **msgspec.to_builtins(header)}
+def digests_of(session: SessionFile) -> Digests:
+    """Return the digests of a session as it would be written."""
+    digesting = Digesting()
+    digesting.header(_header(session))
+    for line in _messages(session):
+        digesting.message(line)
+    return digesting.end(session.trailer.chain)
+
+
+def _lines(session: SessionFile, written: set[str]) -> Iterator[bytes]:
+    """Yield a session's lines, but for the blobs that were written before.
+
+    One that was read keeps its digests: what was changed since then must show.
+    """
+    digesting, header, chain = Digesting(), _header(session), session.trailer.chain
+    digesting.header(header)
+    yield header
     for digest in sorted(session.blobs.keys() - written):
-        yield write_blob(digest, session.blobs[digest])
-    lines = Lines(header.epoch, header.partition)
+        yield orjson.dumps(write_blob(digest, session.blobs[digest]))
+    for line in _messages(session):
+        digesting.message(line)
+        yield line
+    digests = session.trailer.digests or digesting.end(chain)
+    yield _line(end=len(session.records), chain=chain, digests=asdict(digests))
+
+
+def _header(session: SessionFile) -> bytes:
+    fields = msgspec.to_builtins(session.header)
+    return _line(format=FORMAT, version=VERSION, **fields)
+
+
+def _messages(session: SessionFile) -> Iterator[bytes]:
+    lines = Lines(session.header.epoch, session.header.partition)
     for record in session.records:
-        yield lines.write(record)
-    yield {"end": len(session.records), "chain": session.trailer.chain}
+        yield orjson.dumps(lines.write(record))
+
+
+def _line(**fields: object) -> bytes:
+    return orjson.dumps(fields)

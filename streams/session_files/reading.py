@@ -1,8 +1,9 @@
 """Reading a session's file: line by line, checked, in constant memory."""
 
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import lru_cache
+from hashlib import sha256
 from pathlib import Path
 from typing import Any, BinaryIO, TypeAlias, TypeVar
 from uuid import UUID
@@ -10,10 +11,12 @@ from uuid import UUID
 import msgspec
 import orjson
 import zstandard
-from msgspec import Struct, field
+from msgspec import Struct
+from msgspec import field as named
 
 from schemas.values.record import Record
 from streams.errors import SessionFileError
+from streams.session_files.digests import Digesting, Digests, altered, of_world
 from streams.session_files.line import Lines, read_blob
 
 FORMAT = "echoic session"
@@ -26,6 +29,8 @@ LINE_BYTES = 64_000_000
 """The most bytes of a line; a file with a longer one was not written by us, and must not
 fill the memory."""
 
+_NO_DIGESTS = Digests("", "")
+
 PACKED_BYTES = 1_024
 """Compressed bytes that are decompressed at a time: they become 32 MB at the most, whoever
 made the file."""
@@ -36,7 +41,7 @@ class SessionHeader(Struct, frozen=True, omit_defaults=True):
 
     epoch: UUID
     agent: str
-    session_id: str = field(name="session")
+    session_id: str = named(name="session")
     partition: int
     first: int
     """The sequence of the session's first input."""
@@ -53,9 +58,11 @@ class SessionHeader(Struct, frozen=True, omit_defaults=True):
 class WorldHeader(Struct, frozen=True):
     """Which world a file is of, and whose sessions are in it, in this order."""
 
-    id: str = field(name="world")
+    id: str = named(name="world")
     members: tuple[str, ...]
     """The agents; a place is one of them."""
+    digest: str = ""
+    """Of the two above, and of the sessions' digests."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,6 +72,8 @@ class SessionTrailer:
     messages: int
     chain: str
     """The agent's chain digest after the last group, as the caller computed it."""
+    digests: Digests | None = field(default=None, compare=False)
+    """Of the file that it was read from; None: none, or it was not read."""
 
 
 def _in_words(error: Exception) -> str:
@@ -94,6 +103,14 @@ class Reading:
         self._behind = 0
         """How many sessions of a world follow the one that is read."""
         self.blobs: dict[str, bytes] = {}
+        self.altered: str | None = None
+        """What is not as the file says that it was; known after the last record."""
+        self._blob_altered: str | None = None
+        self._text = b""
+        """The line being read."""
+        self._digesting = Digesting()
+        self._others: list[Digests] = []
+        """The digests of a world's sessions before the one that is read, then of all."""
 
     def world(self) -> WorldHeader | None:
         """Return which world the file is of; None if it is one session's."""
@@ -126,20 +143,29 @@ class Reading:
         if world is not None:
             first = self._of_member(world, lines)
         self.header = self._header(first)
+        self._digesting.header(self._text)
         codec = Lines(self.header.epoch, self.header.partition)
         # A file has few subjects in many lines; the bound holds against one made by hand.
         is_wanted = lru_cache(maxsize=4096)(lambda text: wanted(codec.subject(text)))
         position = 0
         for line in lines:
             if "blob" in line:
-                self.blobs.update([read_blob(line)])
+                self._blob(line)
             elif "end" in line:
                 self.trailer = self._trailer(line)
+                found = self._digesting.end(self.trailer.chain)
+                self._others.append(found)
                 self._skip(lines, self._behind)
                 if next(lines, None) is not None:
                     raise self._failure("follows the end")
+                self.altered = (
+                    altered(self.trailer.digests, found)
+                    or self._of(world)
+                    or self._blob_altered
+                )
                 return
             else:
+                self._digesting.message(self._text)
                 position = self._place(line, position)
                 # Unwanted lines are still walked, as later ones are differences to them.
                 if is_wanted(line["s"]):
@@ -170,8 +196,28 @@ class Reading:
             if line is None:
                 raise self._failure("is missing: the file was cut")
             if "blob" in line:
-                self.blobs.update([read_blob(line)])
-            sessions -= "end" in line
+                self._blob(line)
+            elif "end" in line:
+                sessions -= 1
+                self._others.append(_digests(line) or _NO_DIGESTS)
+
+    def _blob(self, line: dict[str, Any]) -> None:
+        name, data = read_blob(line)
+        self.blobs[name] = data
+        # Packs are asked for by this name, which messages under the digest have.
+        if sha256(data).hexdigest() != name:
+            self._blob_altered = f"the blob {name} was altered"
+
+    def _of(self, world: WorldHeader | None) -> str | None:
+        """Return what of a world is not as its line says; None if all is, or there is none."""
+        if world is None:
+            return None
+        found = of_world(world.id, world.members, self._others)
+        if found == world.digest:
+            return None
+        if not world.digest:
+            return "the file has no digest of its world"
+        return "the world (its name, its members, or a member's session) was altered"
 
     def _failure(self, what: str) -> SessionFileError:
         """Return an error at the line being read."""
@@ -185,6 +231,7 @@ class Reading:
             *whole, rest = (rest + piece).split(b"\n")
             for text in whole:
                 self._line += 1
+                self._text = text
                 yield orjson.loads(text)
             if len(rest) > LINE_BYTES:
                 raise self._failure(f"is longer than {LINE_BYTES} bytes")
@@ -243,4 +290,9 @@ class Reading:
             raise self._failure(
                 f"ends a file of {line['end']} messages, {self._count} are there"
             )
-        return SessionTrailer(messages=line["end"], chain=line["chain"])
+        return SessionTrailer(line["end"], line["chain"], _digests(line))
+
+
+def _digests(line: dict[str, Any]) -> Digests | None:
+    said = line.get("digests")
+    return None if said is None else Digests(said["header"], said["messages"])
