@@ -12,6 +12,7 @@ from schemas.values.subjects import PARTITIONS, SHARED_AGENT, partition_of
 LOG_SUBJECTS = "ev.>"
 SENSOR_SUBJECTS = "in.>"
 BOX_SUBJECTS = "ip.>"
+REFUSED_SUBJECTS = "over.>"
 DELIVERY_SUBJECTS = "out.>"
 
 EPOCH_KEY = "epoch"
@@ -62,6 +63,8 @@ class StreamSpec:
     """Lets a message replace the older ones of its subject, as object stores do."""
     max_message_bytes: int = -1
     """Headers and body; -1 leaves it to the server's limit of 1 MB."""
+    max_bytes: int = -1
+    """Of all its messages; those of `BOUNDED` are set by the instance (`streams.bounds`)."""
     renames: Transform | None = None
     """How subjects are mapped when a message is stored in it."""
     sourced_from: str | None = None
@@ -142,6 +145,20 @@ BOXES = tuple(_box(partition) for partition in range(PARTITIONS))
 """One intake stream for each partition. Each is a stream with its own file and sync, so that a
 flood in one does not delay the acknowledgements of another."""
 
+
+def refused_subject(agent: str, source: str) -> str:
+    """Return where the messages of a sensor go that is over its bounds: to `OVER_QUOTA`."""
+    return f"over.{agent}.{source}.*"
+
+
+OVER_QUOTA = StreamSpec(
+    name="OVER_QUOTA",
+    description="Refuses whatever a sensor sends that is over its bounds.",
+    subjects=(REFUSED_SUBJECTS,),
+    # No message fits: the server answers each with an error that names this stream.
+    max_bytes=1,
+)
+
 LOG = StreamSpec(
     name="LOG",
     description="The one authority: every input and every output, in one order.",
@@ -175,8 +192,11 @@ CHECKPOINTS = StreamSpec(
     rollup=True,
     direct=True,
 )
-STREAMS = (IN, *BOXES, LOG, BLOBS, CHECKPOINTS)
+STREAMS = (IN, *BOXES, OVER_QUOTA, LOG, BLOBS, CHECKPOINTS)
 """In order of creation: a stream exists before the one that sources it."""
+
+BOUNDED = frozenset({IN.name, *(box.name for box in BOXES)})
+"""The intake streams, whose `max_bytes` the instance sets while it runs."""
 
 LEASES = StreamSpec(
     name="KV_LEASES",
@@ -224,7 +244,7 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
         "num_replicas": replicas,
         "max_consumers": -1,
         "max_msgs": -1,
-        "max_bytes": -1,
+        "max_bytes": spec.max_bytes,
         "max_msgs_per_subject": 1 if spec.keyed else -1,
         "max_msg_size": spec.max_message_bytes,
         "max_age": spec.max_age_s * NANOSECONDS,

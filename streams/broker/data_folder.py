@@ -6,7 +6,7 @@ Only its owner can read it, and only one server at a time runs over it.
 import fcntl
 import json
 import secrets
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -19,6 +19,7 @@ from streams.embedded import free_port, write_private
 from streams.errors import ServerFailed
 from streams.jetstream.accounts import (
     NO_LISTENERS,
+    SYSTEM,
     Credentials,
     Listeners,
     SensorAccess,
@@ -55,6 +56,11 @@ class Identity:
         """The credentials of Echoic itself."""
         return Credentials(self.url, _USER, self.password)
 
+    @property
+    def system(self) -> Credentials:
+        """The credentials for what the server tells of its accounts."""
+        return Credentials(self.url, SYSTEM, self.password)
+
     def of_sensor(self, sensor: SensorAccess) -> Credentials:
         """Return the credentials of a sensor."""
         return Credentials(self.url, sensor.user, sensor.password, sensor.inbox_prefix)
@@ -70,7 +76,9 @@ class Identity:
         sensor = SensorAccess(agent, source, secrets.token_urlsafe(24), grants, persons)
         sensors = {each.user: each for each in self.sensors}
         if known := sensors.get(sensor.user):
-            sensor = replace(sensor, password=known.password)
+            sensor = replace(
+                sensor, password=known.password, is_refused=known.is_refused
+            )
         sensors[sensor.user] = sensor
         return replace(self, sensors=tuple(sensors.values())), sensor
 
@@ -153,6 +161,17 @@ def expel(folder: Path, agent: str, source: str) -> None:
         if identity is None or known.pop(f"{agent}.{source}", None) is None:
             raise KeyError(", ".join(sorted(known)))
         remember(folder, replace(identity, sensors=tuple(known.values())))
+
+
+def refuse(folder: Path, users: Collection[str]) -> None:
+    """Have the configuration refuse these sensors and no others."""
+    with _editing(folder):
+        before = recall(folder)
+        if before is not None:
+            sensors = tuple(
+                replace(each, is_refused=each.user in users) for each in before.sensors
+            )
+            remember(folder, replace(before, sensors=sensors))
 
 
 def remember(folder: Path, identity: Identity) -> None:

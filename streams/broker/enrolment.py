@@ -7,6 +7,7 @@ are not concerned stay connected.
 import asyncio
 import os
 import signal
+from collections.abc import Collection
 from pathlib import Path
 
 import nats.errors
@@ -61,6 +62,20 @@ async def remove_sensor(folder: Path, agent: str, source: str) -> None:
         ServerFailed: the server does not take the new configuration.
     """
     folders.expel(folder, agent, source)
+    process_id = folders.running(folder)
+    if process_id is not None:
+        await _reload(folder, process_id)
+
+
+async def refuse_sensors(folder: Path, users: Collection[str]) -> None:
+    """Have the broker refuse what these sensors send, and take what all others do.
+
+    Their connections stay; each message is answered with an error.
+
+    Raises:
+        ServerFailed: the server does not take the new configuration.
+    """
+    folders.refuse(folder, users)
     process_id = folders.running(folder)
     if process_id is not None:
         await _reload(folder, process_id)

@@ -20,11 +20,17 @@ from schemas.values.subjects import (
 from streams.topology import (
     BOX_SUBJECTS,
     DELIVERY_SUBJECTS,
+    REFUSED_SUBJECTS,
     SENSOR_MESSAGE_BYTES,
     box_subject,
+    refused_subject,
 )
 
 CORE = "CORE"
+SYSTEM = "SYS"
+"""The account of the embedded broker in which it tells how much each account has sent."""
+SENSORS = "SENSOR."
+"""What the name of every sensor's account begins with."""
 RESERVED_TYPES = (PUBLISHED_CONTROL, PUBLISHED_FEEDBACK)
 HUB = "homeassistant"
 """The grant of a home automation hub's account: topics of its own to be told of devices by,
@@ -42,6 +48,10 @@ an error reply; hence twice the box's limit."""
 
 LOGIN_S = 20
 """Seconds that a client may take to log in."""
+
+STORE_BYTES = 2**60
+"""What the embedded broker may store: any amount. Its own limit, three quarters of what is free
+at its start, refuses the mind's answers as well; `streams.bounds` leaves room for these."""
 
 MQTT_STORE = {"max_mem": 0, "max_file": 1_048_576, "max_streams": 10}
 """What the sessions of one sensor's MQTT clients may take; the server keeps them itself."""
@@ -100,6 +110,8 @@ class SensorAccess:
     persons: tuple[str, ...] | None = None
     """Whom its events may name, which the mind checks; None: anybody, as in accounts of
     before."""
+    is_refused: bool = False
+    """Whether it is over its bounds (`streams.bounds`): the broker refuses what it sends."""
 
     def __post_init__(self) -> None:
         """Refuse tokens that would widen the rights, and grants that do not exist.
@@ -131,7 +143,7 @@ class SensorAccess:
     @property
     def account(self) -> str:
         """The name of its account."""
-        return f"SENSOR.{self.user}"
+        return f"{SENSORS}{self.user}"
 
     @property
     def inbox_prefix(self) -> str:
@@ -169,9 +181,10 @@ def server_configuration(
     Non-ASCII letters are written as such, since nats-server does not read JSON's \\u escapes.
     """
     accounts = _accounts(core, sensors)
+    accounts[SYSTEM] = {"users": [{"user": SYSTEM, "password": core.password}]}
     if listeners.mqtt is not None:
         for name, account in accounts.items():
-            if name != CORE:
+            if name not in (CORE, SYSTEM):
                 account["jetstream"] = MQTT_STORE
     return json.dumps(
         {
@@ -179,7 +192,12 @@ def server_configuration(
             "listen": f"127.0.0.1:{port}",
             "pid_file": process_id_file,
             # An acknowledged message is on disk; group commit makes the sync affordable.
-            "jetstream": {"store_dir": store, "sync_interval": "always"},
+            "jetstream": {
+                "store_dir": store,
+                "sync_interval": "always",
+                "max_file_store": STORE_BYTES,
+            },
+            "system_account": SYSTEM,
             # By itself it allows 2 s, in which a starved machine may not get to log in.
             "authorization": {"timeout": LOGIN_S},
             # The client library cannot read the newer acknowledgement subjects.
@@ -222,7 +240,11 @@ def _core(core: Credentials) -> dict[str, object]:
     return {
         "jetstream": "enabled",
         "users": [{"user": core.user, "password": core.password}],
-        "exports": [{"service": BOX_SUBJECTS}, {"stream": DELIVERY_SUBJECTS}],
+        "exports": [
+            {"service": BOX_SUBJECTS},
+            {"service": REFUSED_SUBJECTS},
+            {"stream": DELIVERY_SUBJECTS},
+        ],
     }
 
 
@@ -230,7 +252,8 @@ def _sensor(sensor: SensorAccess) -> dict[str, object]:
     # The sensor publishes to `in.`, and the import maps it to its partition's intake stream:
     # a sensor need not know the hash.
     own, heard = f"in.{sensor.user}.*", f"out.{sensor.agent}.>"
-    box = box_subject(sensor.agent, sensor.source)
+    mapped = refused_subject if sensor.is_refused else box_subject
+    box = mapped(sensor.agent, sensor.source)
     return {
         "users": [
             {

@@ -28,6 +28,7 @@ from streams.segment_streams import (
 )
 from streams.segments import Segment, Segments
 from streams.topology import (
+    BOUNDED,
     BOXES,
     DUPLICATE_WINDOW_S,
     EPOCH_KEY,
@@ -228,6 +229,8 @@ def _problems(
                 problems.append(_CLOSED)
             continue
         if field == "duplicate_window" and (found or 0) == window(live.get("sources")):
+            continue
+        if field == "max_bytes" and name in BOUNDED:
             continue
         problems.append(f"{name}.{field} is {found!r}, expected {expected!r}")
     return problems

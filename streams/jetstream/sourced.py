@@ -52,10 +52,10 @@ async def behind_box(
         return None
     # Acknowledged once it is stored; what is under way may be stored and not acknowledged.
     floor: int = info["ack_floor"]["stream_seq"]
-    state = await _state(client, box.name)
+    state = await state_of(client, box.name)
     if floor >= state["last_seq"] or not state["messages"]:
         return floor + 1 if floor else None
-    behind = await _time(client, box.name, max(floor + 1, state["first_seq"]))
+    behind = await stored_at(client, box.name, max(floor + 1, state["first_seq"]))
     partition = box.name.rpartition("_")[2]
     filters = (f"ev.{partition}.in.*.sensor.>",)
     taken = await last_of_each(client, segment.stream, filters, behind)
@@ -80,14 +80,14 @@ async def consumer_of_box(
 
 
 async def _behind_in(client: BrokerClient, segment: Segment) -> dict[str, int]:
-    state = await _state(client, IN.name)
+    state = await state_of(client, IN.name)
     if not state["messages"]:
         # What it held is sourced or too old, and what comes has a higher sequence.
         return dict.fromkeys(_names_of_in(segment), state["last_seq"] + 1)
     starts = {max(state["first_seq"], state["last_seq"] - RECENT), state["first_seq"]}
     found: dict[str, int] = {}
     for start in sorted(starts, reverse=True):
-        behind = await _time(client, IN.name, start)
+        behind = await stored_at(client, IN.name, start)
         taken = await last_of_each(
             client, segment.stream, (SENSED, SENSOR_SUBJECTS), behind
         )
@@ -107,13 +107,14 @@ def _names_of_in(segment: Segment) -> list[str]:
     return [name for name in segment.begins if name.partition("/")[0] == IN.name]
 
 
-async def _state(client: BrokerClient, stream: str) -> dict[str, Any]:
+async def state_of(client: BrokerClient, stream: str) -> dict[str, Any]:
+    """Return what the server says of a stream's messages."""
     info = await insist(client, f"$JS.API.STREAM.INFO.{stream}", {})
     state: dict[str, Any] = info["state"]
     return state
 
 
-async def _time(client: BrokerClient, stream: str, sequence: int) -> str:
+async def stored_at(client: BrokerClient, stream: str, sequence: int) -> str:
     """Return when a message was stored, or the next one that is left."""
     subject = f"$JS.API.STREAM.MSG.GET.{stream}"
     try:
@@ -121,5 +122,5 @@ async def _time(client: BrokerClient, stream: str, sequence: int) -> str:
     except ApiError as error:
         if error.code != _NO_MESSAGE:
             raise
-        return str((await _state(client, stream))["last_ts"])
+        return str((await state_of(client, stream))["last_ts"])
     return str(found["message"]["time"])

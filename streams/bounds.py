@@ -1,0 +1,222 @@
+"""The bounds of the intake, as pure rules: who is refused, and when all sensors are.
+
+Whatever the log has taken stays for ever, so what a sensor may send has to be bounded before
+it is stored. Three bounds hold. A sensor has bytes a day, and no more than its part of the
+disk's room, which nobody else can take. What waits in an intake stream is divided among its
+sensors. Below a floor of free disk sensors are refused, so that the mind goes on.
+"""
+
+from collections.abc import Mapping
+from typing import Literal
+
+import msgspec
+
+from streams.topology import IN
+
+Reason = Literal["day", "room", "waiting"]
+"""Why a sensor is refused: its bytes of the day, its part of the disk's room, or its part of
+what may wait in its intake stream are used up."""
+
+FLOOR_PART = 5
+"""The floor is at most this part of a disk, so that a small one can be used at all."""
+
+BOX_PART = 4
+"""An intake stream holds at most this part of the disk's room."""
+
+LEAST_BOX_BYTES = 2**20
+"""What an intake stream may hold on the smallest disk."""
+
+REOPENED = 1.25
+"""How many floors must be free until sensors are let in again."""
+
+LET_IN = 0.9
+"""Below which part of its bytes of the day a sensor is let in again; they may have grown."""
+
+HIGH, LOW = 1 / 4, 1 / 16
+"""Parts of an intake stream's bound: from the one on its greatest senders are refused, until
+it has fallen to the other."""
+
+CLOSED_BYTES = 1
+"""The bound of an intake stream that takes nothing: no message is so small."""
+
+
+class Limits(msgspec.Struct, frozen=True, kw_only=True):
+    """The settings, in bytes."""
+
+    waiting: int
+    """In each intake stream."""
+    day: int
+    """Sent by one sensor in a day."""
+    floor: int
+    """Left free on the disk."""
+
+
+class Room(msgspec.Struct, frozen=True):
+    """What a disk has, in bytes."""
+
+    free: int
+    total: int
+
+
+class Seen(msgspec.Struct, frozen=True, kw_only=True):
+    """What was seen at one look."""
+
+    day: str
+    """The date in UTC."""
+    room: Room | None
+    """None: the broker's disk is not ours to look at."""
+    sensors: Mapping[str, str]
+    """The intake stream of each sensor."""
+    sent: Mapping[str, int]
+    """The bytes that sensors have sent since the last look."""
+    waiting: Mapping[str, int]
+    """The bytes that each intake stream holds."""
+
+
+class Standing(msgspec.Struct, frozen=True, kw_only=True):
+    """Where everybody stands, from one look to the next."""
+
+    day: str = ""
+    used: dict[str, int] = {}
+    """The bytes of the day, by sensor."""
+    waiting: dict[str, float] = {}
+    """The bytes of each sensor in its intake stream, as estimated."""
+    refused: dict[str, Reason] = {}
+    is_closed: bool = False
+    """Whether less than the floor is free, so that no sensor is let in."""
+    part: int | None = None
+    """What each sensor may send today, as its part of the disk's room; None: any amount."""
+    room: Room | None = None
+
+
+def judged(before: Standing, seen: Seen, limits: Limits) -> Standing:
+    """Return where everybody stands after a look."""
+    used = _used(before, seen)
+    waiting = _waiting(before, seen)
+    part = _part(seen, limits, used)
+    refused: dict[str, Reason] = {}
+    for sensor, box in seen.sensors.items():
+        of_day = _over_day(before, sensor, used.get(sensor, 0), limits, part)
+        if of_day is not None:
+            refused[sensor] = of_day
+        elif _over_waiting(before, seen, limits, sensor, box, waiting):
+            refused[sensor] = "waiting"
+    return Standing(
+        day=seen.day,
+        used=used,
+        waiting=waiting,
+        refused=refused,
+        is_closed=_is_closed(before, seen.room, limits),
+        part=part,
+        room=seen.room,
+    )
+
+
+def floor_of(room: Room, limits: Limits) -> int:
+    """Return how many bytes of a disk are to stay free."""
+    return min(limits.floor, room.total // FLOOR_PART)
+
+
+def box_bytes(room: Room | None, limits: Limits) -> int:
+    """Return how many bytes an intake stream may hold."""
+    if room is None:
+        return limits.waiting
+    left = max((room.free - floor_of(room, limits)) // BOX_PART, LEAST_BOX_BYTES)
+    # A power of two, so that it seldom changes as the disk fills.
+    return min(limits.waiting, 1 << (left.bit_length() - 1))
+
+
+def bound_of(box: str, standing: Standing, limits: Limits) -> int:
+    """Return the bound of an intake stream as things stand.
+
+    What people say comes by `IN`, and is taken to half the floor.
+    """
+    room = standing.room
+    is_closed = standing.is_closed
+    if box == IN.name and room is not None:
+        is_closed = is_closed and room.free < floor_of(room, limits) // 2
+    return CLOSED_BYTES if is_closed else box_bytes(room, limits)
+
+
+def _used(before: Standing, seen: Seen) -> dict[str, int]:
+    used = dict(before.used) if before.day == seen.day else {}
+    for sensor, sent in _taken(before, seen).items():
+        used[sensor] = used.get(sensor, 0) + sent
+    return used
+
+
+def _taken(before: Standing, seen: Seen) -> dict[str, int]:
+    """Return what was sent by those who were let in; what was refused takes no room."""
+    if before.is_closed:
+        return {}
+    return {
+        sensor: sent
+        for sensor, sent in seen.sent.items()
+        if sent and sensor not in before.refused
+    }
+
+
+def _part(seen: Seen, limits: Limits, used: Mapping[str, int]) -> int | None:
+    """Return what each sensor may send today by the room there is.
+
+    What was sent today has left the room and is counted as if it had not, so that the part is
+    the same all day. One part more than there are sensors is for what the mind writes.
+    """
+    if seen.room is None:
+        return None
+    room = (
+        seen.room.free
+        - floor_of(seen.room, limits)
+        + sum(int(each) for each in used.values())
+    )
+    return max(0, room // (len(seen.sensors) + 1))
+
+
+def _over_day(
+    before: Standing, sensor: str, used: int, limits: Limits, part: int | None
+) -> Reason | None:
+    was_over = before.refused.get(sensor) in ("day", "room")
+    edge = LET_IN if was_over else 1.0
+    if used > limits.day * edge:
+        return "day"
+    return "room" if part is not None and used > part * edge else None
+
+
+def _waiting(before: Standing, seen: Seen) -> dict[str, float]:
+    """Return who has how much waiting: what left an intake stream was everybody's alike."""
+    found = dict(before.waiting)
+    for sensor, sent in _taken(before, seen).items():
+        found[sensor] = found.get(sensor, 0.0) + sent
+    sums: dict[str, float] = {}
+    for sensor, box in seen.sensors.items():
+        sums[box] = sums.get(box, 0.0) + found.get(sensor, 0.0)
+    return {
+        sensor: found[sensor] * min(1.0, seen.waiting.get(box, 0) / sums[box])
+        for sensor, box in seen.sensors.items()
+        if found.get(sensor)
+    }
+
+
+def _over_waiting(
+    before: Standing,
+    seen: Seen,
+    limits: Limits,
+    sensor: str,
+    box: str,
+    waiting: Mapping[str, float],
+) -> bool:
+    bound, held = box_bytes(seen.room, limits), seen.waiting.get(box, 0)
+    if before.refused.get(sensor) == "waiting":
+        return held > bound * LOW
+    if held <= bound * HIGH:
+        return False
+    # Who has less than an equal part is never refused for what others send.
+    sharing = sum(1 for each in seen.sensors.values() if each == box)
+    return waiting.get(sensor, 0.0) >= bound * HIGH / sharing
+
+
+def _is_closed(before: Standing, room: Room | None, limits: Limits) -> bool:
+    if room is None:
+        return False
+    floor = floor_of(room, limits)
+    return room.free < (floor * REOPENED if before.is_closed else floor)

@@ -1,0 +1,218 @@
+"""The watch over the intake: it counts what sensors send, and sets who is refused.
+
+`streams.bounds` decides. With another's broker nobody is refused by account and the disk is
+not ours to see: what waits is bounded there, and the rest is for its operator.
+"""
+
+import asyncio
+import logging
+import shutil
+import time
+from collections.abc import Callable, Mapping
+from contextlib import AsyncExitStack
+from datetime import UTC, datetime
+from pathlib import Path
+
+import msgspec
+import nats.errors
+
+from schemas.values.subjects import partition_of
+from streams.bounds import Limits, Room, Seen, Standing, bound_of, judged
+from streams.broker import data_folder as folders
+from streams.broker.enrolment import refuse_sensors
+from streams.broker.traffic import Traffic
+from streams.cancellation import heed_cancellation
+from streams.embedded import write_private
+from streams.errors import LogFull, StreamsError
+from streams.jetstream.accounts import SensorAccess
+from streams.jetstream.connection import insist
+from streams.jetstream.draining import Box, boxes
+from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.migrate import live_of
+from streams.topology import BOXES
+
+LOOK_S = 0.5
+"""Seconds between two looks: a sensor can send some 50 MB meanwhile."""
+
+NOTED_S = 5.0
+"""Seconds between two notes of what was counted; what was not noted is lost with us."""
+
+NOTE = "intake.json"
+"""Where it is noted how sensors stand, for the next start and for who asks."""
+
+Tell = Callable[[str], None]
+
+_log = logging.getLogger(__name__)
+
+
+class IntakeWatch:
+    """One look after the other at what sensors send."""
+
+    def __init__(
+        self,
+        client: BrokerClient,
+        limits: Limits,
+        *,
+        folder: Path | None = None,
+        traffic: Traffic | None = None,
+        tell: Tell = _log.warning,
+        room: Callable[[Path], Room] | None = None,
+    ) -> None:
+        """Look by a connection, which the caller closes.
+
+        `folder` and `traffic` are of the embedded broker, None with another's. `room` looks
+        at the disk of a folder.
+        """
+        self._client, self._limits, self._tell = client, limits, tell
+        self._folder, self._traffic, self._room = folder, traffic, room or disk_room
+        self._standing = (recall(folder) if folder else None) or Standing()
+        self._noted_at = 0.0
+        self._is_due = False
+
+    @property
+    def standing(self) -> Standing:
+        """Where everybody stands, by the last look."""
+        return self._standing
+
+    async def look(self) -> Standing:
+        """Look once, and set what follows from it.
+
+        Raises:
+            StreamsError, nats.errors.Error: the broker is away, or refuses.
+        """
+        held = await boxes(self._client)
+        sent = await self._traffic.since() if self._traffic else {}
+        sensors = self._sensors()
+        seen = Seen(
+            day=datetime.now(UTC).date().isoformat(),
+            room=self._room(self._folder) if self._folder else None,
+            sensors={
+                each.user: BOXES[partition_of(each.agent)].name for each in sensors
+            },
+            sent=sent,
+            waiting={name: each.held for name, each in held.items()},
+        )
+        before, self._standing = (
+            self._standing,
+            judged(self._standing, seen, self._limits),
+        )
+        await self._refuse({each.user for each in sensors if each.is_refused})
+        await self._bound(held)
+        self._say(before)
+        self._note(before)
+        return self._standing
+
+    def _sensors(self) -> tuple[SensorAccess, ...]:
+        identity = folders.recall(self._folder) if self._folder else None
+        return identity.sensors if identity else ()
+
+    async def _bound(self, held: Mapping[str, Box]) -> None:
+        """Set what the intake streams may hold, where it is not so already."""
+        for name, box in held.items():
+            bound = bound_of(name, self._standing, self._limits)
+            if box.bound != bound:
+                live = await live_of(self._client, name)
+                subject = f"$JS.API.STREAM.UPDATE.{name}"
+                # Nothing that it holds is lost, however much that is: it discards the new.
+                await insist(
+                    self._client, subject, {**(live or {}), "max_bytes": bound}
+                )
+
+    async def _refuse(self, noted: set[str]) -> None:
+        """Have the broker refuse who is refused, where its configuration says otherwise."""
+        refused = self._standing.refused.keys()
+        if self._folder is not None and (refused != noted or self._is_due):
+            # If it fails, the next look has to try again though the configuration is right.
+            self._is_due = True
+            await refuse_sensors(self._folder, refused)
+            self._is_due = False
+
+    def _say(self, before: Standing) -> None:
+        now = self._standing
+        for sensor in now.refused.keys() - before.refused.keys():
+            self._tell(f"sensor {sensor} is refused: {why(now, sensor, self._limits)}")
+        for sensor in before.refused.keys() - now.refused.keys():
+            self._tell(f"sensor {sensor} is let in again")
+        if now.is_closed and not before.is_closed:
+            self._tell(
+                "storage full: what sensors send is refused, see `echoic doctor`"
+            )
+        if before.is_closed and not now.is_closed:
+            self._tell("there is room again: what sensors send is taken")
+
+    def _note(self, before: Standing) -> None:
+        """Write down how everybody stands, at once if someone is refused or let in."""
+        if self._folder is None:
+            return
+        now, at = self._standing, time.monotonic()
+        is_news = (now.refused, now.is_closed) != (before.refused, before.is_closed)
+        if is_news or at - self._noted_at >= NOTED_S:
+            write_private(self._folder / NOTE, msgspec.json.encode(now))
+            self._noted_at = at
+
+
+async def keep_bounds(
+    client: BrokerClient, limits: Limits, *, folder: Path | None, tell: Tell
+) -> None:
+    """Look twice a second, until cancelled; `folder` is that of the embedded broker."""
+    async with AsyncExitStack() as stack:
+        traffic = await _traffic(stack, folder)
+        watch = IntakeWatch(client, limits, folder=folder, traffic=traffic, tell=tell)
+        told = False
+        while True:
+            heed_cancellation()
+            try:
+                await watch.look()
+            except LogFull as error:
+                if not told:
+                    tell(f"what waits in intake streams has no bound: {error}")
+                told = True
+            except (StreamsError, nats.errors.Error, OSError) as error:
+                _log.info("the intake was not looked at: %s", error)
+            await asyncio.sleep(LOOK_S)
+
+
+async def _traffic(stack: AsyncExitStack, folder: Path | None) -> Traffic | None:
+    """Connect to where the embedded broker tells what was sent, however long it takes."""
+    while folder is not None:
+        heed_cancellation()
+        try:
+            if (identity := folders.recall(folder)) is None:
+                return None
+            return await stack.enter_async_context(Traffic(identity.system))
+        except StreamsError as error:
+            _log.info("what sensors send is not counted yet: %s", error)
+        await asyncio.sleep(LOOK_S)
+    return None
+
+
+def why(standing: Standing, sensor: str, limits: Limits) -> str:
+    """Return in words why a sensor is refused."""
+    sent = standing.used.get(sensor, 0) / 1e6
+    match standing.refused[sensor]:
+        case "day":
+            return (
+                f"{sent:,.1f} MB today, intake.day_mb allows"
+                f" {limits.day / 1e6:,.1f}; again from 00:00 UTC"
+            )
+        case "room":
+            return (
+                f"{sent:,.1f} MB today, its part of the disk's room is"
+                f" {(standing.part or 0) / 1e6:,.1f}: free some space, or wait till 00:00 UTC"
+            )
+        case "waiting":
+            return "it sends faster than the log takes; it is let in again in a moment"
+
+
+def recall(folder: Path) -> Standing | None:
+    """Return how sensors stood when it was last noted; None if it never was."""
+    try:
+        return msgspec.json.decode((folder / NOTE).read_bytes(), type=Standing)
+    except (OSError, ValueError):
+        return None
+
+
+def disk_room(folder: Path) -> Room:
+    """Return what the disk of a folder has."""
+    usage = shutil.disk_usage(folder)
+    return Room(usage.free, usage.total)
