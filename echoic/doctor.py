@@ -15,7 +15,7 @@ from typing import Literal
 
 from nats.errors import Error as NatsError
 
-from echoic.client import health, peace
+from echoic.client import health, peace, storage
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
 from echoic.client.missed import missed_of
@@ -114,8 +114,8 @@ async def _privacy(connection: Connection) -> Finding:
 
 
 async def of_flow(connection: Connection) -> list[Check]:
-    """Check whether worker and read models keep up, and what was quarantined."""
-    flow = ("worker", "read models", "quarantine")
+    """Check whether worker and read models keep up, what was set apart, and the room."""
+    flow = ("worker", "read models", "quarantine", "storage")
     return [await _looked(name, connection) for name in flow]
 
 
@@ -321,6 +321,19 @@ async def _quarantine(connection: Connection) -> Finding:
     return "notice", found, "echoic log tail --kind note"
 
 
+async def _storage(connection: Connection) -> Finding:
+    looked = await storage.look(connection)
+    if looked.is_full:
+        return (
+            "problem",
+            looked.found,
+            "free some space; whose messages are no use: echoic sensor revoke",
+        )
+    if looked.is_short:
+        return "notice", looked.found, "mend the sensor, or raise intake.*_mb"
+    return "fine", looked.found
+
+
 async def _quiet(connection: Connection) -> Finding:
     held = await peace.of_all(connection)
     hours = peace.quiet_hours(await settings_in_force(connection.log, 0))
@@ -351,6 +364,7 @@ _LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
     "worker": _worker,
     "read models": _read_models,
     "quarantine": _quarantine,
+    "storage": _storage,
     "quiet": _quiet,
     "privacy": _privacy,
 }

@@ -41,6 +41,8 @@ class Status:
     read_models: str
     quarantine: str
     """What was quarantined, by reason, in words."""
+    storage: str
+    """Whether there is room for what sensors send, in words."""
     peace: tuple[Peace, ...]
     """Every quiet and mute that is in force."""
     quiet_hours: str | None
@@ -73,6 +75,7 @@ async def look(connection: Connection) -> Status:
         workers=shared.workers if shared is not None else (),
         read_models=found["read models"],
         quarantine=found["quarantine"],
+        storage=found["storage"],
         peace=tuple(await peace.of_all(connection)),
         quiet_hours=peace.quiet_hours(mind),
         agents=len(named),

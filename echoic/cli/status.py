@@ -33,7 +33,7 @@ def status(call: Call) -> None:
 _PLAIN = (
     "process", "since", "data", "broker", "database", "last_message", "worker",
     "workers",
-    "read_models", "quarantine", "peace", "quiet_hours", "agents",
+    "read_models", "quarantine", "storage", "peace", "quiet_hours", "agents",
 )  # fmt: skip
 
 
@@ -50,6 +50,7 @@ def _screen(found: Status) -> Iterator[RenderableType]:
         "read models": found.read_models,
         "worker": found.worker,
         "quarantine": found.quarantine,
+        "storage": found.storage,
         "mind": f"{mind.strategy.name}, threshold {mind.threshold:g}",
         "model": model.name if model else "none: only what was learnt answers",
         "agents": agents,

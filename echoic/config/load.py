@@ -53,6 +53,9 @@ class Settings:
     speech_interrupt: str
     webhook_url: str | None
     webhook_secret: str | None = field(repr=False)
+    intake_day_mb: int
+    intake_waiting_mb: int
+    intake_floor_mb: int
     worker_processes: str
     worker_leases: str
     parts: str

@@ -145,6 +145,21 @@ OWN: tuple[Option, ...] = (
         secret=True, reach="sends",
     ),
     Option(
+        "intake.day_mb", forms.whole(1, 10_000_000), 8_192,
+        "How many megabytes a sensor may send in a day (UTC), and never more than its equal"
+        " part of the disk's room; then the embedded broker refuses it till the next.",
+    ),
+    Option(
+        "intake.waiting_mb", forms.whole(1, 1_000_000), 256,
+        "How many megabytes each intake stream may hold, at most a quarter of the disk's"
+        " room. Of one that is a quarter full the greatest senders are refused.",
+    ),
+    Option(
+        "intake.floor_mb", forms.whole(1, 10_000_000), 512,
+        "How many megabytes of the disk stay free, at most a fifth of it: below, the embedded"
+        " broker refuses all sensors, so that the mind goes on; below half, people too.",
+    ),
+    Option(
         "worker.processes", forms.processes, "1",
         "In how many processes the mind runs, 1 to 16, each with its part of the agents;"
         " auto: one for each processor. Each takes its own memory.",
@@ -203,6 +218,7 @@ _ORDER = (
     "feedback.weight.path.llm", "learning.repeat_decay", "learning.stale_days",
     "learning.drift_fires", "learning.drift_level", "sleep.events", "sleep.limit",
     "sleep.apply", "sleep.auto", "sleep.idle_minutes", "intake.rate", "intake.burst",
+    "intake.day_mb", "intake.waiting_mb", "intake.floor_mb",
     "privacy.seal", "worker.processes", "worker.leases", "parts", "packs", "pack_folder",
 )  # fmt: skip
 """The order in which settings are shown, grouped by topic; others follow these."""

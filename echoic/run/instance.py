@@ -22,7 +22,13 @@ from echoic.doors.services import Services
 from echoic.embedders import embedder
 from echoic.metrics.catalogue import WORKERS
 from echoic.metrics.reports import Reports
-from echoic.run import channels, segmenting, shared_settings, worker_process
+from echoic.run import (
+    channels,
+    intake_bounds,
+    segmenting,
+    shared_settings,
+    worker_process,
+)
 from echoic.run.measuring import Measuring
 from echoic.run.memory import TableMemory
 from echoic.run.projector_process import Job, keep_up
@@ -50,6 +56,7 @@ from streams.jetstream.accounts import Credentials
 from streams.jetstream.bringing import bring_before_opening
 from streams.jetstream.connection import connected
 from streams.jetstream.consumers import prepare_consumers
+from streams.jetstream.draining import keep_drained
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.intake import take_in
 from streams.jetstream.migrate import close_intake, migrate, open_intake
@@ -134,7 +141,7 @@ async def instance(
         services = Services(log, mind.serving.state, mind.serving.calls)
         await steps.enter("connecting services", micro.serving, credentials, services)
         await health.serve(client, settings, model)
-        await _take_in(settings, client, log, steps)
+        await _take_in(settings, client, log, steps, notify)
         yield Instance(
             settings=settings,
             credentials=credentials,
@@ -207,7 +214,7 @@ async def _load(
 
 
 async def _take_in(
-    settings: Settings, client: BrokerClient, log: LiveLog, steps: Steps
+    settings: Settings, client: BrokerClient, log: LiveLog, steps: Steps, notify: Notify
 ) -> None:
     """Let in what sensors send: by the broker, or by ourselves where it has to be sealed."""
     tasks, mark = steps.tasks, settings.data / taken_mark.FILE
@@ -216,11 +223,13 @@ async def _take_in(
             "comparing the intake with the log", bring_before_opening, client, mark
         )
     await steps.do("opening the intake", open_intake, client)
+    tasks.start("bounds", intake_bounds.keep(settings, client, notify))
     if log.keyring is not None:
         tasks.start("intake", take_in(client, log))
     else:
         tasks.start("stalls", keep_taking(client, mark))
         tasks.start("sources", keep_hearing(client))
+        tasks.start("draining", keep_drained(client))
 
 
 def projector_job(
