@@ -21,7 +21,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.characters": ("--agents 4 --rates 20 --seconds 1",),
     "bench.cluster": ("--minutes 0.3 --agents 2",),
     "bench.cluster_faults": ("--scenario leader_killed --agents 2 --lasts 1",),
-    "bench.disturbances": ("--pairs 1 --seconds 0.5",),
+    "bench.disturbances": ("--pairs 1 --seconds 0.5 collector_refusing door_unread",),
     "bench.embedders.measure": ("",),
     "bench.estimates": ("--runs 2 --show",),
     "bench.executive": ("--events 1000 --answers 200",),
