@@ -70,7 +70,10 @@ def _is_lost(transport: Any) -> bool:
 
 
 def _holds(transport: Any) -> Any:
-    for name in ("_sock", "_pipe", "_proc"):
+    if getattr(transport, "_proc", None) is not None:
+        # One that was closed may only wait for its pipes' ends to be told.
+        return None if transport._closed else transport._proc
+    for name in ("_sock", "_pipe"):
         if (held := getattr(transport, name, None)) is not None:
             return held
     return None
