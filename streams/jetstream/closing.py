@@ -51,9 +51,12 @@ async def stop_reconnecting(client: Client) -> None:
 
 
 def cut(client: Client) -> None:
-    """Cut the connection's socket; to close it may wait for a node that reads nothing."""
+    """Cut the connection's socket; to close it may wait for a node that reads nothing.
+
+    Also one that is being closed: what it has not sent, or TLS's farewell, holds it open.
+    """
     writer = getattr(client._transport, "_io_writer", None)
-    if writer is not None and not writer.is_closing():
+    if writer is not None:
         writer.transport.abort()
 
 

@@ -3,14 +3,17 @@
 import ast
 import asyncio
 import json
+import ssl
 from collections.abc import AsyncIterator, Callable
 from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppress
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from urllib.parse import urlsplit
 
 import nats.errors
 import pytest
+import trustme
 from nats.aio.client import Client
 from nats.aio.transport import TcpTransport
 
@@ -20,6 +23,7 @@ from packs import broker as sensors
 from streams.jetstream import closing
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected, reading
+from tests.minds import until
 from tests.servers import fresh_server
 from tests.test_architecture import FOLDERS, ROOT, python_files
 
@@ -222,3 +226,53 @@ def _opens(call: ast.Call) -> bool:
             return True
         case _:
             return False
+
+
+@asynccontextmanager
+async def deaf(tls: ssl.SSLContext | None) -> AsyncIterator[str]:
+    """A server that lets clients connect and then reads nothing; yield its address."""
+    opened: list[asyncio.StreamWriter] = []
+
+    async def stand_still(
+        _: asyncio.StreamReader, writer: asyncio.StreamWriter
+    ) -> None:
+        assert isinstance(writer.transport, asyncio.ReadTransport)
+        writer.transport.pause_reading()
+        opened.append(writer)
+
+    server = await asyncio.start_server(stand_still, "127.0.0.1", 0, ssl=tls)
+    try:
+        yield f"nats://localhost:{server.sockets[0].getsockname()[1]}"
+    finally:
+        server.close()
+        for each in opened:
+            each.transport.abort()
+
+
+@pytest.mark.parametrize("has_tls", [False, True], ids=["plain", "TLS"])
+async def test_a_socket_whose_close_waits_is_cut(has_tls: bool) -> None:
+    """Else it stays open for good: what is unsent, or TLS's farewell, waits for the node."""
+    authority = trustme.CA()
+    of_server = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)
+    authority.issue_cert("localhost").configure_cert(of_server)
+    of_client = ssl.create_default_context()
+    authority.configure_trust(of_client)
+    client = Client()
+    client._transport = transport = TcpTransport()
+
+    async def close() -> None:
+        transport.close()
+        await transport.wait_closed()
+
+    async with deaf(of_server if has_tls else None) as address:
+        at = urlsplit(address)
+        await transport.connect(at, 1024, 10)
+        assert transport._bare_io_writer is not None
+        socket = transport._bare_io_writer.get_extra_info("socket")
+        if has_tls:
+            await transport.connect_tls(at, of_client, 1024, 10)
+        transport.write(bytes(32 << 20))
+
+        await closing.closed(client, close(), within_s=0.2)
+
+        await until(lambda: socket.fileno() == -1, "the socket is closed")
