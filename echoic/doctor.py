@@ -189,7 +189,10 @@ def _model(settings: Settings) -> Check:
         )
     if find_spec("litellm") is None:
         return Check("model", "problem", "litellm is not installed", extra("model"))
-    return Check("model", "fine", settings["model.name"])
+    # Only an instance tries it: it alone has the keys and the network that count.
+    at = f" at {settings.model_api_base}" if settings.model_api_base else ""
+    found = f"{settings['model.name']}{at}: not tried, as no instance answers"
+    return Check("model", "notice", found, "echoic up --detach; echoic doctor")
 
 
 def _collector(settings: Settings) -> Check:

@@ -10,7 +10,7 @@ import typer
 
 from echoic.cli.addresses import address, is_loopback
 from echoic.cli.options import TextCall, new_app
-from echoic.client.connection import connect
+from echoic.client.connection import connect_when_up
 from echoic.client.sensor_access import grant_persons, sensor_credentials
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
@@ -79,9 +79,12 @@ def bridge(
 async def granted(
     settings: Settings, names: tuple[str, ...], source: str, persons: tuple[str, ...]
 ) -> dict[str, Credentials]:
-    """Return a sensor's credentials for each character; no more rights are used."""
+    """Return a sensor's credentials for each character, once there is an instance.
+
+    No more rights are used.
+    """
     found = {}
-    async with connect(settings) as connection:
+    async with connect_when_up(settings, note) as connection:
         for name in names:
             # Before the account, which could name anybody until then.
             await grant_persons(connection.log, name, source, persons)

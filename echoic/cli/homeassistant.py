@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
 
 from echoic.cli.options import TextCall, new_app
-from echoic.client.connection import connect
+from echoic.client.connection import connect_when_up
 from echoic.client.sensor_access import access_file
 from echoic.config.load import Settings
 from echoic.config.option import address_of
@@ -72,7 +72,7 @@ def homeassistant(
     )
 
     async def run() -> None:
-        async with connect(settings) as connection:
+        async with connect_when_up(settings, note) as connection:
             await serve(connection, there, Wanted(persons, control, prefix), note)
 
     asyncio.run(run())

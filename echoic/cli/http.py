@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any
 from echoic.cli.addresses import address, is_loopback
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, TextCall, new_app
-from echoic.client.connection import Connection, connect
+from echoic.client.connection import Connection, connect_when_up
 from echoic.client.sensor_access import grant_persons
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
@@ -146,7 +146,7 @@ async def _serve(
     from echoic.doors.http.door import Door
     from echoic.doors.http.tokens import TokenFile
 
-    async with connect(settings) as connection:
+    async with connect_when_up(settings, note) as connection:
         app = http_app(Door(connection, TokenFile(settings.data)), origins)
         path = "/v1/openapi.json"
         await serve_app(app, listen, path, context=context, proxies=proxies)

@@ -1,13 +1,14 @@
 """Connections of commands to a running instance: its log and its read models.
 
 Commands start nothing; if no instance runs, the error names the command that starts one.
+Doors, which serve for as long as they are let, wait for one.
 """
 
 import asyncio
 import logging
 import shlex
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
 from urllib.parse import unquote, urlsplit, urlunsplit
 from uuid import UUID
@@ -15,6 +16,8 @@ from uuid import UUID
 from echoic.client.instance_note import read_note
 from echoic.config.load import Settings
 from echoic.errors import NotRunningError
+from streams.cancellation import heed_cancellation
+from streams.errors import LogForbidden, LogUnavailable, TopologyDrift
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import connected
@@ -100,6 +103,37 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
             yield Connection(settings, client, log, database_url)
         finally:
             moving.cancel()
+
+
+@asynccontextmanager
+async def connect_when_up(
+    settings: Settings, notify: Callable[[str], None]
+) -> AsyncIterator[Connection]:
+    """Connect as `connect` does, once there is an instance; say that it is waited for.
+
+    A door may be started before what it is a door of, as services at a machine's start.
+
+    Raises:
+        LogForbidden: the broker refuses the credentials.
+    """
+    is_told = False
+    async with AsyncExitStack() as stack:
+        while True:
+            heed_cancellation()
+            try:
+                connection = await stack.enter_async_context(connect(settings))
+                break
+            except LogForbidden:
+                raise
+            # TopologyDrift: a broker without a log yet.
+            except (NotRunningError, LogUnavailable, TopologyDrift) as error:
+                if not is_told:
+                    notify(f"{error}; it is waited for")
+                is_told = True
+            await asyncio.sleep(LOOK_S)
+        if is_told:
+            notify("the instance is there")
+        yield connection
 
 
 async def _follow_moves(client: BrokerClient, settings: Settings) -> None:
