@@ -4,7 +4,15 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from handlers.effects.models import Completion, Hear, Model, ModelError, StreamingModel
+from handlers.effects.models import (
+    Completion,
+    Hear,
+    Model,
+    ModelError,
+    StreamingModel,
+    malformed,
+)
+from schemas.codec import model_answer
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 
@@ -50,6 +58,10 @@ async def ask_model(
             # One deadline around all attempts: a race or a person waits for the sum of
             # them.
             completion = await _insist(model, asked, deadline, headers, hear)
+        # Here, for whole answers and for streamed ones; a character's reader tells its own.
+        why = model_answer.fault(completion.text) if asked.purpose == "answer" else None
+        if why is not None:
+            raise malformed(why)
         return _answered(ask_id, asked, completion, started_at)
     except TimeoutError:
         failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")

@@ -13,7 +13,6 @@ from importlib import import_module
 from types import ModuleType
 from typing import Any, Literal, Protocol, runtime_checkable
 
-from schemas.codec import model_answer
 from schemas.messages.asks import ModelAsked
 
 _NOBODY = "http://127.0.0.1:0/v1"
@@ -180,10 +179,7 @@ class LiteLLM:
             return await self.complete(asked, deadline_s=left_s, headers=headers)
         if not ended:
             raise ModelError("no_response", "the answer broke off", is_passing=True)
-        completion = _completion(litellm, response, asked, 1000 * (clock() - started))
-        if model_answer.is_broken_off(completion.text):
-            raise _malformed("its JSON has no end")
-        return completion
+        return _completion(litellm, response, asked, 1000 * (clock() - started))
 
     def _request(self, asked: ModelAsked, headers: Mapping[str, str]) -> dict[str, Any]:
         return {
@@ -297,7 +293,7 @@ def _failure(litellm: ModuleType, error: Exception) -> ModelError:
         return ModelError("declined", detail)
     # Tested by text, for litellm gives these no class of their own.
     if any(words in detail for words in _UNREADABLE):
-        return _malformed("litellm cannot read it")
+        return malformed("litellm cannot read it")
     passing = (
         known.APIConnectionError,
         known.BadGatewayError,
@@ -313,13 +309,13 @@ def _completion(
 ) -> Completion:
     choices = getattr(response, "choices", None)
     if not choices:
-        raise _malformed("it holds no choice")
+        raise malformed("it holds no choice")
     choice = choices[0]
     text = choice.message.content
     if choice.finish_reason == "content_filter":
         raise ModelError("declined", "the provider withheld the answer")
     if text is not None and not isinstance(text, str):
-        raise _malformed(f"its content is a {type(text).__name__}, no text")
+        raise malformed(f"its content is a {type(text).__name__}, no text")
     if text is None or not text.strip():
         raise ModelError("declined", "the model answered with nothing")
     usage = getattr(response, "usage", None)
@@ -335,7 +331,8 @@ def _completion(
     )
 
 
-def _malformed(why: str) -> ModelError:
+def malformed(why: str) -> ModelError:
+    """Return the error of an answer that is there and cannot be read."""
     return ModelError("no_response", f"the answer is malformed: {why}")
 
 
@@ -350,7 +347,7 @@ def _count(usage: object, name: str) -> int | None:
         return None
     # Not `isinstance`: True would count as one token.
     if type(value) is not int or not 0 <= value <= TOKENS_AT_MOST:
-        raise _malformed(f"{name} is {str(value)[:50]}")
+        raise malformed(f"{name} is {str(value)[:50]}")
     return value
 
 
