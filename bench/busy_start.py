@@ -25,7 +25,7 @@ from echoic.client.connection import addresses
 from echoic.config.load import load
 from schemas.values.subjects import PARTITIONS, inputs_of, outputs_of, partition_of
 from streams.broker.server import embedded_server
-from streams.jetstream.connection import call, connected
+from streams.jetstream.connection import connected, insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import close_intake, epoch_of, migrate, open_intake
 from streams.jetstream.read import JetStreamReader
@@ -36,7 +36,7 @@ AT_ONCE = 500
 PATIENCE_S = 900.0
 """Seconds that the start, and then all answers, may take."""
 
-_POLL_S = 0.2
+_POLL_S = 1.0
 
 
 async def leave_waiting(folder: Path, count: int) -> None:
@@ -68,7 +68,7 @@ async def _send(client: BrokerClient, numbers: range) -> None:
 
 
 async def _stored(client: BrokerClient, stream: str) -> int:
-    found = await call(client, f"$JS.API.STREAM.INFO.{stream}", {})
+    found = await insist(client, f"$JS.API.STREAM.INFO.{stream}", {})
     return int(found["state"]["messages"])
 
 
@@ -124,7 +124,7 @@ async def answered(data: Path, count: int) -> float:
 
 async def _arrived(client: BrokerClient) -> int:
     wanted = {"subjects_filter": "ev.*.in.*.sensor.>"}
-    found = await call(client, "$JS.API.STREAM.INFO.LOG", wanted)
+    found = await insist(client, "$JS.API.STREAM.INFO.LOG", wanted)
     return sum(found["state"].get("subjects", {}).values())
 
 
@@ -144,6 +144,7 @@ def measure(waiting: int, spinning: int) -> dict[str, float]:
         asyncio.run(leave_waiting(data / "nats", waiting))
         with busy(spinning):
             started_s = up(data)
+        print(f"started in {started_s:.1f} s", file=sys.stderr)
         try:
             answered_s = asyncio.run(answered(data, waiting))
         finally:

@@ -9,6 +9,10 @@ class ServerFailed(StreamsError):
     """The embedded nats-server did not start, or did not take a new configuration."""
 
 
+class PortTaken(ServerFailed):
+    """Another program listens where the embedded nats-server, or a door, was told to."""
+
+
 class LogUnavailable(StreamsError):
     """The broker did not answer in time; the request may have been carried out or not."""
 

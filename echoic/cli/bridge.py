@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from echoic.cli.addresses import address, is_loopback
+from echoic.cli.addresses import free_address, is_loopback
 from echoic.cli.options import TextCall, new_app
 from echoic.client.connection import connect_when_up
 from echoic.client.sensor_access import grant_persons, sensor_credentials
@@ -62,7 +62,7 @@ def bridge(
         raise EchoicError(
             "websockets is not installed", next_step=bundled.extra("engine")
         )
-    settings, host_port = call.settings, address(listen)
+    settings, host_port = call.settings, free_address(listen)
     names = tuple(dict.fromkeys(characters or [settings.agent]))
     given = _read(token_file) if token_file is not None else None
 

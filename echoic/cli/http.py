@@ -7,7 +7,7 @@ from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from echoic.cli.addresses import address, is_loopback
+from echoic.cli.addresses import free_address, is_loopback
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, TextCall, new_app
 from echoic.client.connection import Connection, connect_when_up
@@ -48,7 +48,7 @@ def serve(
             again.
     """
     needs_extra()
-    host, port = address(listen)
+    host, port = free_address(listen)
     if (certificate is None) != (key is None):
         raise EchoicError("--certificate and --key belong together")
     context = None

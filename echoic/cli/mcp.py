@@ -8,7 +8,7 @@ from typing import Annotated, Any
 import typer
 
 from echoic import doctor
-from echoic.cli.addresses import address, is_loopback
+from echoic.cli.addresses import free_address, is_loopback
 from echoic.cli.http import needs_extra, serve_app
 from echoic.cli.options import TextCall, new_app
 from echoic.client import peace
@@ -45,7 +45,7 @@ def mcp(
     if find_spec("mcp") is None:
         raise EchoicError("mcp is not installed", next_step=bundled.extra("mcp"))
     if http is not None:
-        asyncio.run(_over_http(call.settings, *address(http)))
+        asyncio.run(_over_http(call.settings, *free_address(http)))
         return
     # An extra, which no other command needs.
     from echoic.doors.mcp.reach import Reach

@@ -4,7 +4,7 @@ import asyncio
 from functools import partial
 from importlib.util import find_spec
 
-from echoic.cli.addresses import address, is_loopback
+from echoic.cli.addresses import free_address, is_loopback
 from echoic.cli.bridge import granted, until_refused
 from echoic.cli.options import TextCall, new_app
 from echoic.config.load import Settings
@@ -41,7 +41,7 @@ def neuro(
             "websockets and jsonschema are not installed",
             next_step=bundled.extra("engine"),
         )
-    host_port = address(listen)
+    host_port = free_address(listen)
     if not is_loopback(host_port[0]):
         note("anybody who reaches this address may play, and nothing is encrypted")
     asyncio.run(

@@ -7,6 +7,7 @@ answers, 101 a bug of ours, 130 interrupted.
 import os
 import sys
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from importlib import import_module
 from typing import TYPE_CHECKING, Annotated
 
@@ -136,8 +137,10 @@ def _reported(error: Exception) -> int:
 
 
 def _complain(lines: str) -> None:
-    # The lines are ours, the names within them may be anybody's.
-    print(written_out(lines, kept="\n\t"), file=sys.stderr)
+    # Whoever reads may have hung up, which changes nothing about the exit code.
+    with suppress(BrokenPipeError):
+        # The lines are ours, the names within them may be anybody's.
+        print(written_out(lines, kept="\n\t"), file=sys.stderr, flush=True)
 
 
 def _as_echoic(error: Exception) -> errors.EchoicError | None:
@@ -187,9 +190,10 @@ def _translations() -> Iterator[
     from schemas.values.naming import NamingError
     from schemas.values.settings_by_name import TuningError
     from schemas.values.subjects import SubjectError
-    from streams.errors import LogUnavailable, ServerFailed, StreamsError
+    from streams.errors import LogUnavailable, PortTaken, ServerFailed, StreamsError
 
     # Before their base classes: that nothing answers has an exit code of its own.
+    yield (PortTaken,), errors.NotRunningError, "echoic config show --origin"
     away = (LogUnavailable, ServerFailed, StoreUnavailable)
     yield away, errors.NotRunningError, "echoic doctor"
     yield (UnknownSessionError,), errors.NotFoundError, "echoic session list"

@@ -8,6 +8,7 @@ import subprocess
 import sys
 import time
 from collections.abc import Iterator
+from contextlib import suppress
 from dataclasses import replace
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -279,11 +280,17 @@ def _start_detached(settings: Settings, packs: list[str]) -> None:
             start_new_session=True,
         )
     try:
-        print(await_start(process, settings.data, log, note))
+        print(await_start(process, settings.data, log, _note_to_anybody))
     except (KeyboardInterrupt, NotRunningError):
         # An instance that is not waited for any more must not go on unnoticed.
         process.terminate()
         raise
+
+
+def _note_to_anybody(line: str) -> None:
+    """Pass on a line; that whoever reads has hung up (`| head`) does not end a start."""
+    with suppress(BrokenPipeError):
+        note(line)
 
 
 def _ends(pid: int, within_s: float) -> bool:

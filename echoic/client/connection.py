@@ -116,13 +116,12 @@ async def connect_when_up(
     Raises:
         LogForbidden: the broker refuses the credentials.
     """
-    is_told = False
+    is_told, connection = False, None
     async with AsyncExitStack() as stack:
-        while True:
+        while connection is None:
             heed_cancellation()
             try:
                 connection = await stack.enter_async_context(connect(settings))
-                break
             except LogForbidden:
                 raise
             # TopologyDrift: a broker without a log yet.
@@ -130,7 +129,7 @@ async def connect_when_up(
                 if not is_told:
                     notify(f"{error}; it is waited for")
                 is_told = True
-            await asyncio.sleep(LOOK_S)
+                await asyncio.sleep(LOOK_S)
         if is_told:
             notify("the instance is there")
         yield connection

@@ -26,7 +26,10 @@ def served(
     try:
         server, thread = start_http_server(port, host, registry)
     except OSError as error:
-        notify(f"no metrics at {listen}: {error.strerror}; they are at a free port")
+        notify(
+            f"metrics.listen is {listen}, and cannot be listened on ({error.strerror}):"
+            " metrics are at a free port"
+        )
         try:
             server, thread = start_http_server(0, host, registry)
         except OSError as again:

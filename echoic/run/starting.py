@@ -144,7 +144,9 @@ def await_start(
     while time.monotonic() < heard_at + SILENCE_S:
         # Read first: what is there before the note does not belong to its banner.
         news = log.read_bytes()[passed_on:]
-        if read_note(data):
+        found = read_note(data)
+        # One that was killed leaves its note, which is there until the new one has begun.
+        if found is not None and found.pid == process.pid:
             return _banner(log, passed_on)
         if process.poll() is not None:
             raise EchoicError(

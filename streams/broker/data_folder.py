@@ -5,6 +5,7 @@ Only its owner can read it, and only one server at a time runs over it.
 
 import fcntl
 import json
+import re
 import secrets
 from collections.abc import Collection, Iterator
 from contextlib import contextmanager
@@ -16,7 +17,7 @@ import msgspec
 
 from streams import embedded
 from streams.embedded import free_port, write_private
-from streams.errors import ServerFailed
+from streams.errors import PortTaken, ServerFailed
 from streams.jetstream.accounts import (
     NO_LISTENERS,
     SYSTEM,
@@ -35,6 +36,8 @@ _SERVER_LOCK = "server.lock"
 _IDENTITY_LOCK = "identity.lock"
 _USER = "echoic"
 _LOCK_TRIES = 5
+_TAKEN = re.compile(r"listen tcp \S*?:(\d+): bind: address already in use")
+"""What nats-server logs of each listener whose port another program has."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +251,23 @@ def write_fault(folder: Path, place: int) -> str | None:
         return f"cannot write: no space is left on the disk of {str(folder)!r}"
     if "critical write error" in said or "out of space" in said:
         return f"cannot write below {str(folder)!r}: its log there says why"
+    return None
+
+
+def taken(folder: Path, place: int, identity: Identity) -> PortTaken | None:
+    """Return which listener of the operator's another program's port kept from it, by the
+    server's log from an offset; None if there is none.
+    """
+    listeners = identity.listeners
+    wanted = {"nats.mqtt": listeners.mqtt, "nats.websocket": listeners.websocket}
+    for port in _TAKEN.findall(said_since(folder, place)):
+        for setting, address in wanted.items():
+            if address is not None and address.rpartition(":")[2] == port:
+                return PortTaken(
+                    f"{setting} is {address}, and another program listens there: choose"
+                    f" another port for it, or end that program (`ss -ltnp 'sport = :{port}'`"
+                    " names it)"
+                )
     return None
 
 

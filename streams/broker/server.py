@@ -168,6 +168,7 @@ class EmbeddedServer:
 
         Raises:
             ServerFailed: it does not start.
+            PortTaken: another program listens where a setting says that it has to.
             LogDamaged: it recovered less of the log than its files held; they are restored. Or
                 a stream's configuration cannot be read.
         """
@@ -184,6 +185,10 @@ class EmbeddedServer:
                 )
                 if await self._launch(self._lock):
                     return await self._check(kept)
+                taken = folders.taken(self._folder, self._launched_at, self._identity)
+                # What the operator chose is not replaced by another.
+                if taken is not None and fresh:
+                    raise taken
                 await asyncio.sleep(_PORT_PAUSE_S)
             raise folders.failure(self._folder, "found no free port")
         except BaseException:

@@ -12,7 +12,7 @@ from echoic.errors import EchoicError, NotRunningError
 from echoic.run import starting
 
 BEGIN = """
-import sys, time
+import os, sys, time
 from pathlib import Path
 from echoic.client.instance_note import InstanceNote, sole_instance, write_note
 data = Path(sys.argv[1])
@@ -25,11 +25,24 @@ with sole_instance(data):
         say(f"folding the log: partition 3, {at} of 4")
         time.sleep(0.2)
     write_note(data, InstanceNote(
-        pid=1, started_at="", nats_url="", nats_user="", nats_password="",
+        pid=os.getpid(), started_at="", nats_url="", nats_user="", nats_password="",
         database_url=None,
     ))
     say("echoic 0 is up\\n  data  here")
     time.sleep(60)
+"""
+
+
+LEFT = """
+with sole_instance(data):
+    # Of the instance before, which was killed.
+    write_note(data, InstanceNote(
+        pid=1, started_at="", nats_url="", nats_user="", nats_password="",
+        database_url=None,
+    ))
+    say("starting …")
+    time.sleep(1)
+    sys.exit("the port is taken")
 """
 
 
@@ -90,6 +103,16 @@ def test_a_start_that_ends_shows_its_words(tmp_path: Path) -> None:
 
     seen = "\n".join([*heard, error.value.what])
     assert seen.count("the disk is on fire") == 1
+
+
+def test_a_note_of_the_one_before_is_no_success(tmp_path: Path) -> None:
+    """It is believed while a lock is held, which the one that is starting holds as well."""
+    data = tmp_path / "data"
+    with (
+        started(data, LEFT) as process,
+        pytest.raises(EchoicError, match="the instance did not start"),
+    ):
+        starting.await_start(process, data, data / "echoic.log", print)
 
 
 def test_folding_is_told_once_a_second(monkeypatch: pytest.MonkeyPatch) -> None:

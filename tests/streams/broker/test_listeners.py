@@ -17,7 +17,7 @@ from schemas.codec.decode import read_input
 from schemas.messages.sensing import Sensed
 from schemas.values.record import Record
 from streams.broker.server import embedded_server
-from streams.errors import ServerFailed
+from streams.errors import PortTaken, ServerFailed
 from streams.jetstream.accounts import Credentials, Listeners
 from tests.devices import end
 from tests.servers import Broker
@@ -238,3 +238,23 @@ def event(record: Record) -> Any:
     message = read_input(record).message
     assert isinstance(message, Sensed)
     return message
+
+
+@pytest.mark.parametrize("setting", ["mqtt", "websocket"])
+async def test_a_listeners_port_that_is_taken_is_named(
+    setting: str, tmp_path: Path
+) -> None:
+    """With its setting; only the broker's own port is replaced by another."""
+    other = await asyncio.start_server(lambda _, __: None, "127.0.0.1", 0)
+    address = f"127.0.0.1:{other.sockets[0].getsockname()[1]}"
+    wanted = Listeners(address) if setting == "mqtt" else Listeners(None, address)
+    folder = tmp_path / "nats"
+    async with other:
+        with pytest.raises(
+            PortTaken, match=f"^nats.{setting} is {address}, and another"
+        ):
+            async with embedded_server(folder, listeners=wanted):
+                raise AssertionError("it started")
+
+    async with embedded_server(folder, listeners=wanted) as server:
+        assert server.process_id is not None
