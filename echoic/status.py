@@ -9,12 +9,14 @@ from datetime import datetime
 from echoic import doctor
 from echoic.client import find, known_agents, peace
 from echoic.client.connection import Connection
+from echoic.client.in_force import explored, own_of
 from echoic.client.instance_note import read_note
 from echoic.client.peace import Peace
 from echoic.client.sharing import SharingWorker, sharing
 from echoic.client.watch import settings_in_force
 from echoic.errors import NotFoundError
 from replay.recording.decisions import DecisionRecord
+from replay.recording.in_force import InForce, in_force_before
 from schemas.values.settings import MindSettings
 
 # The rows of agents that fit on one screen.
@@ -34,6 +36,12 @@ class Status:
     last_message: int
     """The sequence of the last message of the log."""
     mind: MindSettings
+    exploration: str | None
+    """How is explored; None: it is not."""
+    packs: tuple[str, ...]
+    """The packs in force for all agents, by name and version."""
+    own: tuple[str, ...]
+    """What agents that decided lately have in force of their own, in words."""
     worker: str
     """Whether every input is answered, in words."""
     workers: tuple[SharingWorker, ...]
@@ -60,6 +68,9 @@ async def look(connection: Connection) -> Status:
     found = {check.name: check.found for check in await doctor.of_flow(connection)}
     database, shared = connection.database_url, await sharing(connection.client)
     mind = await settings_in_force(connection.log, 0)
+    lately = await _lately(connection, named)
+    agents = sorted({each.agent for each in lately} or {settings.agent})
+    in_force = {each: await in_force_before(connection.log, each) for each in agents}
     return Status(
         process=note.pid if note else None,
         since=datetime.fromisoformat(note.started_at) if note else None,
@@ -71,6 +82,9 @@ async def look(connection: Connection) -> Status:
         database=database.rpartition("@")[2] if database else None,
         last_message=await connection.log.last_sequence("ev.>"),
         mind=mind,
+        exploration=explored(mind.exploration),
+        packs=_packs(in_force[agents[0]]),
+        own=tuple(filter(None, (own_of(each, in_force[each]) for each in agents))),
         worker=found["worker"],
         workers=shared.workers if shared is not None else (),
         read_models=found["read models"],
@@ -79,8 +93,13 @@ async def look(connection: Connection) -> Status:
         peace=tuple(await peace.of_all(connection)),
         quiet_hours=peace.quiet_hours(mind),
         agents=len(named),
-        lately=await _lately(connection, named),
+        lately=lately,
     )
+
+
+def _packs(in_force: InForce) -> tuple[str, ...]:
+    packs = in_force.shared.packs
+    return tuple(f"{name} {packs[name].version}" for name in sorted(packs))
 
 
 async def _lately(

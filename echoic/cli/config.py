@@ -3,16 +3,18 @@
 import os
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Annotated
+from typing import Annotated, Any
 
 import typer
 
+from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, Json, new_app
+from echoic.client.instance_note import read_note
 from echoic.config import sources
 from echoic.config import trust as trusting
 from echoic.config.load import concealed, shown
 from echoic.config.options import OPTIONS
-from echoic.errors import FINDING
+from echoic.errors import FINDING, EchoicError
 from echoic.terminal.output import note
 
 app = new_app("config", "The settings, where they come from, and whose are obeyed.")
@@ -27,7 +29,10 @@ def _group() -> None:
 
 @app.command()
 def show(call: Call, origin: bool = False) -> None:
-    """Show every setting.
+    """Show every setting as it is in force.
+
+    Where an instance runs over the data folder, that is what it started with, and what the
+    agent has of its own; else what this shell and its files say.
 
     Examples: `echoic config show --origin`, `ECHOIC_THRESHOLD=0.6 echoic config show`.
 
@@ -36,14 +41,35 @@ def show(call: Call, origin: bool = False) -> None:
     """
     settings = call.settings
     values = {option.name: shown(settings, option) for option in OPTIONS}
-    rows = [(name, _text(values[name]), settings.origins[name]) for name in values]
-    fields = {"settings": values, "origins": dict(settings.origins)}
+    origins = dict(settings.origins)
+    differ = _differing(call)
+    for name, (value, whose) in differ.items():
+        origins[name] = f"{whose}; here {_text(values.get(name))}"
+        values[name] = value
+    if differ:
+        note(f"what runs differs from this shell in {', '.join(sorted(differ))}")
+    rows = [(name, _text(values[name]), origins[name]) for name in values]
+    fields = {"settings": values, "origins": origins}
     header = ("setting", "value", "from") if origin else ("setting", "value")
     if call.as_json:
         call.show(fields, ())
     else:
         cells = [row[: len(header)] for row in rows]
         call.show_rows(rows, header, cells)
+
+
+def _differing(call: Call) -> dict[str, tuple[Any, str]]:
+    """Return the settings that the running instance has otherwise; empty if none runs."""
+    if read_note(call.settings.data) is None or call.settings.nats_url:
+        return {}
+    # Imported here: without an instance nothing of the mind is needed.
+    from echoic.client.in_force import differing
+
+    try:
+        return on_instance(call, lambda found: differing(found, call.settings))
+    except EchoicError as error:
+        note(f"the instance does not tell ({error}): these are this shell's")
+        return {}
 
 
 @app.command()

@@ -11,6 +11,7 @@ from echoic.status import Status, look
 from echoic.terminal.called import as_typed
 from echoic.terminal.decisions import unsaid
 from echoic.terminal.screen import counted, cut, pairs, table, text
+from handlers.mind.strategies.spec import text_of
 from replay.recording.decisions import DecisionRecord
 
 app = new_app("status", "What runs, and how it goes, on one screen.")
@@ -34,6 +35,7 @@ _PLAIN = (
     "process", "since", "data", "broker", "database", "last_message", "worker",
     "workers",
     "read_models", "quarantine", "storage", "peace", "quiet_hours", "agents",
+    "exploration", "packs", "own",
 )  # fmt: skip
 
 
@@ -51,7 +53,10 @@ def _screen(found: Status) -> Iterator[RenderableType]:
         "worker": found.worker,
         "quarantine": found.quarantine,
         "storage": found.storage,
-        "mind": f"{mind.strategy.name}, threshold {mind.threshold:g}",
+        "mind": f"{text_of(mind.strategy)}, threshold {mind.threshold:g}",
+        "exploration": found.exploration or "",
+        "own": "\n".join(found.own),
+        "packs": ", ".join(found.packs),
         "model": model.name if model else "none: only what was learnt answers",
         "agents": agents,
         "quiet": _quiet(found),

@@ -99,8 +99,8 @@ def search(
         if others and not is_anyway:
             raise EchoicError(
                 f"not proposed: {_listed(others)} {'is' if len(others) == 1 else 'are'}"
-                f" not of {settings.agent} in this instance's log, so what they show is"
-                " not of it",
+                f" not of {settings.agent} in this instance's log: what was found there"
+                " says nothing of it",
                 next_step=f"tune on its own sessions: echoic tune {' '.join(ranges)}=…"
                 " --submit, or add --anyway",
             )

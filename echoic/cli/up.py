@@ -231,10 +231,20 @@ def _note(running: "Instance | ProjectorAlone") -> InstanceNote:
 
 
 def _banner(running: "Instance | ProjectorAlone") -> Iterator[RenderableType]:
+    # Imported here: only a start needs what makes strategies.
+    from echoic.client.in_force import explored
+    from echoic.config.strategies import exploration_of
+
     settings, database = running.settings, running.database_url
     model = settings["model.name"] or "no model: only what was learnt answers"
     threshold, flag = settings["threshold"], _data_flag(settings)
     stop = "Ctrl-C, or: " if sys.stdin.isatty() else ""
+    # What shapes answers and is not the usual is named, so that none forgets it.
+    explores = explored(exploration_of(settings))
+    unusual = {
+        "exploration": explores or "",
+        "packs": ", ".join(Path(each).name for each in settings.packs),
+    }
     yield f"echoic {version('echoic')} is up"
     yield pairs(
         {
@@ -245,6 +255,7 @@ def _banner(running: "Instance | ProjectorAlone") -> Iterator[RenderableType]:
             "mind": "elsewhere: this is the projector"
             if settings.parts == "projector"
             else f"{settings['strategy']}, threshold {threshold:g}; {model}",
+            **{name: value for name, value in unusual.items() if value},
             "stop": as_typed(f"{stop}echoic down{flag}"),
             "next": as_typed(f'echoic pub "hello" --wait{flag}'),
         }

@@ -111,7 +111,7 @@ async def strangers(settings: Settings, names: Sequence[str], epoch: UUID) -> li
     """
     async with recordings(settings, names) as found:
         return [
-            f"{recording.origin} (agent {recording.agent})"
+            recording.origin
             for recording, _ in found
             if (recording.agent, recording.log.epoch) != (settings.agent, epoch)
         ]

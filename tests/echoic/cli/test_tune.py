@@ -166,6 +166,9 @@ def test_a_proposal_is_applied_and_reverted(live: Program, drift: Path) -> None:
     state = live.here("state", "tuned", "--json").json
     assert state["learning"]["gamma"] == gamma
     assert f"proposal {row['id']}" in live.here("state", "tuned").out
+    shown = live.here("config", "show", "--json", *me).json
+    assert shown["settings"]["learning.gamma"] == gamma
+    assert row["id"] in shown["origins"]["learning.gamma"]
     assert thirsty(live, "tuned", 3, "Your drink is low: 3 of 9.")["accepted"]
     folded = live.here("projection", "replay", "--set", "learning.gamma=1", *me)
     assert folded.code == 0, folded.err

@@ -1,0 +1,129 @@
+"""What is in force at a running instance, and where that is not what a shell would say."""
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from pydantic.fields import FieldInfo
+
+from echoic.client.connection import Connection
+from echoic.client.watch import settings_in_force
+from echoic.config.load import Settings, mind_settings
+from handlers.mind.strategies.spec import text_of
+from projections.folds.proposals import newest_applied
+from replay.recording.in_force import InForce, in_force_before
+from schemas.messages.experiments import Variant
+from schemas.values.base import Part
+from schemas.values.setting import Setting, part_in
+from schemas.values.settings import ExplorationSettings, MindSettings, StrategySpec
+from schemas.values.settings_by_name import LEARNING, learning_value
+from schemas.values.subjects import partition_of
+
+Found = tuple[Any, str]
+"""A value, and where it comes from."""
+
+
+async def differing(connection: Connection, settings: Settings) -> dict[str, Found]:
+    """Return the options that have another value in force than here, by name.
+
+    In force is what the instance started with, and over it what the agent has of its own,
+    by proposals or a selected strategy.
+    """
+    agent = settings.agent
+    mind = await settings_in_force(connection.log, partition_of(agent))
+    here = as_given(mind_settings(settings, mind.limits))
+    found: dict[str, Found] = {
+        name: (value, "the running instance")
+        for name, value in as_given(mind).items()
+        if here.get(name) != value
+    }
+    in_force = await in_force_before(connection.log, agent)
+    whose = f"agent {agent}{_by_proposal(in_force)}"
+    own = _own_values(in_force)
+    return found | {
+        name: (value, whose) for name, value in own.items() if here.get(name) != value
+    }
+
+
+def as_given(settings: MindSettings) -> dict[str, Any]:
+    """Return the settings that an operator can give, by name, as one gives them."""
+    found = _values(settings)
+    if settings.exploration is None:
+        found["exploration.scheme"] = "none"
+    return found
+
+
+def own_of(agent: str, in_force: InForce) -> str | None:
+    """Return what an agent has in force of its own, in words; None if nothing."""
+    said = [f"{name} {value}" for name, value in _own_values(in_force).items()]
+    if said:
+        said[-1] += _by_proposal(in_force)
+    experiment = in_force.agent.experiment
+    if experiment is not None:
+        sides = (label(experiment.named("a")), label(experiment.named("b")))
+        said.append(f"experiment: {' against '.join(sides)}")
+    return f"{agent}: {'; '.join(said)}" if said else None
+
+
+def label(variant: Variant) -> str:
+    """Return a variant in a few words."""
+    voice = variant.template or ("another personality" if variant.personality else None)
+    strategy = None if variant.strategy is None else text_of(variant.strategy)
+    return ", ".join(filter(None, (strategy, voice))) or "as set"
+
+
+def explored(settings: ExplorationSettings | None) -> str | None:
+    """Return how is explored, in words; None if it is not."""
+    if settings is None or not settings.rate:
+        return None
+    followed = "; ".join(map(text_of, settings.challengers))
+    return (
+        f"{settings.scheme} at {settings.rate:g}{f': {followed}' if followed else ''}"
+    )
+
+
+def _own_values(in_force: InForce) -> Mapping[str, Any]:
+    """Return what an agent has otherwise than the settings, by the names of options."""
+    found: dict[str, Any] = {}
+    state, usual = in_force.agent, in_force.settings.learning
+    if state.strategy is not None:
+        found["strategy"] = text_of(state.strategy)
+    for name in LEARNING if state.tuned is not None else ():
+        value = learning_value(state.tuned or usual, name)
+        if value != learning_value(usual, name):
+            found[name] = _switched(value)
+    return found
+
+
+def _switched(value: Any) -> Any:
+    """Return a value as an operator writes it: a switch is a word."""
+    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
+
+
+def _by_proposal(in_force: InForce) -> str:
+    newest = newest_applied(in_force.agent)
+    return "" if newest is None else f", proposal {newest.id}"
+
+
+def _values(part: Part) -> dict[str, Any]:
+    found: dict[str, Any] = {}
+    for name, field in type(part).model_fields.items():
+        own = [each for each in field.metadata if isinstance(each, Setting)]
+        value, inner = getattr(part, name), part_in(field)
+        if own:
+            found[own[0].name] = _as_given(own[0], field, value)
+        elif inner is not None and isinstance(value, Part):
+            found |= _values(value)
+    return found
+
+
+def _as_given(setting: Setting, field: FieldInfo, value: Any) -> Any:
+    if field.annotation is bool:
+        return _switched(value)
+    if isinstance(value, StrategySpec):
+        return text_of(value)
+    if isinstance(value, Sequence) and not isinstance(value, str):
+        return tuple(
+            text_of(each) if isinstance(each, StrategySpec) else each for each in value
+        )
+    is_scaled = setting.scale != 1.0 and isinstance(value, int | float)
+    return value / setting.scale if is_scaled else value
