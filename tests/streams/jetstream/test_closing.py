@@ -9,7 +9,7 @@ from contextlib import AbstractAsyncContextManager, asynccontextmanager, suppres
 from dataclasses import asdict
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from urllib.parse import urlsplit
+from urllib.parse import urlparse
 
 import nats.errors
 import pytest
@@ -265,7 +265,7 @@ async def test_a_socket_whose_close_waits_is_cut(has_tls: bool) -> None:
         await transport.wait_closed()
 
     async with deaf(of_server if has_tls else None) as address:
-        at = urlsplit(address)
+        at = urlparse(address)
         await transport.connect(at, 1024, 10)
         assert transport._bare_io_writer is not None
         socket = transport._bare_io_writer.get_extra_info("socket")
