@@ -29,7 +29,7 @@ LEAST_BOX_BYTES = 2**20
 REOPENED = 1.25
 """How many floors must be free until sensors are let in again."""
 
-LET_IN = 0.9
+LET_IN = 0.75
 """Below which part of its bytes of the day a sensor is let in again; they may have grown."""
 
 HIGH, LOW = 1 / 4, 1 / 16

@@ -23,7 +23,7 @@ from streams.jetstream.origins import EVERYWHERE, pages, since
 from streams.jetstream.sourced import state_of, stored_at
 from streams.topology import BOX_SUBJECTS, BOXES, IN
 
-LOOK_S = 0.5
+LOOK_S = 1.0
 """Seconds between two looks at what the intake streams hold."""
 
 DRAINED, DRAINED_BYTES = 1 / 16, 4_000_000

@@ -23,8 +23,7 @@ from tests.streams.sensors import OWN, arrived, send, sensor
 pytestmark = pytest.mark.services
 
 MB = 10**6
-LARGE = Random(1).randbytes(59_000)
-"""Which nothing makes smaller."""
+LARGE = bytes(59_000)
 WIDE = Room(500_000 * MB, 1_000_000 * MB)
 
 
@@ -208,9 +207,11 @@ async def test_four_floods_on_a_small_disk_starve_nobody(broker: Broker) -> None
 async def flood(client: Client, user: tuple[str, str], over: asyncio.Event) -> int:
     """Send large messages until all floods are refused; return how often this was."""
     refused = 0
-    subject = f"in.{user[0]}.{user[1]}.seen"
+    # Each another one, which nothing makes smaller.
+    subject, drawn = f"in.{user[0]}.{user[1]}.seen", Random(user[1])
     while not over.is_set() or not refused:
-        sent = [insisted(client, subject, LARGE) for _ in range(8)]
+        bodies = [drawn.randbytes(len(LARGE)) for _ in range(8)]
+        sent = [insisted(client, subject, each) for each in bodies]
         refused += sum("error" in each for each in await asyncio.gather(*sent))
     return refused
 

@@ -1,14 +1,19 @@
 """Emptying intake streams: nothing leaves one that the log lacks."""
 
+import asyncio
+
 import pytest
 
 from schemas.values.subjects import partition_of
+from streams.jetstream.bringing import Bringer
 from streams.jetstream.connection import insist
 from streams.jetstream.draining import drain, remove, safe_mark, without_gap
 from streams.jetstream.migrate import close_intake, open_intake
+from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.sourced import state_of
 from streams.topology import BOXES, IN, LOG
 from tests.servers import Broker
+from tests.streams.jetstream.passed_over import BOXED, ODD, passing_over, publish
 from tests.streams.sensors import OWN, arrived, send, sensor
 
 pytestmark = pytest.mark.services
@@ -67,6 +72,23 @@ async def test_what_the_log_passed_over_stays(broker: Broker) -> None:
 
         assert await drain(broker.client, BOX) == 0
         assert (await state_of(broker.client, BOX))["messages"] == 5
+
+
+@pytest.mark.parametrize("subject", [BOXED, ODD])
+async def test_what_was_brought_over_leaves(broker: Broker, subject: str) -> None:
+    """The log says of that, too, where it came from."""
+    async with passing_over(broker.client):
+        await publish(broker.client, subject, "a", "b")
+    await publish(broker.client, subject, "c")
+    await arrived(broker, 1, ">")
+    before = await drain(broker.client, BOX)
+    bringer = Bringer(broker.client, OneInstance(broker.client, "intake"), sure_s=0.1)
+    async with asyncio.timeout(30):
+        while not await bringer.look():
+            pass
+
+    assert before == 0
+    assert await drain(broker.client, BOX) == 2
 
 
 async def test_what_waits_stays(broker: Broker) -> None:
