@@ -34,6 +34,9 @@ NAMED = 1_000
 GAPS = 10_000
 """How many gaps are remembered of an intake stream; what lies behind is read later."""
 
+HEARD_NS = 5_000_000_000
+"""Nanoseconds since the last sign of life of a source, of which it gives one a second."""
+
 KEPT_S = 30.0
 """Seconds between two writes of the mark."""
 
@@ -143,9 +146,12 @@ class Lookout:
         last: int = (await self._state(IN.name))["last_seq"]
         for segment in segments.open:
             subject = f"$JS.API.STREAM.INFO.{segment.stream}"
-            for each in (await insist(self._client, subject, {})).get("sources") or []:
-                if each["name"] == IN.name and each["lag"]:
-                    return 0
+            sources = (await insist(self._client, subject, {})).get("sources") or []
+            own = [each for each in sources if each["name"] == IN.name]
+            # While the intake is closed it waits, and so it does for a source not yet heard.
+            is_heard = all(0 <= each["active"] < HEARD_NS for each in own)
+            if not own or not is_heard or any(each["lag"] for each in own):
+                return 0
         return last
 
     async def _begun(self, segments: Segments) -> _Known:

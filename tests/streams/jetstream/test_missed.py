@@ -231,6 +231,22 @@ async def test_a_mark_saves_reading_again_and_is_not_believed_of_another_log(
     assert len(await brought(broker, 3, bringer(broker, file))) == 3
 
 
+@WHERE
+async def test_what_waits_for_the_intake_is_not_missed(
+    broker: Broker, subject: str
+) -> None:
+    """It is closed while an instance starts."""
+    await publish(broker.client, subject, "one")
+    await arrived(broker, 1)
+    await close_intake(broker.client)
+    await publish(broker.client, subject, "two")
+    assert not await Lookout(broker.client).look()
+
+    await open_intake(broker.client)
+
+    assert await brought(broker, 2) == ["one", "two"]
+
+
 async def test_what_is_on_its_way_is_not_missed(broker: Broker) -> None:
     """A flood through both intakes, looked at all the while, comes once and in order."""
     by = Bringer(broker.client, OneInstance(broker.client, "intake"))
