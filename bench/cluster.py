@@ -21,7 +21,7 @@ import time
 import urllib.request
 from collections import Counter
 from collections.abc import AsyncIterator, Awaitable, Callable, Mapping, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from contextlib import AsyncExitStack, asynccontextmanager, suppress
 from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
@@ -36,6 +36,7 @@ from echoic.packs import bundled
 from echoic.run.process import prepare
 from projections.postgres.server import embedded_postgres
 from schemas.values.subjects import inputs_of, partition_of
+from streams.errors import LogUnavailable
 from streams.jetstream.connection import call
 from streams.log import scan
 from streams.topology import LOG, STREAMS
@@ -299,9 +300,11 @@ def _messages(node: Node) -> int:
 async def until(look: Callable[[], Awaitable[bool]]) -> float:
     """Wait until it holds, at most `PATIENCE_S`; return for how many seconds."""
     begun = time.monotonic()
-    while not await look():
-        if time.monotonic() - begun > PATIENCE_S:
-            break
+    while time.monotonic() - begun <= PATIENCE_S:
+        # The node that was lost may be the one we are connected to.
+        with suppress(LogUnavailable):
+            if await look():
+                break
         await asyncio.sleep(0.5)
     return time.monotonic() - begun
 
