@@ -9,8 +9,8 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[2]
-LIMIT_S = 150.0
-"""At most so long for one run: a command that hangs fails."""
+LIMIT_S = 400.0
+"""At most so long for one run, on a busy machine: a command that hangs fails."""
 WHOLE_S = 900.0
 """All of the bench: about a minute on a machine of its own."""
 
