@@ -3,6 +3,7 @@
 It only reads; `doctor` tries what can fail, which costs a model call.
 """
 
+from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
 
@@ -17,7 +18,9 @@ from echoic.client.watch import settings_in_force
 from echoic.errors import NotFoundError
 from replay.recording.decisions import DecisionRecord
 from replay.recording.in_force import InForce, in_force_before
+from schemas.messages.learning import TrustChanged
 from schemas.values.settings import MindSettings
+from streams.log import ReadableLog, messages
 
 # The rows of agents that fit on one screen.
 _AGENTS = 8
@@ -55,6 +58,9 @@ class Status:
     """Every quiet and mute that is in force."""
     quiet_hours: str | None
     """The hours that are quiet, if now is one of them."""
+    fallen: tuple[str, ...]
+    """Domains, as `<agent>/<domain>`, that nothing answers since their last trusted
+    heuristic fell."""
     agents: int
     lately: tuple[DecisionRecord, ...]
     """The last decisions of the agents that decided most recently, newest first."""
@@ -92,6 +98,7 @@ async def look(connection: Connection) -> Status:
         storage=found["storage"],
         peace=tuple(await peace.of_all(connection)),
         quiet_hours=peace.quiet_hours(mind),
+        fallen=() if mind.model else tuple(await fallen(connection.log, named)),
         agents=len(named),
         lately=lately,
     )
@@ -100,6 +107,15 @@ async def look(connection: Connection) -> Status:
 def _packs(in_force: InForce) -> tuple[str, ...]:
     packs = in_force.shared.packs
     return tuple(f"{name} {packs[name].version}" for name in sorted(packs))
+
+
+async def fallen(log: ReadableLog, agents: Sequence[str]) -> list[str]:
+    """Return the domains of which evidence has last said that nothing is trusted there."""
+    last: dict[str, bool] = {}
+    for agent in agents:
+        async for _, told in messages(log, TrustChanged, agent):
+            last[f"{agent}/{told.domain}"] = told.is_trusted
+    return [name for name in last if not last[name]]
 
 
 async def _lately(

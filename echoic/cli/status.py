@@ -34,7 +34,8 @@ def status(call: Call) -> None:
 _PLAIN = (
     "process", "since", "data", "broker", "database", "last_message", "worker",
     "workers",
-    "read_models", "quarantine", "storage", "peace", "quiet_hours", "agents",
+    "read_models", "quarantine", "storage", "peace", "quiet_hours", "fallen",
+    "agents",
     "exploration", "packs", "own",
 )  # fmt: skip
 
@@ -60,6 +61,7 @@ def _screen(found: Status) -> Iterator[RenderableType]:
         "model": model.name if model else "none: only what was learnt answers",
         "agents": agents,
         "quiet": _quiet(found),
+        "silent": _fallen(found),
     }
     yield pairs({name: value for name, value in rows.items() if value})
     if found.lately:
@@ -69,6 +71,14 @@ def _screen(found: Status) -> Iterator[RenderableType]:
 def _quiet(found: Status) -> str:
     """Say what keeps it from speaking; empty if nothing does."""
     return peace.told(found.peace, found.quiet_hours)
+
+
+def _fallen(found: Status) -> str:
+    """Say where nothing answers any more; empty if nowhere."""
+    if not found.fallen:
+        return ""
+    where = ", ".join(found.fallen)
+    return f"{where}: the last trusted heuristic fell → {as_typed('echoic learning report')}"
 
 
 def _last(record: DecisionRecord) -> tuple[str, ...]:

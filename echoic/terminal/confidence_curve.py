@@ -43,6 +43,7 @@ _MESSAGES: Mapping[CauseKind, str] = {
     "ignored": "input",
     "silence": "input",
     "drift": "input",
+    "trust": "input",
     "expired": "input",
     "life": "input",
 }

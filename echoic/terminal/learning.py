@@ -213,6 +213,9 @@ def _formed(found: Report) -> Iterator[RenderableType]:
             f" {'says' if found.silences == 1 else 'say'} nothing formed, kept"
             f" {counted(found.kept, 'time')}"
         )
+    # The latest alone: what is so now.
+    for cause in found.trust[-1:]:
+        yield f"trust         {named(cause.heuristic_id, found.names)}: {cause.what}"
 
 
 def _rise(each: Rise) -> str:

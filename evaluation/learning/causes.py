@@ -25,6 +25,7 @@ from schemas.messages.learning import (
     OutcomeExpired,
     OutcomeObserved,
     SilenceWeighed,
+    TrustChanged,
 )
 from schemas.messages.notes import ControlApplied
 from schemas.messages.sensing import Sensed
@@ -47,6 +48,7 @@ CauseKind = Literal[
     "released",
     "life",
     "drift",
+    "trust",
     "settings",
 ]
 
@@ -75,6 +77,7 @@ TOKENS = frozenset(
         HeuristicReinforced,
         LifecycleChanged,
         DriftRaised,
+        TrustChanged,
         ControlApplied,
     )
 )
@@ -170,6 +173,13 @@ def _of_model(group: RecordedGroup, output: Output) -> Cause | None:
                 f" {message.expected:.0%} were expected"
             )
             return _cause(output, "drift", what, "", input_.id)
+        case TrustChanged():
+            what = (
+                f"trusted again in {message.domain}"
+                if message.is_trusted
+                else f"the last trusted one of {message.domain} fell: nothing answers there"
+            )
+            return _cause(output, "trust", what, "", input_.id)
         case _:
             return None
 

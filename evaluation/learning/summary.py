@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 
 from evaluation.evidence.refold import predictions
 from evaluation.learning.answers import Answer, answers
-from evaluation.learning.causes import BY_SILENCE, BY_SLEEP
+from evaluation.learning.causes import BY_SILENCE, BY_SLEEP, Cause
 from evaluation.learning.credit_audit import RULES, Audit, Fault, audit
 from evaluation.learning.history import LearningHistory, learning_history
 from evaluation.learning.periods import Period, by_voice, period, quarters, stretches
@@ -54,6 +54,9 @@ class Report:
     """How often one of them kept silent."""
     refused: Mapping[str, int]
     """How many did not, by reason."""
+    trust: tuple[Cause, ...]
+    """Where the last trusted heuristic of a domain fell, or one rose again, and no model
+    answers."""
     credits: int
     faults: tuple[Fault, ...]
     names: Mapping[str, str]
@@ -73,6 +76,10 @@ class Report:
             "silences": self.silences,
             "kept_silent": self.kept,
             "refused": dict(self.refused),
+            "trust": [
+                {"heuristic": each.heuristic_id, "at": each.at, "what": each.what}
+                for each in self.trust
+            ],
             "credits": self.credits,
             "wrong_credits": len(self.faults),
             "faults": [
@@ -148,6 +155,7 @@ def report(
         ),
         kept=sum(cause.kind == "kept" for cause in causes),
         refused=_summed(histories),
+        trust=tuple(cause for cause in causes if cause.kind == "trust"),
         credits=sum(each.audit.credits for each in ordered),
         faults=tuple(fault for each in ordered for fault in each.audit.faults),
         names=named(histories),

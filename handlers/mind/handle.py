@@ -28,6 +28,7 @@ from handlers.mind.flows import (
     silence,
     soured,
     told,
+    trust,
     unasked,
     waiting,
 )
@@ -132,6 +133,7 @@ def handle(
         turn.emit(refused)
     else:
         _answer(turn, ran)
+    trust.noted(turn, at_input)
     return Outputs(now, turn.outputs, turn.state)
 
 

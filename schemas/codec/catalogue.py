@@ -94,6 +94,7 @@ LearningMessage: TypeAlias = (
     | learning.FeedbackRefused
     | learning.LifecycleChanged
     | learning.DriftRaised
+    | learning.TrustChanged
     | learning.ProposalMade
     | learning.HeuristicFormed
     | learning.CandidateRefused

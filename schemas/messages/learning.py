@@ -321,6 +321,25 @@ class SilenceWeighed(Learning):
     """1 for silence, -1 against; None: the actor's earlier vote no longer counts."""
 
 
+class TrustChanged(Learning):
+    """A domain has no trusted heuristic any more, or one again, and no model answers there.
+
+    Announced by the evidence that did it, never folded.
+    """
+
+    token: ClassVar[str] = "trust_changed"
+
+    domain: Name
+    is_trusted: bool
+    """Whether one is; False: its events are met with silence, but for trials."""
+    heuristic_id: Name
+    """The last that was trusted, or the first that is."""
+    content_hash: Name
+    confidence: Unit
+    threshold: Unit
+    """From which confidence one answers by itself."""
+
+
 class DriftRaised(Learning):
     """A heuristic's latest fires differ from all before; announced, never folded."""
 

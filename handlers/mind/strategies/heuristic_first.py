@@ -1,5 +1,6 @@
 """`heuristic_first`: what was learnt if it is trusted, else the model, else silence."""
 
+from collections.abc import Mapping
 from functools import cached_property
 from typing import ClassVar
 
@@ -65,7 +66,7 @@ class Trusting(Asking):
 
     def threshold(self, context: DecisionContext) -> float:
         """Return the threshold with the personality's bias, within the safe range."""
-        return self._biased(context)
+        return self.biased(context.personality_biases)
 
     def or_silence(self, context: DecisionContext, odds: Odds) -> Odds:
         """Return the odds with the model's share given to silence, where that was learnt.
@@ -83,7 +84,9 @@ class Trusting(Asking):
         # A silence must never swallow an alarm, however sure it is.
         critical = criticality(context, SILENT)
         # Not `threshold`, which some strategies lower by urgency.
-        gate = confidence_gate(quiet.confidence, self._biased(context))
+        gate = confidence_gate(
+            quiet.confidence, self.biased(context.personality_biases)
+        )
         passed = gate.passed and critical is None
         gate = structs.replace(gate, name="silence", passed=passed, note=critical)
         odds = structs.replace(odds, gates=(*odds.gates, gate))
@@ -115,7 +118,7 @@ class Trusting(Asking):
             return odds
         if odds.arms != ((SILENT, 1.0),):
             return odds
-        threshold = self._biased(context)
+        threshold = self.biased(context.personality_biases)
         fallen = (each for each in pool if each.confidence < threshold <= each.declared)
         tried = next(fallen, None)
         if tried is None:
@@ -128,8 +131,9 @@ class Trusting(Asking):
             gates=(*odds.gates, structs.replace(gate, name=TRIAL)),
         )
 
-    def _biased(self, context: DecisionContext) -> float:
-        bias = context.personality_biases.get(THRESHOLD_BIAS, 0.0)
+    def biased(self, biases: Mapping[str, float]) -> float:
+        """Return the threshold with these biases of a personality, whatever is urgent."""
+        bias = biases.get(THRESHOLD_BIAS, 0.0)
         return round6(clamp(self.confidence_threshold + bias, *SAFE_THRESHOLDS))
 
 

@@ -41,10 +41,12 @@ async def test_every_move_has_its_cause() -> None:
     assert steps(found.of("h")) == [
         ("taught", None, 0.5),
         ("vote", 0.5, 0.642857),
+        ("trust", 0.642857, 0.642857),
         ("fire", 0.642857, 0.642857),
         ("outcome", 0.642857, 0.736842),
         ("fire", 0.736842, 0.736842),
         ("outcome", 0.736842, 0.583333),
+        ("trust", 0.583333, 0.583333),
         ("vote", 0.583333, 0.5),
         ("edit", 0.5, 0.5),
         ("frozen", 0.5, 0.5),

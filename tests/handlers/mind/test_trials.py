@@ -4,7 +4,11 @@ from typing import Any
 
 import pytest
 
+from echoic import status
 from echoic.explain.explain import explain
+from echoic.terminal import learning
+from echoic.terminal.screen import rendered
+from evaluation.learning.summary import read, report
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
 from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.urgency import Urgency
@@ -12,8 +16,12 @@ from replay.recording.decisions import DecisionRecords
 from schemas.messages.arms import SILENT
 from schemas.messages.controls import HeuristicFrozen
 from schemas.messages.decisions import Decided, HeuristicFired
+from schemas.messages.feedback import FeedbackGiven
+from schemas.messages.learning import TrustChanged
 from schemas.ports.decision_context import DecisionContext, Odds
-from tests.factories import candidate, heuristic, pack
+from schemas.values.subjects import SHARED_AGENT
+from tests.factories import MODEL, candidate, heuristic, mind_started, pack
+from tests.replay.scenarios import recording_of_scenario
 from tests.scenario import Scenario, decision_id, one, said
 
 RATE = 0.1
@@ -145,3 +153,78 @@ def test_a_trial_is_explained() -> None:
 
     assert record.id == decision_id(turn)
     assert "A trial (probability 0.10): it was trusted once" in found.verdict
+
+
+def judged(led: Scenario, rating: str = "negative") -> list[TrustChanged]:
+    """What is announced of a vote on the heuristic that answered last."""
+    fired = [each for turn in led.turns for each in said(turn, HeuristicFired)]
+    vote = {"heuristic_id": fired[-1].heuristic_id, "rating": rating}
+    given = FeedbackGiven.model_validate({**vote, "actor": f"a{len(led.turns)}"})
+    return said(led.tell(given), TrustChanged)
+
+
+def garden(*more: Any, **settings: Any) -> Scenario:
+    """An agent whose trusted heuristic has answered once."""
+    leak = heuristic("leak", "water on the floor", "A pipe leaks!", 0.9)
+    led = Scenario(pack(leak, *more), relevance=0.0, **settings)
+    led.sense("water on the floor")
+    return led
+
+
+def test_the_fall_of_the_last_trusted_one_is_announced() -> None:
+    """Once, by the evidence that did it, and once more when one is trusted again."""
+    led = garden()
+    fell = [each for _ in range(3) for each in judged(led)]
+    rose = [each for _ in range(12) for each in judged(led, "positive")]
+
+    assert [(each.domain, each.is_trusted) for each in fell] == [("garden", False)]
+    assert fell[0].confidence < fell[0].threshold == 0.7
+    assert [(each.domain, each.is_trusted) for each in rose] == [("garden", True)]
+
+
+@pytest.mark.parametrize(
+    ("more", "settings"),
+    [
+        ((heuristic("dusk", "dusk falls", "Rest.", 0.8),), {}),
+        ((), {"model": MODEL}),
+        ((), {"strategy": {"name": "silent"}}),
+    ],
+    ids=["another is trusted", "a model answers", "no strategy trusts"],
+)
+def test_nothing_is_announced_where_something_answers(
+    more: Any, settings: dict[str, Any]
+) -> None:
+    """Nor where the strategy heeds no heuristic at all."""
+    led = garden(*more)
+    if settings:
+        led.control(mind_started(relevance=0.0, **settings), agent=SHARED_AGENT)
+
+    assert [each for _ in range(4) for each in judged(led)] == []
+
+
+async def test_the_learning_report_tells_of_it() -> None:
+    """On its page and for programs, the latest alone where it is told in a line."""
+    led = garden()
+    for _ in range(2):
+        judged(led)
+    found = report([await read(recording_of_scenario(led))])
+    (told,) = found.trust
+    page = rendered(learning.report(found))
+
+    assert told.what == "the last trusted one of garden fell: nothing answers there"
+    assert "trust         leak: the last trusted one of garden fell" in page
+    assert [each["what"] for each in found.as_json()["trust"]] == [told.what]  # type: ignore[attr-defined]
+
+
+async def test_status_names_where_nothing_answers() -> None:
+    """As evidence has told it last, of each domain of each agent."""
+    led = garden()
+    for _ in range(2):
+        judged(led)
+    fell = recording_of_scenario(led).log
+    for _ in range(12):
+        judged(led, "positive")
+    rose = recording_of_scenario(led).log
+
+    assert await status.fallen(fell, [led.agent, "bo"]) == ["ana/garden"]
+    assert await status.fallen(rose, [led.agent]) == []
