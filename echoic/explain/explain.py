@@ -12,7 +12,7 @@ from echoic.explain import characters
 from echoic.explain.amounts import amount
 from echoic.explain.gates import PASSES, SILENCE_OF_GATE, value_of
 from echoic.explain.moments import awaited, not_aloud, occasion
-from echoic.explain.sums import SUMMED, Sum, sums
+from echoic.explain.sums import Sum, but_for_what_was_said, sums
 from echoic.explain.what_if import suppose
 from handlers.mind.strategies.heuristic_first import TRIAL
 from replay.recording.decisions import DecisionRecord
@@ -216,23 +216,7 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
         if not gate.passed and gate.value is not None and gate.threshold is not None
     )
     further = f"Would have been weighed further if {' and '.join(needed)}.{also}"
-    return further + _but_for_what_was_said(record.decided)
-
-
-def _but_for_what_was_said(decided: Decided) -> str:
-    """Return that it would have passed had nothing like it been said, if that is so."""
-    weighed = decided.relevance
-    if weighed is None or not weighed.already_said:
-        return ""
-    held = [gate for gate in decided.gates if gate.name in SUMMED and not gate.passed]
-    closed = [gate for gate in decided.gates if not gate.passed]
-    without = [(gate.value or 0.0) - weighed.already_said for gate in held]
-    if len(held) < len(closed) or min(without) < weighed.threshold:
-        return ""
-    return (
-        f" A like event was answered lately ({weighed.already_said:+.2f}); without that it"
-        " would have passed."
-    )
+    return further + but_for_what_was_said(record.decided)
 
 
 def _unless_quiet(decided: Decided) -> str:

@@ -53,6 +53,22 @@ def added(weighed: Relevance | None) -> float:
     return total(terms)
 
 
+def but_for_what_was_said(decided: Decided) -> str:
+    """Return that it would have passed had nothing like it been said, if that is so."""
+    weighed = decided.relevance
+    if weighed is None or not weighed.already_said:
+        return ""
+    held = [gate for gate in decided.gates if gate.name in SUMMED and not gate.passed]
+    closed = [gate for gate in decided.gates if not gate.passed]
+    without = [(gate.value or 0.0) - weighed.already_said for gate in held]
+    if len(held) < len(closed) or min(without) < weighed.threshold:
+        return ""
+    return (
+        f" A like event was answered lately ({weighed.already_said:+.2f}); without that it"
+        " would have passed."
+    )
+
+
 def _sums(decided: Decided) -> Iterator[Sum]:
     held = [each for each in decided.gates if each.name in SUMMED]
     weighed = decided.relevance
