@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from echoic.client.names import Names, named
 from echoic.explain import characters
 from echoic.explain.amounts import amount
-from echoic.explain.gates import PASSES, SILENCE_OF_GATE, value_of
+from echoic.explain.gates import PASSES, REASONS, SILENCE_OF_GATE, value_of
 from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.sums import Sum, but_for_what_was_said, sums
 from echoic.explain.what_if import suppose
@@ -18,43 +18,6 @@ from handlers.mind.strategies.heuristic_first import TRIAL
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.arms import RACE, SILENT
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
-
-REASONS: Mapping[str, str] = {
-    "below_relevance": "it did not matter enough",
-    "habituated": "such events have come too often lately",
-    "suppressed": "such events are suppressed",
-    "cooldown": "it spoke too recently",
-    "rate": "it has said enough for now",
-    "quiet": "quiet was asked for",
-    "quiet_hours": "these are quiet hours",
-    "muted": "it is muted",
-    "informational": "the event only informs",
-    "not_immediate": "nothing learnt answers it, and it is not to wait for a model",
-    "no_candidate": "nothing learnt fits",
-    "low_confidence": "nothing learnt is trusted enough",
-    "llm_unavailable": "nothing learnt answers it, and no model is configured",
-    "budget_exhausted": "the budget for models is used up",
-    "safety": "the answer was not safe",
-    "personality_veto": "it is not in its character",
-    "strategy_silent": "the strategy chose silence",
-    "learned_silence": "it learnt that nothing is to be said at such times",
-    "recently_quipped": "it made a quip not long ago",
-    "dead": "the character is dead",
-    "player_controlled": "a player controls the character",
-    "locked": "it is kept from deciding",
-    "asleep": "the character is asleep",
-    "nothing_due": "there was nothing to do about it",
-    "error": "something failed",
-    "stale": "the answer came too late",
-    "superseded": "something newer took its place",
-    "batched": "it was answered together with others",
-    "busy": "the person was busy",
-    "llm_no_response": "the model gave no answer",
-    "llm_timeout": "the model took too long",
-    "llm_declined": "the model said nothing worth hearing",
-    "cancelled": "it was cancelled",
-    "interrupted": "it was interrupted before it began",
-}
 
 _QUIET = "silence"
 """The gate of learned silence. It is open when silence is kept, unlike all others."""

@@ -12,7 +12,7 @@ from mcp_types import ToolAnnotations
 from echoic.doors.mcp.reach import Reach
 from echoic.doors.mcp.reading import Looks, Reading, explanation
 from echoic.doors.mcp.voting import Voting
-from echoic.explain.explain import REASONS
+from echoic.explain.gates import REASONS
 from schemas.values.prompt_fencing import RULE
 
 _ABOUT = f"""Echoic decides whether, when and how a companion responds to what its sensors

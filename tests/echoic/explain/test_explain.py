@@ -8,7 +8,8 @@ import pytest
 from msgspec import structs
 
 from echoic.errors import EchoicError
-from echoic.explain.explain import REASONS, explain
+from echoic.explain.explain import explain
+from echoic.explain.gates import REASONS
 from echoic.explain.what_if import opening
 from echoic.terminal.called import program
 from echoic.terminal.explanation import explained

@@ -7,8 +7,8 @@ import numpy as np
 import pytest
 from scipy import stats
 
+from evaluation.ope.clusters import Clusters
 from evaluation.ope.intervals import (
-    Clusters,
     clusters_of,
     interval,
     plain_interval,

@@ -137,7 +137,9 @@ def test_one_stratum_is_a_plain_sample():
 def test_who_has_a_single_session_is_compared_with_others(stratum, strata):
     """Of one session alone nobody knows how it varies."""
     count = len(stratum)
-    found = stratified(np.ones(count), np.arange(count) * 1.0, np.array(stratum))
+    found = stratified(
+        np.ones(count), np.arange(count, dtype=np.float64), np.array(stratum)
+    )
 
     assert found.strata == strata
     if found.stratum is not None:

@@ -6,7 +6,7 @@ from typing import Any
 
 import pytest
 
-from echoic.explain.explain import REASONS
+from echoic.explain.gates import REASONS
 from echoic.packs import phrases as shipped
 from handlers.mind.turn import Turn
 from schemas.codec.catalogue import ControlMessage
