@@ -6,10 +6,14 @@ VENV := .venv
 BIN := $(VENV)/bin
 RUNS := $(VENV)/.runs
 STAMP := $(VENV)/.stamp
-comma := ,
 # The pages are tested in a browser where there is one.
-EXTRAS := dev,crafter$(if $(shell command -v chromium),$(comma)browser)
+LOCKS := locks/develops.txt $(if $(shell command -v chromium),locks/browser.txt)
+# Each file that pip may take has its hash in there, and nothing else is taken.
+HASHED := --require-hashes --no-deps
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar on
+# For every system and Python from 3.11 on, whichever this one is.
+LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
+	--constraint constraints.txt --no-header --no-annotate --no-emit-index-url
 # One line for each package, so that one sees that it goes on.
 SHOWN := 2>&1 | sed -u -E '/^(Requirement already|  )/d'
 MODEL_API_BASE ?= http://127.0.0.1:8080/v1
@@ -20,7 +24,7 @@ SAMPLE ?= 200
 CODE := schemas streams projections handlers replay evaluation echoic packs bench docs tests
 
 .DEFAULT_GOAL := help
-.PHONY: help setup demo up down test test-model check format lint types layers docs cov bench mutants clean
+.PHONY: locks help setup demo up down test test-model check format lint types layers docs cov bench mutants clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -28,16 +32,17 @@ help: ## List the targets
 setup: $(STAMP) ## Install everything into .venv
 
 # What runs needs a third of what tests and checks need besides.
-$(RUNS): pyproject.toml constraints.txt
+$(RUNS): pyproject.toml locks/build.txt locks/runs.txt
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Echoic needs Python 3.11 or newer; set PYTHON=/path/to/python")'
 	@echo 'installing what Echoic runs on into $(VENV): a minute or two'
 	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@set -o pipefail; $(PIP) --editable . --constraint constraints.txt $(SHOWN)
+	@set -o pipefail; $(PIP) $(HASHED) -r locks/build.txt -r locks/runs.txt $(SHOWN)
+	@set -o pipefail; $(PIP) --no-deps --no-build-isolation --editable . $(SHOWN)
 	@touch $@
 
-$(STAMP): $(RUNS)
+$(STAMP): $(RUNS) $(LOCKS)
 	@echo 'installing what its tests and checks need besides: a minute or two'
-	@set -o pipefail; $(PIP) --editable '.[$(EXTRAS)]' --constraint constraints.txt $(SHOWN)
+	@set -o pipefail; $(PIP) $(HASHED) $(addprefix --requirement=,$(LOCKS)) $(SHOWN)
 	@touch $@
 
 demo: $(RUNS) ## Play a recorded game through a throw-away instance and explain it
@@ -63,6 +68,13 @@ check: setup ## Style, types, layers and generated documents
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/generate.py --check
+
+locks: ## Write the locks anew, by uv: the versions of constraints.txt, all files' hashes
+	printf 'hatchling\neditables\n' | $(LOCK) - --output-file locks/build.txt
+	$(LOCK) pyproject.toml --output-file locks/runs.txt
+	$(LOCK) pyproject.toml --extra model --output-file locks/image.txt
+	$(LOCK) pyproject.toml --extra dev --extra crafter --output-file locks/develops.txt
+	printf 'playwright\n' | $(LOCK) - --output-file locks/browser.txt
 
 format: setup ## Rewrite the code in its style
 	$(BIN)/ruff format $(CODE)

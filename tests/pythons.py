@@ -5,6 +5,7 @@ test` does so first, since no test may reach a registry. What cannot be made say
 """
 
 import os
+import re
 import shutil
 import subprocess
 import sys
@@ -15,7 +16,7 @@ from pathlib import Path
 
 ROOT = Path(__file__).parent.parent
 CACHE = ROOT / ".cache" / "pythons"
-CONSTRAINTS = ROOT / "constraints.txt"
+LOCK = ROOT / "locks" / "runs.txt"
 MINORS = ("3.11", "3.12", "3.13")
 
 PACKAGES = (
@@ -119,18 +120,30 @@ def _minor(version: str) -> str:
 
 def _home(version: str) -> Path:
     """Where the environment is; other packages make another one."""
-    pinned = CONSTRAINTS.read_bytes() + "".join(PACKAGES).encode()
-    return CACHE / f"{version}-{blake2b(pinned, digest_size=6).hexdigest()}"
+    return CACHE / f"{version}-{blake2b(locked().encode(), digest_size=6).hexdigest()}"
+
+
+def locked() -> str:
+    """The lines of the lock for `PACKAGES`, with the hash of each file that may be taken."""
+    wanted = {_normal(each) for each in PACKAGES}
+    parts = re.split(r"(?m)^(?=\w)", LOCK.read_text())
+    return "".join(each for each in parts if _normal(each.partition("==")[0]) in wanted)
+
+
+def _normal(name: str) -> str:
+    return re.sub(r"[-_.]+", "-", name).lower()
 
 
 def _make(interpreter: Path, home: Path) -> None:
     sys.stdout.write(f"making an environment of {interpreter} in {home}\n")
     sys.stdout.flush()
     install = ("-m", "pip", "install", "--quiet", "--disable-pip-version-check")
-    pinned = ("--no-deps", "--only-binary", ":all:", "--constraint", CONSTRAINTS)
+    pinned = ("--no-deps", "--only-binary", ":all:", "--require-hashes")
     try:
         _run([interpreter, "-m", "venv", "--clear", home], MAKE_S)
-        _run([home / "bin" / "python", *install, *pinned, *PACKAGES], MAKE_S)
+        lock = home / "lock.txt"
+        lock.write_text(locked())
+        _run([home / "bin" / "python", *install, *pinned, "-r", lock], MAKE_S)
         (home / "ready").touch()
     except (OSError, subprocess.SubprocessError) as error:
         said = getattr(error, "stderr", None) or str(error)
