@@ -109,7 +109,7 @@ async def _whole(connection: Connection, start: str) -> str:
     """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive
     ids = [each.id for each in held.modulations] + [each.id for each in held.restraints]
-    return naming.meant(start, ids, "change")
+    return naming.meant(start, ids, "modulation")
 
 
 def _tell(call: Call, control: SalienceModulated) -> None:
