@@ -5,8 +5,10 @@ a wheel. Its arithmetic is in whole numbers, so every machine computes the same 
 on which replays depend.
 """
 
+import os
 from collections.abc import Callable, Mapping, Sequence
 from functools import cached_property
+from hashlib import sha256
 from importlib.util import find_spec
 from itertools import chain
 from pathlib import Path
@@ -37,6 +39,17 @@ LONGEST_TEXT = 1000
 """Characters of a text that count; what follows them does not change its vector.
 
 A character has at most four tokens, and the sum of 4,001 rows still fits 32 bits."""
+
+FILES = "ECHOIC_EMBEDDER_FILES"
+"""The variable of the setting `embedder_files`, which child processes inherit."""
+
+WEIGHTS = "l2_supercat_256.safetensors"
+TOKENIZER = "l2_supercat_tokenizer_config.json"
+_SHA256 = {
+    WEIGHTS: "64b47a2dc493cb8e85944076601189739852d7b64e0e1eedcb1937a251cd9fd5",
+    TOKENIZER: "93248f2a9ec36c7b35f700a033d5f36228aae48db61aee31007fa49062cdeb68",
+}
+"""Those of wordllama 0.4.0.post1; a copy from anywhere is known by them."""
 
 # Part of the digest: a change of the arithmetic makes another embedder.
 _ALGORITHM = b"ascii lower; sum of table x 65536, scaled to 127, halves away from zero"
@@ -187,20 +200,48 @@ class WordLlamaEmbedder:
         """The wheel's folder; importing the wheel is slow, its loader goes online."""
         spec = find_spec("wordllama")
         if spec is None or not spec.submodule_search_locations:
-            raise EmbedderError("wordllama is not installed: pip install wordllama")
+            raise EmbedderError(
+                f"wordllama is not installed: pip install wordllama, or set {FILES} to a"
+                f" folder with copies of {WEIGHTS} and {TOKENIZER}"
+            )
         return Path(spec.submodule_search_locations[0])
 
-    @property
+    @cached_property
     def _weights_file(self) -> Path:
-        return self._folder / "weights" / "l2_supercat_256.safetensors"
+        return _copy(WEIGHTS) or self._folder / "weights" / WEIGHTS
 
-    @property
+    @cached_property
     def _tokenizer_file(self) -> Path:
-        return self._folder / "tokenizers" / "l2_supercat_tokenizer_config.json"
+        return _copy(TOKENIZER) or self._folder / "tokenizers" / TOKENIZER
 
 
 EMBEDDERS: Mapping[str, Callable[[], Embedder]] = {"wordllama": WordLlamaEmbedder}
 """Every embedder by the name that settings give it."""
+
+
+def _copy(name: str) -> Path | None:
+    """Return the file of this name in the folder that the environment names, if it does.
+
+    Raises:
+        EmbedderError: it cannot be read, or is not the very file.
+    """
+    folder = os.environ.get(FILES)
+    if not folder:
+        return None
+    file = Path(folder) / name
+    try:
+        found = sha256(file.read_bytes()).hexdigest()
+    except OSError as error:
+        raise EmbedderError(
+            f"{FILES}: {str(file)!r} cannot be read: {error}"
+        ) from error
+    # Other files would make other vectors, and so other decisions in every replay.
+    if found != _SHA256[name]:
+        raise EmbedderError(
+            f"{FILES}: {str(file)!r} is not the file that is meant: its sha256 is {found},"
+            f" not {_SHA256[name]}"
+        )
+    return file
 
 
 def _readable(text: str) -> str:

@@ -1,6 +1,7 @@
 """What commands share: the options that name an instance, and the settings these give."""
 
 import inspect
+import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
@@ -14,6 +15,7 @@ from rich.console import RenderableType
 from rich.table import Column
 
 from echoic.config.load import Settings, load
+from echoic.embedders import FILES
 from echoic.terminal.called import as_typed
 from echoic.terminal.output import note, print_json, show, show_list
 from echoic.terminal.screen import Terminal, table, words
@@ -206,6 +208,9 @@ def settings_of(
         note(f"echoic: {each}; it is ignored")
     if found.withheld:
         note(f"echoic: {as_typed(found.withheld)}")
+    if found.embedder_files:
+        # Processes that are started take it from there, whichever embedders they make.
+        os.environ[FILES] = found.embedder_files
     if found["strategies.modules"]:
         # Imported here: most commands decide nothing, and should start at once.
         from handlers.mind.strategies import plugin

@@ -59,6 +59,7 @@ class Settings:
     worker_processes: str
     worker_leases: str
     parts: str
+    embedder_files: str | None
     packs: tuple[str, ...]
     pack_folder: str
     behaviour: Mapping[str, Any]

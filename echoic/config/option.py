@@ -204,6 +204,11 @@ def folder(value: object) -> Path:
     return Path(value).expanduser().absolute()
 
 
+def optional_folder(value: object) -> str | None:
+    """Return a folder as an absolute path; an empty one means none."""
+    return str(folder(value)) if text(value) else None
+
+
 def file(value: object) -> str | None:
     """Return the path of a file that exists; an empty one means none."""
     name = text(value)

@@ -174,6 +174,11 @@ OWN: tuple[Option, ...] = (
         "What `up` runs: all, the worker without read models, or the projector that fills"
         " them, each over a broker and a database of yours.",
     ),
+    Option(
+        "embedder_files", forms.optional_folder, None,
+        "A folder with copies of the embedder's files, for where its wheel is not to be had;"
+        " they are known by their digests.", reach="loads",
+    ),
     Option("packs", forms.texts, (), "Folders of packs that `up` loads.", reach="loads"),
     Option(
         "pack_folder", forms.text, "packs",
@@ -197,7 +202,8 @@ _ORDER = (
     "learning.formation", "learning.silence", "learning.silence_asks", "learning.trials",
     "learning.endorsement", "learning.endorsement_cap", "prediction", "base_prompt",
     "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
-    "channel", "embedder", "timezone", "quiet_hours", "quiet_cuts", "cooldown_s",
+    "channel", "embedder", "embedder_files", "timezone", "quiet_hours", "quiet_cuts",
+    "cooldown_s",
     "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text",
     "output.stream", "languages", "skills.consistent", "salience.modulates",
     "relevance.goal", "relevance.focus", "relevance.novelty", "relevance.said_already",

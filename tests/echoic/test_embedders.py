@@ -1,6 +1,7 @@
 """The default embedder: offline, exact, and deaf to what it cannot hear."""
 
 import hashlib
+import shutil
 import subprocess
 import sys
 
@@ -147,3 +148,42 @@ def test_importing_it_loads_nothing_heavy():
 
 SHARED = WordLlamaEmbedder()
 BY_TOKENS = ByTokens()
+
+
+@pytest.fixture
+def copies(tmp_path, wordllama):
+    """A folder with copies of both files, as somebody may have kept them."""
+    for file in (wordllama._weights_file, wordllama._tokenizer_file):
+        shutil.copy(file, tmp_path / file.name)
+    return tmp_path
+
+
+def test_any_copy_of_the_files_makes_the_same_vectors(copies, wordllama, monkeypatch):
+    """To the byte, and under the same digest, though the wheel is not to be had."""
+    texts = ["Player health is low", "", "Der Löffel ist weg 🥄", "two  spaces <s>"]
+    monkeypatch.setenv(embedders.FILES, str(copies))
+    monkeypatch.setattr(embedders, "find_spec", lambda name: None)
+    copied = WordLlamaEmbedder()
+
+    assert copied.embed(texts) == wordllama.embed(texts)
+    assert copied.digest == wordllama.digest
+
+
+@pytest.mark.parametrize("name", [embedders.WEIGHTS, embedders.TOKENIZER])
+def test_a_copy_that_is_another_file_is_refused(copies, monkeypatch, name):
+    """By its digest: other vectors would be other decisions."""
+    monkeypatch.setenv(embedders.FILES, str(copies))
+    file = copies / name
+    file.write_bytes(file.read_bytes() + b" ")
+    with pytest.raises(EmbedderError, match="is not the file that is meant"):
+        WordLlamaEmbedder().embed(["x"])
+    file.unlink()
+    with pytest.raises(EmbedderError, match="cannot be read"):
+        WordLlamaEmbedder().embed(["x"])
+
+
+def test_without_the_wheel_the_error_says_what_stands_in(monkeypatch):
+    """The setting and the files that it wants."""
+    monkeypatch.setattr(embedders, "find_spec", lambda name: None)
+    with pytest.raises(EmbedderError, match=r"ECHOIC_EMBEDDER_FILES.*safetensors"):
+        WordLlamaEmbedder().embed(["x"])

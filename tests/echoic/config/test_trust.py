@@ -101,6 +101,7 @@ def test_whatever_takes_any_text_says_what_it_can_reach(option: Option) -> None:
         ("data", "loads"),
         ("packs", "loads"),
         ("pack_folder", "loads"),
+        ("embedder_files", "loads"),
         ("strategy", "loads"),
         ("exploration.challenger", "loads"),
         ("metrics.listen", "listens"),
