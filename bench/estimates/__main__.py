@@ -1,9 +1,10 @@
 """Play worlds of known truth and hold the estimator to it: `python -m bench.estimates`.
 
-    python -m bench.estimates [--runs N]
+    python -m bench.estimates [--runs N] [--only worlds|people]
 
-Writes `bench/estimates/latest.json` and the table of `docs/evaluation.md`. Every seed is
-fixed: the same command gives the same figures, in a few minutes.
+Writes `bench/estimates/latest.json`, `latest-people.json` and the tables of
+`docs/evaluation.md`. Every seed is fixed: the same command gives the same figures, in some
+ten minutes.
 """
 
 import argparse
@@ -14,12 +15,14 @@ from dataclasses import asdict
 from functools import partial
 from pathlib import Path
 
-from bench.estimates.measuring import Measured, measured
+from bench.estimates.measuring import Measured, MeasuredCrowd, measured, measured_crowd
+from bench.estimates.people import Crowd
 from bench.estimates.worlds import World
 
 LATEST = Path(__file__).with_name("latest.json")
+LATEST_PEOPLE = Path(__file__).with_name("latest-people.json")
 PAGE = Path(__file__).parents[2] / "docs" / "evaluation.md"
-BEGIN, END = "<!-- estimates begin -->\n", "<!-- estimates end -->\n"
+BEGIN, END = "<!-- {} begin -->\n", "<!-- {} end -->\n"
 # The standard error of a coverage of 0.95 is then 0.007.
 RUNS = 1000
 
@@ -47,22 +50,85 @@ WORLDS = (
 )
 
 
+CROWDS = (
+    Crowd(name="1 x 40", people=1, sessions=40, is_null=True),
+    Crowd(name="5 x 3 to 12, uneven", people=5, sessions=(3, 12), uneven=True,
+          is_null=True),
+    Crowd(name="8 x 12", people=8, sessions=12, is_null=True),
+    Crowd(name="20 x 1 to 40, uneven", people=20, sessions=(1, 40), uneven=True,
+          length=5, is_null=True),
+    Crowd(name="60 x 1", people=60, sessions=1, is_null=True),
+    Crowd(name="8 x 12", population="alike", people=8, sessions=12),
+    Crowd(name="10 x 1 to 40, uneven", population="alike", people=10,
+          sessions=(1, 40), uneven=True),
+    Crowd(name="20 x 6", population="alike", people=20, sessions=6),
+    Crowd(name="60 x 1 to 3, uneven", population="alike", people=60, sessions=(1, 3),
+          uneven=True),
+    Crowd(name="1 x 20, uneven, .15 unknown", people=1, sessions=20, uneven=True,
+          length=20, unknown=0.15, is_null=True),
+    Crowd(name="3 x 12, .3 unknown of b", people=3, sessions=12, unknown=0.3,
+          hidden="of b", is_null=True),
+    Crowd(name="3 x 12, .3 of b's failures unknown", people=3, sessions=12,
+          unknown=0.3, hidden="failures of b", is_null=True),
+    Crowd(name="3 x 12, .5 of late ones unknown", people=3, sessions=12,
+          unknown=0.5, hidden="late", gain=0.3, spread=0.05),
+)  # fmt: skip
+"""People x sessions of each."""
+
+
 def main(arguments: Sequence[str] | None = None) -> None:
-    """Measure all worlds; write the figures and the table."""
+    """Measure all worlds; write the figures and the tables."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--runs", type=int, default=RUNS)
     parser.add_argument("--show", action="store_true", help="print only, write nothing")
+    parser.add_argument("--only", choices=("worlds", "people"))
     given = parser.parse_args(arguments)
     with ProcessPoolExecutor() as pool:
-        found = list(pool.map(partial(measured, runs=given.runs), WORLDS))
-    text = "".join(f"{line}\n" for line in table(found))
-    print(text, end="")
-    if given.show:
+        if given.only != "people":
+            worlds = list(pool.map(partial(measured, runs=given.runs), WORLDS))
+            _tell(worlds, table(worlds), LATEST, given.show)
+        if given.only != "worlds":
+            crowds = list(pool.map(partial(measured_crowd, runs=given.runs), CROWDS))
+            _tell(crowds, table_of_people(crowds), LATEST_PEOPLE, given.show)
+
+
+def _tell(
+    found: Sequence[Measured | MeasuredCrowd],
+    lines: Iterator[str],
+    file: Path,
+    shows_only: bool,
+) -> None:
+    text = "".join(f"{line}\n" for line in lines)
+    print(text, end="", flush=True)
+    if shows_only:
         return
-    LATEST.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
+    file.write_text(json.dumps([asdict(each) for each in found], indent=1) + "\n")
+    mark = "people" if file == LATEST_PEOPLE else "estimates"
+    begin, end = BEGIN.format(mark), END.format(mark)
     # Only the part between the marks is generated; the prose around it is written by hand.
-    before, _, rest = PAGE.read_text().partition(BEGIN)
-    PAGE.write_text(f"{before}{BEGIN}{text}{END}{rest.partition(END)[2]}")
+    before, _, rest = PAGE.read_text().partition(begin)
+    PAGE.write_text(f"{before}{begin}{text}{end}{rest.partition(end)[2]}")
+
+
+def table_of_people(found: Sequence[MeasuredCrowd]) -> Iterator[str]:
+    """Yield the figures of people as they stand in the document."""
+    yield (
+        "| people x sessions | for | interval shown | holds the truth, at least | width |"
+        " wrong verdicts, at most | verdicts | propensity cautions |"
+    )
+    yield "|---|---|---|---|---|---|---|---|"
+    for each in found:
+        held = (
+            "-, -"
+            if each.coverage is None or each.coverage_bound is None
+            else f"{each.coverage:.3f}, {each.coverage_bound:.3f}"
+        )
+        width = "-" if each.width is None else f"{each.width:.3f}"
+        yield (
+            f"| {each.world} | {each.population} | {each.shown:.0%} | {held} | {width} |"
+            f" {each.wrong:.3f}, {each.wrong_bound:.3f} | {each.claims:.1%} |"
+            f" {each.cautions:.1%} |"
+        )
 
 
 def table(found: Sequence[Measured]) -> Iterator[str]:

@@ -7,12 +7,13 @@ and loses with others. Whatever is added to a chance is bounded, so that none is
 
 from dataclasses import dataclass, replace
 from math import sqrt
+from typing import Literal
 
 import numpy as np
 from numpy.typing import NDArray
 
 from bench.estimates.worlds import A, B, certain, empty
-from evaluation.ope.columns import Columns, halved
+from evaluation.ope.columns import Columns, Odds, halved
 from evaluation.ope.people import People, Population
 
 ARMS = ("a", "b")
@@ -26,11 +27,12 @@ class Crowd:
     """How a log of several people is generated, and so what is true of it."""
 
     name: str
-    population: Population
     people: int
     sessions: int | tuple[int, int]
     """Of each person: so many, or any number between two."""
-    length: int = 20
+    population: Population = "these"
+    """Whose truth it is held against."""
+    length: int = 10
     """Decisions of a session, on average."""
     uneven: bool = False
     """Whether sessions' lengths are lognormal, with a deviation as large as the mean."""
@@ -47,7 +49,10 @@ class Crowd:
     mood: float = 0.1
     """The spread of what a session adds to all of its outcomes."""
     unknown: float = 0.0
-    """The share of outcomes that nobody knows."""
+    """With which probability an outcome stays unknown, where it may."""
+    hidden: Literal["any", "of b", "failures of b", "late"] = "any"
+    """Which may: any, or those of the challenger's arm, its failures, or those in the second
+    half of a session, where its gain turns into a loss."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,8 +72,18 @@ def play(crowd: Crowd, draws: np.random.Generator) -> Played:
     flip = draws.random(rows) < crowd.flips
     arm = np.where(flip & (draws.random(rows) < crowd.played), B, A)
     mood = draws.uniform(-1.0, 1.0, len(person)) * UNIFORM * crowd.mood
-    chance = SUCCESS + mood[session] + np.where(arm == B, gain[person[session]], 0.0)
-    known = draws.random(rows) >= crowd.unknown
+    late = _is_late(session, size)
+    gains = np.where(arm == B, gain[person[session]], 0.0)
+    if crowd.hidden == "late":
+        gains = np.where(late, -gains, gains)
+    reward = draws.random(rows) < SUCCESS + mood[session] + gains
+    hides = {
+        "any": np.ones(rows, np.bool_),
+        "of b": arm == B,
+        "failures of b": (arm == B) & ~reward,
+        "late": late,
+    }[crowd.hidden]
+    known = ~hides | (draws.random(rows) >= crowd.unknown)
     odds = np.where(arm == B, crowd.played, 1.0 - crowd.played)
     columns = replace(
         empty(),
@@ -79,10 +94,11 @@ def play(crowd: Crowd, draws: np.random.Generator) -> Played:
         arm=arm,
         context=flip.astype(np.int64),
         propensity=np.where(flip, odds, 1.0),
-        reward=np.where(known, draws.random(rows) < chance, False).astype(np.float64),
+        reward=(reward & known).astype(np.float64),
         known=known,
         target=certain(np.where(flip, B, A), arm),
         baseline=certain(np.full(rows, A), arm),
+        logging=_logging(crowd, flip, arm),
         position=np.arange(rows),
         responded=np.full(rows, -1),
         respond_probability=np.full(rows, -1.0),
@@ -95,7 +111,23 @@ def play(crowd: Crowd, draws: np.random.Generator) -> Played:
     )
     # Sessions are as long with everybody, so people count by how many they had.
     here = float(gain[person].mean()) if crowd.population == "these" else crowd.gain
-    return Played(columns, crowd.flips * here)
+    # Sessions of an even length have as much of a gain as of a loss.
+    return Played(columns, 0.0 if crowd.hidden == "late" else crowd.flips * here)
+
+
+def _is_late(session: NDArray[np.int64], size: NDArray[np.int64]) -> NDArray[np.bool_]:
+    """Return whether each decision lies in the second half of its session."""
+    place = np.arange(len(session)) - (np.cumsum(size) - size)[session]
+    late: NDArray[np.bool_] = 2 * place >= size[session]
+    return late
+
+
+def _logging(crowd: Crowd, flip: NDArray[np.bool_], arm: NDArray[np.int64]) -> Odds:
+    """Return the probability of each arm that could be drawn."""
+    row, arms = np.nonzero(np.column_stack((np.ones_like(flip), flip)))
+    drawn = np.where(arms == B, crowd.played, 1.0 - crowd.played)
+    chance = np.where(flip[row], drawn, 1.0)
+    return Odds(row, arms, chance, chance[arms == arm[row]])
 
 
 def _people(

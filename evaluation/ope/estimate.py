@@ -319,5 +319,7 @@ def _notes(
             " depended on nothing"
         )
         # The interval is of all that they may have come to, the value of none of it.
-        tail = "; the interval holds whatever came of them" if is_filled else ""
+        tail = (
+            "; an interval that is shown holds whatever they were" if is_filled else ""
+        )
         yield Reason("complete_cases", detail + tail)

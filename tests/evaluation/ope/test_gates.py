@@ -32,7 +32,7 @@ def weights(**changes):
 
 @pytest.mark.parametrize(
     ("z", "status"),
-    [(0, "ok"), (2.0, "ok"), (-2.1, "caution"), (3.0, "caution"), (-3.1, "invalid")],
+    [(0, "ok"), (2.0, "ok"), (-2.6, "caution"), (3.0, "caution"), (-3.1, "invalid")],
 )
 def test_propensities(z, status):
     """Off by more than three errors on either side, they cannot be true."""

@@ -5,9 +5,10 @@ from dataclasses import replace
 import numpy as np
 import pytest
 
+from evaluation.ope.columns import Columns
 from evaluation.ope.compared import compare
 from evaluation.ope.estimate import estimate
-from evaluation.ope.settings import EstimationSettings
+from evaluation.ope.settings import EstimationSettings, Limits
 from evaluation.ope.verdicts import Verdict
 from evaluation.ope.weight_diagnostics import uniform_z
 from tests.evaluation.simulators import companion
@@ -44,6 +45,30 @@ def test_wrong_probabilities_are_invalid(told, is_whole):
             rows = (replace(row, logging=None) for row in rows)
 
         assert estimate(rows, QUICK).difference.verdict is Verdict.INVALID
+
+
+def alarms(columns: Columns) -> bool:
+    """Whether any of the three checks cautions, or worse."""
+    found, limits = compare(columns, 0.05), Limits()
+    checks = (
+        found.target.weights.z,
+        found.baseline.weights.z,
+        uniform_z(found.columns) or 0.0,
+    )
+    return max(map(abs, checks)) > limits.propensity_z_caution_max
+
+
+@pytest.mark.parametrize("rate", [0.1, 0.3, 0.5])
+@pytest.mark.parametrize("target", ["tuned", "always_llm", "quiet"])
+def test_sound_logs_seldom_get_a_caution(rate, target):
+    """At most one in twenty of 300, whatever is asked of them: all three checks together."""
+    draws = np.random.default_rng(23)
+    logs = (
+        companion.play(draws, uniform_odds(rate), sessions=50, length=40)
+        for _ in range(300)
+    )
+
+    assert sum(alarms(laid_out(log, target)) for log in logs) <= 15
 
 
 def test_right_probabilities_are_rarely_called_wrong():
