@@ -12,6 +12,9 @@ from evaluation.compare.document import Fact
 from replay.recording.decisions import DecisionRecord
 from schemas.values.exact_math import total
 
+GONE_ON = "had the world gone on the same"
+"""What facts of the recorded inputs are facts of."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Act:
@@ -42,6 +45,11 @@ class Behaviour:
     latencies_high: tuple[float, ...]
     imputed: int
     """How many model answers were imputed, since the recording does not hold them."""
+
+    @property
+    def cost(self) -> float:
+        """The middle of what models may have cost."""
+        return _middle(self.cost_low, self.cost_high)
 
 
 def act_of(record: DecisionRecord) -> Act:
@@ -80,29 +88,24 @@ def behaviour(acts: Iterable[Act]) -> Behaviour:
 
 
 def facts(
-    ours: Behaviour, theirs: Behaviour, explored: int = 0, *, is_heard: bool = False
+    ours: Behaviour, theirs: Behaviour, *, is_heard: bool = False
 ) -> tuple[Fact, ...]:
-    """Return the rows that compare two behaviours.
+    """Return the rows that compare two behaviours over the recorded inputs.
 
-    The baseline's is as recorded, with exploration: `explored` of its heuristics' answers
-    were drawn and are not what it would have chosen. If other agents heard it (`is_heard`),
-    what they said to the baseline is no more than a prediction of what they would have said to
-    a challenger that behaves otherwise.
+    Both are facts of these inputs: what either would have done, had the world gone on the
+    same. If other agents heard the baseline (`is_heard`), what they said to it is no more
+    than a prediction of what they would have said to a challenger that behaves otherwise.
     """
-    # The baseline's side was recorded, so only the challenger's can hold imputed answers.
     of_counts: Kind = "predicted" if is_heard and ours != theirs else "fact"
-    kind: Kind = "imputed" if theirs.imputed else of_counts
+    imputed = ours.imputed + theirs.imputed
+    kind: Kind = "imputed" if imputed else of_counts
     note = f"{theirs.imputed} answers imputed" if theirs.imputed else None
+    if ours.imputed:
+        note = f"{ours.imputed} and {theirs.imputed} answers imputed"
     rows = [
         _count("spoke", "answers", ours.spoke, theirs.spoke, _of(ours, theirs)),
         _share("spoke_rate", "answer rate", _rate(ours), _rate(theirs)),
-        _count(
-            "heuristic",
-            "by a heuristic",
-            ours.by_heuristic,
-            theirs.by_heuristic,
-            f"baseline as recorded, {explored} explored" if explored else None,
-        ),
+        _count("heuristic", "by a heuristic", ours.by_heuristic, theirs.by_heuristic),
         _count("model_calls", "model calls", ours.model_calls, theirs.model_calls),
     ]
     rows = [replace(each, kind=of_counts) for each in rows]
@@ -113,10 +116,10 @@ def facts(
                 label="model cost",
                 kind=kind,
                 unit="USD",
-                baseline=ours.cost_low,
-                # A figure to plot and to compare; the range beside it is what is known.
-                challenger=_middle(theirs.cost_low, theirs.cost_high),
-                delta=_middle(theirs.cost_low, theirs.cost_high) - ours.cost_low,
+                # Figures to plot and to compare; the range beside them is what is known.
+                baseline=ours.cost,
+                challenger=theirs.cost,
+                delta=theirs.cost - ours.cost,
                 low=theirs.cost_low if theirs.imputed else None,
                 high=theirs.cost_high if theirs.imputed else None,
                 note=note,
@@ -142,9 +145,10 @@ def _rate(behaviour: Behaviour) -> float:
 
 def _of(ours: Behaviour, theirs: Behaviour) -> str:
     """Return how many decisions a count is of, those that end at a gate included."""
+    counts = f"{ours.decisions:,} and {theirs.decisions:,}"
     if ours.decisions == theirs.decisions:
-        return f"in {ours.decisions:,} decisions"
-    return f"in {ours.decisions:,} and {theirs.decisions:,} decisions"
+        counts = f"{ours.decisions:,}"
+    return f"in {counts} decisions, {GONE_ON}"
 
 
 def _count(
@@ -182,7 +186,10 @@ def _latency(
     kind: Kind,
     note: str | None,
 ) -> Fact:
-    own = quantile(ours.latencies_low, share)
+    least, most = (
+        quantile(each, share) for each in (ours.latencies_low, ours.latencies_high)
+    )
+    own = None if least is None or most is None else _middle(least, most)
     low = quantile(theirs.latencies_low, share)
     high = quantile(theirs.latencies_high, share)
     middle = None if low is None or high is None else _middle(low, high)

@@ -8,7 +8,15 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 from typing import TypedDict, TypeVar
 
-from evaluation.compare.behaviour import Behaviour, act_of, behaviour, facts, quantile
+from evaluation.compare.behaviour import (
+    GONE_ON,
+    Act,
+    Behaviour,
+    act_of,
+    behaviour,
+    facts,
+    quantile,
+)
 from evaluation.compare.charts import TradeoffPoint
 from evaluation.compare.charts_of import calibrated, curves, lanes
 from evaluation.compare.closed_loop import ClosedLoopSummary
@@ -26,6 +34,7 @@ from evaluation.compare.overall import Whole
 from evaluation.compare.rows import BASELINE, Closed, Critical, closed, flip_share
 from evaluation.compare.sayings import Saying, Utterance, uttered
 from evaluation.compare.sentences import Judged, estimand, next_steps, would_change
+from evaluation.compare.session import SessionResult
 from evaluation.compare.success import (
     Evidence,
     breakdown,
@@ -171,11 +180,13 @@ def _of_runs(whole: Whole, index: int, found: Estimate) -> _RunFields:
     drift = Drift(
         decisions=sum(run.compared for run in runs),
         differ=sum(run.drifted for run in runs),
+        baseline=_own_drift(whole),
     )
     return {
         "facts": (
             *_agreement(whole, index),
-            *facts(ours, theirs, _explored(whole), is_heard=_is_heard(whole)),
+            *facts(ours, theirs, is_heard=_is_heard(whole)),
+            *_mixture(whole),
             *_drift(drift),
             *facts_of_words(_recorded(whole), spoken),
         ),
@@ -265,10 +276,16 @@ def _runs(whole: Whole, index: int) -> list[ClosedLoopSummary]:
 def _behaviours(
     whole: Whole, runs: Sequence[ClosedLoopSummary]
 ) -> tuple[Behaviour, Behaviour]:
-    ours = behaviour(
-        act_of(record) for result in whole.results for record in result.recorded.records
-    )
+    ours = behaviour(act for result in whole.results for act in _own_acts(result))
     return ours, behaviour(act for run in runs for act in run.acts)
+
+
+def _own_acts(result: SessionResult) -> Iterator[Act]:
+    """Yield what the baseline does without exploration, which may be what was recorded."""
+    if result.baseline is not None:
+        yield from result.baseline.acts
+    else:
+        yield from map(act_of, result.recorded.records)
 
 
 def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
@@ -287,13 +304,19 @@ def _agreement(whole: Whole, index: int) -> Iterator[Fact]:
     )
 
 
-def _explored(whole: Whole) -> int:
-    """Return how many heuristic answers were explored: drawn though the baseline gives 0."""
-    return sum(
-        each.decided.path == "heuristic"
-        and not dict(each.odds[BASELINE].arms).get(each.decided.arm)
-        for each in whole.decisions
-    )
+def _mixture(whole: Whole) -> Iterator[Fact]:
+    """Yield what was recorded with exploration, which is neither side's behaviour."""
+    records = [each for result in whole.results for each in result.recorded.records]
+    tried = sum(each.decided.is_tried for each in records)
+    if tried:
+        yield Fact(
+            name="mixture",
+            label="answers, recorded",
+            kind="fact",
+            baseline=float(sum(each.said is not None for each in records)),
+            challenger=None,
+            note=f"by the exploring mixture, which tried another arm in {tried:,}",
+        )
 
 
 def _is_heard(whole: Whole) -> bool:
@@ -312,10 +335,16 @@ def _drift(drift: Drift) -> Iterator[Fact]:
             label="state drift",
             kind="fact",
             unit="share",
-            baseline=None,
+            baseline=drift.baseline,
             challenger=drift.differ / drift.decisions,
-            note=f"{drift.differ:,} of {drift.decisions:,} differ",
+            note=f"{drift.differ:,} of {drift.decisions:,} differ, {GONE_ON}",
         )
+
+
+def _own_drift(whole: Whole) -> float | None:
+    own = [each.baseline for each in whole.results if each.baseline is not None]
+    compared = sum(each.compared for each in own)
+    return sum(each.drifted for each in own) / compared if compared else None
 
 
 def _tradeoff(
@@ -329,7 +358,7 @@ def _tradeoff(
     return tuple(
         TradeoffPoint(
             label=part.label,
-            cost_usd=(acts.cost_low + acts.cost_high) / 2.0,
+            cost_usd=acts.cost,
             latency_ms=quantile(acts.latencies_high, 0.95),
             success=success,
             kind="estimated",

@@ -255,6 +255,9 @@ class Drift:
     decisions: int
     """Those that reached a strategy in both."""
     differ: int
+    baseline: float | None = None
+    """The share of decisions where the baseline's own past leads it elsewhere, without the
+    exploration that was recorded; None if there was none."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -19,7 +19,7 @@ from evaluation.compare.document import Flip
 from evaluation.compare.flips import flips
 from evaluation.compare.past import Past, past_of
 from evaluation.compare.recording_note import RecordingNote, note_of
-from evaluation.compare.rows import Critical, asked, critical
+from evaluation.compare.rows import BASELINE, Critical, asked, critical
 from handlers.aids import AidProvider
 from replay.closed_loop.decision import ClosedLoopDecision
 from replay.closed_loop.run import Answers, ClosedLoopRun
@@ -69,6 +69,8 @@ class SessionResult:
     """Of each challenger."""
     closed_loops: tuple[ClosedLoopSummary, ...]
     """Of each challenger."""
+    baseline: ClosedLoopSummary | None
+    """Of the baseline without exploration; None if that is what was recorded."""
     predicted: Mapping[str, float]
     """The confidence of each heuristic that answered, by decision id."""
     curves: Mapping[str, Curve]
@@ -115,21 +117,25 @@ async def _compared(
     past = await past_of(
         recording, strategies, plan.outcome, since, work.passing(_READING)
     )
-    verification, runs = await _runs(recording, provider, plan, past, work)
+    lives = _lives(plan, past)
+    work.run(len(lives) - len(plan.challengers))
+    verification, runs = await _runs(recording, provider, lives, past, work)
     reached = [each for each in asked(past.decisions) if each.record.sequence >= since]
     curves, called = recorded_curves(past.evidence, past.recorded)
     note, names = await note_of(recording, strategies)
     names |= called
-    found = tuple(
-        summarized(
+    summaries = {
+        life.index: summarized(
             decisions,
             ending,
-            {each.record.id: each.odds[index] for each in reached},
+            {each.record.id: each.odds[life.index] for each in reached},
             past.recorded,
-            has_other_voice=plan.challengers[index - 1].has_other_voice,
+            has_other_voice=life.index != BASELINE and life.variant.has_other_voice,
         )
-        for index, (decisions, ending) in enumerate(runs, start=1)
-    )
+        for life, (decisions, ending) in zip(lives, runs, strict=True)
+    }
+    own = summaries.pop(BASELINE, None)
+    found = tuple(summaries.values())
     # Contexts and candidates are large, and the result goes from one process to another.
     later = past.recorded if plan.since is None else _later(past.recorded, since)
     brief = {each.id: each.brief() for each in later.records}
@@ -148,6 +154,7 @@ async def _compared(
             for index, run in enumerate(found, start=1)
         ),
         closed_loops=found,
+        baseline=own,
         predicted=_predicted(reached),
         curves=curves,
         names=names,
@@ -175,6 +182,7 @@ async def _unread(
         recorded=RecordedDecisions(),
         flips=((),) * len(plan.challengers),
         closed_loops=(none,) * len(plan.challengers),
+        baseline=None,
         predicted={},
         curves={},
         names={},
@@ -191,6 +199,10 @@ class _Work:
         self._begun = 0
         self._progress = progress
 
+    def run(self, more: int) -> None:
+        """Count so many runs more."""
+        self._whole += _DECIDING * more
+
     def passing(self, weight: int) -> Callable[[int], None]:
         """Begin a pass of this weight; call the result with each input's sequence."""
         before, self._begun = self._begun, self._begun + weight
@@ -203,24 +215,57 @@ class _Work:
         return read_to
 
 
+@dataclass(frozen=True, slots=True)
+class _Life:
+    """A strategy that is run in closed loop."""
+
+    index: int
+    variant: Variant
+    answers: Answers
+    since: int | None
+
+
+def _lives(plan: Plan, past: Past) -> list[_Life]:
+    """Return what is run: challengers, and the baseline if it is not what was recorded."""
+    is_other = plan.baseline != Variant()
+    tried = any(each.decided.is_tried for each in past.recorded.records)
+    lives = [
+        _Life(index, each, plan.answers, plan.since)
+        for index, each in enumerate(plan.challengers, start=BASELINE + 1)
+    ]
+    if not (lives and (is_other or tried)):
+        return lives
+    # Models are asked anew for challengers alone; of the baseline most answers are there.
+    asks = plan.answers.mode in ("strict", "requery")
+    answers = Answers() if asks else plan.answers
+    return [_Life(BASELINE, plan.baseline, answers, plan.since), *lives]
+
+
 async def _runs(
-    recording: Recording, provider: AidProvider, plan: Plan, past: Past, work: _Work
+    recording: Recording,
+    provider: AidProvider,
+    lives: Sequence[_Life],
+    past: Past,
+    work: _Work,
 ) -> tuple[Verification, list[tuple[list[ClosedLoopDecision], Ending]]]:
-    """Verify the recording and run each challenger over it in closed loop.
+    """Verify the recording and run each strategy over it in closed loop.
 
     All is done in one pass, since they need the same embeddings. Only where models are
-    really asked do challengers run one after the other, as they share one budget.
+    really asked do they run one after the other, as they share one budget.
     """
     verifying = Verifying(
         Span.of(recording), recording.log.epoch, start=recording.start
     )
     own = [
-        ClosedLoopRun(recording, each, provider, answers=plan.answers, since=plan.since)
-        for each in plan.challengers
+        ClosedLoopRun(
+            recording, each.variant, provider, answers=each.answers, since=each.since
+        )
+        for each in lives
     ]
     for each in own:
         each.begin(past.history, past.cassette)
-    passes = [[each] for each in own] if plan.answers.port else [own]
+    asks = any(each.answers.port for each in lives)
+    passes = [[each] for each in own] if asks else [own]
     found: list[tuple[list[ClosedLoopDecision], Ending]] = []
     await provider.fetch_packs_of(recording.start)
     # Only the first pass verifies; without challengers one pass remains for that alone.

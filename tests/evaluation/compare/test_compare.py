@@ -50,6 +50,22 @@ def document_of(
     return document(results, _plan(*challengers, voice=voice), wish)
 
 
+def test_facts_of_either_are_without_exploration() -> None:
+    """A strategy against itself, over inputs that met an exploring one: the same facts."""
+    recording = from_file(EVENING / "explored.echoic")
+    found = document_of([result(recording, OWN)], OWN).comparisons[0]
+    facts = {fact.name: fact for fact in found.facts}
+
+    for name in ("spoke", "heuristic", "model_calls", "cost_usd", "latency_p95"):
+        assert facts[name].delta == 0.0, name
+    assert facts["drift"].baseline == facts["drift"].challenger
+    assert "had the world gone on the same" in (facts["spoke"].note or "")
+    assert "had the world gone on the same" in (facts["drift"].note or "")
+    mixture = facts["mixture"]
+    assert (mixture.challenger, mixture.delta) == (None, None)
+    assert "the exploring mixture, which tried another arm in" in (mixture.note or "")
+
+
 def _plan(*challengers: str, voice: str | None) -> Plan:
     return Plan(
         baseline=Variant(),
