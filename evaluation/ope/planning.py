@@ -105,10 +105,10 @@ def plan(
     if recorded is not None and recorded.exploration is not None:
         added = _added(effect, scheme, recorded, sessions) / decisions_per_session
         # Starting anew is always possible, and cheaper if what is recorded is too noisy.
-        more = ceil(round(min(sessions, added) * _thinned(recorded), 6))
-        more = max(more, _until_gates(scheme, recorded))
+        more = ceil(round(min(sessions, added) * _thinned(recorded, flip_rate), 6))
+        more = max(more, _until_gates(scheme, recorded, flip_rate))
     # What is told of no outcome, or no longer flips, has to be recorded all the same.
-    thin = 1.0 if recorded is None else _thinned(recorded)
+    thin = 1.0 if recorded is None else _thinned(recorded, flip_rate)
     decisions, sessions = (ceil(round(n * thin, 6)) for n in (decisions, sessions))
     return Plan(scheme, flips, decisions, sessions, more)
 
@@ -185,19 +185,21 @@ def _added(effect: float, scheme: Scheme, recorded: Recorded, sessions: int) -> 
     return half + sqrt(half**2 + rest)
 
 
-def _coming(recorded: Recorded) -> float:
-    """Return the flip rate to plan with; that on record where none is left."""
-    return recorded.coming_rate or recorded.flip_rate
+def _coming(recorded: Recorded, planned: float) -> float:
+    """Return the flip rate to plan with: to come, else on record, else as `planned`."""
+    return recorded.coming_rate or recorded.flip_rate or planned
 
 
-def _thinned(recorded: Recorded) -> float:
+def _thinned(recorded: Recorded, planned: float) -> float:
     """Return how many sessions to come hold as much as one would at the rate on record."""
-    return recorded.flip_rate / _coming(recorded) / (recorded.known or 1.0)
+    was = recorded.flip_rate or planned
+    return was / _coming(recorded, planned) / (recorded.known or 1.0)
 
 
-def _until_gates(scheme: Scheme, recorded: Recorded) -> int:
+def _until_gates(scheme: Scheme, recorded: Recorded, planned: float) -> int:
     """Return the sessions to add until the flip gates open, whatever the effect."""
-    a_session = _coming(recorded) * scheme.challenger * recorded.decisions_per_session
+    rate = _coming(recorded, planned)
+    a_session = rate * scheme.challenger * recorded.decisions_per_session
     missing = _least_flips(recorded) - recorded.flip_observations
     known = recorded.known or 1.0
     flips = ceil(round(missing / (a_session * known), 6)) if missing > 0.0 else 0

@@ -289,3 +289,13 @@ def test_no_rate_below_the_recorded_one_is_handed_out(offered, words, rate):
     assert words in found.words
     assert found.rate == rate
     assert ("challenger exploration" in found.words) is (rate is not None)
+
+
+def test_a_recording_without_a_flip_is_planned_by_the_rate_that_is_named():
+    """What was never seen to flip may yet: the caller says how often."""
+    recorded = Recorded(20, 800, 0.0, 0.0)
+    bare = plan(0.25, challenger(0.2), **SESSIONS_OF_40)
+
+    found = plan(0.25, challenger(0.2), recorded=recorded, **SESSIONS_OF_40)
+
+    assert (found.decisions, found.sessions) == (bare.decisions, bare.sessions)
