@@ -51,13 +51,16 @@ async def check(
     Raises:
         NotRunningError: it cannot be reached, or does not answer at all.
     """
-    await model.prepare()
-    await _reach(model, settings)
-    asked = []
-    for done, prompt in enumerate(chosen(prompts(layer), count), 1):
-        asked.append(await _ask(model, settings, prompt))
-        tell(done, count)
-    return asked
+    try:
+        await model.prepare()
+        await _reach(model, settings)
+        asked = []
+        for done, prompt in enumerate(chosen(prompts(layer), count), 1):
+            asked.append(await _ask(model, settings, prompt))
+            tell(done, count)
+        return asked
+    finally:
+        await model.close()
 
 
 def chosen(known: Iterable[Prompt], count: int) -> Iterator[Prompt]:
