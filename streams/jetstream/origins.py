@@ -104,8 +104,8 @@ class _Reader(Consumer):
     def _record(
         self, subject: bytes, place: list[bytes], block: bytes, _: bytes
     ) -> Record:
-        if origin := _origin(block):
-            self.found.append(origin)
+        if found := origin(block):
+            self.found.append(found)
         return Record(
             subject="", headers={}, body=b"", sequence=int(place[5]), time_ns=0
         )
@@ -124,15 +124,19 @@ class _Reader(Consumer):
         return whole | {"config": config}
 
 
-def _origin(block: bytes) -> Origin | None:
+def origin(block: bytes) -> Origin | None:
+    """Return where a message of the log came from, by its headers as they were sent."""
     # The server writes its own last, whatever a sensor put into the headers before.
     sourced = [*_SOURCED.finditer(block)][-1:]
     if sourced:
-        stream, sequence, there = (each.decode() for each in sourced[0].groups())
+        # A subject may hold any bytes: a sensor must not end the connection by them.
+        stream, sequence, there = (
+            each.decode(errors="replace") for each in sourced[0].groups()
+        )
         routed = stream == IN.name and there.startswith("ip.")
         name = f"{stream}/{there.split('.', 2)[1]}" if routed else stream
         return Origin(stream, int(sequence), name)
     # Without the server's, nobody but us wrote the message.
     if brought := _BROUGHT.search(block):
-        return Origin(brought[1].decode(), int(brought[2]))
+        return Origin(brought[1].decode(errors="replace"), int(brought[2]))
     return None

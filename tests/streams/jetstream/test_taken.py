@@ -4,6 +4,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from streams.jetstream import origins
 from streams.jetstream.taken import Taken
 
 
@@ -39,3 +40,13 @@ def test_what_is_gone_is_not_lacking(
     taken.forget(before)
 
     assert (taken.gaps, taken.last) == (gaps, last)
+
+
+def test_an_origin_is_read_whatever_bytes_a_subject_has() -> None:
+    """A sensor may publish to a subject that is no UTF-8, and must not end a connection."""
+    block = b"NATS/1.0\r\nNats-Stream-Source: IN_5 7 > in.\xff.x in.\xff.x\r\n\r\n"
+
+    found = origins.origin(block)
+
+    assert found is not None
+    assert (found.stream, found.sequence) == ("IN_5", 7)
