@@ -141,7 +141,10 @@ def _cancel(call: Call, id_: str | None) -> None:
 async def _whole(connection: Connection, start: str) -> str:
     """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive.reminders
-    return naming.meant(start, (each.id for each in held), "reminder")
+    try:
+        return naming.meant(start, (each.id for each in held), "reminder")
+    except naming.NamingError as error:
+        raise NotFoundError(str(error), next_step="echoic remind list") from error
 
 
 def _tell(call: Call, control: ReminderSet) -> None:

@@ -10,7 +10,7 @@ from echoic.cli.durations import in_units, seconds
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.state import in_force
-from echoic.errors import EchoicError
+from echoic.errors import EchoicError, NotFoundError
 from schemas.messages.executive import SalienceModulated
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Modulation, Restraint
@@ -109,7 +109,10 @@ async def _whole(connection: Connection, start: str) -> str:
     """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive
     ids = [each.id for each in held.modulations] + [each.id for each in held.restraints]
-    return naming.meant(start, ids, "modulation")
+    try:
+        return naming.meant(start, ids, "modulation")
+    except naming.NamingError as error:
+        raise NotFoundError(str(error), next_step="echoic salience list") from error
 
 
 def _tell(call: Call, control: SalienceModulated) -> None:

@@ -227,7 +227,9 @@ class ProposalSubmitted(Control):
     """The evidence for it, in words."""
     figures: dict[Name, float] = Field(default_factory=dict, max_length=32)
     """The evidence for it, in numbers."""
-    baseline: dict[Name, Scalar] = Field(default_factory=dict, max_length=16)
+    baseline: dict[Name, Scalar] = Field(
+        default_factory=dict, max_length=16, exclude_if={}.__eq__
+    )
     """The values that it was measured against, by name; refused if others are in force."""
     by: Name = "user"
 

@@ -21,7 +21,8 @@ def test_an_hour_is_the_evening_again_and_again() -> None:
         for each in events
     ]
 
-    assert (len(events), len(votes)) == (1866, 41)
+    assert len(events) > 1_000
+    assert len(votes) > 20
     assert all(one <= other for one, other in pairwise(times))
     assert timedelta(minutes=59) < times[-1] - times[0] < timedelta(minutes=60)
     assert len({each.id for each in events}) == len(events)

@@ -269,6 +269,7 @@ def test_packs_of_the_folder_packs_are_found(echoic: Program) -> None:
         folder.mkdir(parents=True)
         (folder / "manifest.yaml").write_text(f"name: {name}\nversion: 1.0.0\n")
     (echoic.folder / "packs" / "notes").mkdir()
+    echoic("config", "trust")
 
     with running(echoic):
         found = echoic.here("pack", "list", "--agent", "any", "--json").json["rows"]

@@ -96,7 +96,7 @@ def test_every_trace_has_the_spans_that_the_log_says(played: Played) -> None:
     }
 
     assert found == expected
-    assert len(found) > 800
+    assert len(found) > 500
     assert len({span.id for span in played.spans}) == len(played.spans)
 
 
@@ -169,7 +169,7 @@ def test_calls_and_deliveries_have_their_own_times(played: Played) -> None:
                 assert _near(asked_ns, committed_ns)
                 assert bool(waits) == (start_ns - committed_ns - NEAR_NS >= WAIT_NS)
         assert len(spans["wait"]) <= len(answers)
-    assert answered > 100
+    assert answered > 50
 
 
 def test_read_models_have_what_was_spoken_behind_the_log(played: Played) -> None:

