@@ -194,7 +194,7 @@ def _going_on(
 def _world(living: Village, found: Findings) -> None:
     """Have the world exported as one file, and decided again from it."""
     file = living.folder / "world.echoic"
-    living.command("session", "export", "--world", "", "-o", str(file))
+    living.command("session", "export", "--world", "last", "-o", str(file))
     world = as_json(living, found, "replay", "verify", str(file))
     size = file.stat().st_size if file.exists() else 0
     found.figures["world"] = (

@@ -85,7 +85,7 @@ def export(
     Args:
         id_: Its id, or how that begins.
         output: The file to write.
-        world: The world's id, or how that begins.
+        world: The world's id, or how that begins; `last`: the newest.
         redact: Without any personal text; what is left can be read, and not decided again.
     """
     if (id_ is None) == (world is None):

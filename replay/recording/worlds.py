@@ -9,7 +9,7 @@ from collections.abc import AsyncIterator
 from dataclasses import dataclass
 
 from handlers.aids import AidProvider
-from replay.recording.sessions import UnknownSessionError, exported
+from replay.recording.sessions import LAST, UnknownSessionError, exported
 from schemas.codec.decode import read_input
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.values import naming
@@ -40,7 +40,7 @@ class WorldSpan:
 
 
 async def find_world(log: ReadableLog, id_: str) -> WorldSpan:
-    """Return the world that is meant by an id.
+    """Return the world that is meant by an id, or by `last`, the newest.
 
     Raises:
         UnknownSessionError: no session was begun in such a world.
@@ -48,6 +48,9 @@ async def find_world(log: ReadableLog, id_: str) -> WorldSpan:
     """
     starts = [each async for each in _starts(log)]
     ids = [each.world for each, _, _ in starts if each.world is not None]
+    if id_ == LAST and ids and LAST not in ids:
+        newest = max(starts, key=lambda each: each[2] if each[0].world else 0)
+        id_ = newest[0].world or LAST
     try:
         found = naming.meant(id_, ids, "world")
     except naming.UnknownNameError as error:

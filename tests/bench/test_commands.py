@@ -77,8 +77,15 @@ PARTS: Mapping[str, str] = {
 }
 """Processes that a command starts."""
 
-VERDICTS = ("bench.cluster", "bench.cluster_faults", "bench.kills", "bench.soak")
-"""These end with 1 also where a limit of time did not hold, as on a busy machine may be: that
+VERDICTS = (
+    "bench.cluster",
+    "bench.cluster_faults",
+    "bench.kills",
+    "bench.soak",
+    "bench.village",
+)
+"""These end with 1 also where a limit of time did not hold or too little came about, as on a busy
+machine may be: that
 they come to a count is what is looked at here."""
 
 NOT_HERE: Mapping[str, str] = {
