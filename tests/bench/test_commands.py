@@ -84,9 +84,8 @@ VERDICTS = (
     "bench.soak",
     "bench.village",
 )
-"""These end with 1 also where a limit of time did not hold or too little came about, as on a busy
-machine may be: that
-they come to a count is what is looked at here."""
+"""These end with 1 also where a limit of time did not hold, or too little came about, as on a
+busy machine may be: that they come to a count is what is looked at here."""
 
 NOT_HERE: Mapping[str, str] = {
     "bench.image": "needs root and the root folder of a Debian, and a minute or two"
