@@ -144,7 +144,7 @@ def database_of(store: Store) -> str:
         ),
         (
             """UPDATE decisions__v1 SET message = message || '{"arm": "x"}'
-               WHERE sequence = 16""",
+               WHERE sequence = (SELECT min(sequence) FROM decisions__v1)""",
             "decisions",
             "changed",
         ),
