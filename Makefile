@@ -13,7 +13,7 @@ HASHED := --require-hashes --no-deps
 PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar on
 # For every system and Python from 3.11 on, whichever this one is.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
-	--constraint constraints.txt --no-header --no-annotate --no-emit-index-url
+	--constraint constraints.txt --no-header --no-annotate
 # One line for each package, so that one sees that it goes on.
 SHOWN := 2>&1 | sed -u -E '/^(Requirement already|  )/d'
 MODEL_API_BASE ?= http://127.0.0.1:8080/v1
