@@ -1,5 +1,6 @@
 """Tuning from the command line: retuned curves, searches, and proposals that are applied."""
 
+import re
 from pathlib import Path
 
 import orjson
@@ -8,6 +9,7 @@ from msgspec import structs
 
 from schemas.messages.decisions import HeuristicFired
 from streams.session_files.file import read_session, write_session
+from streams.session_files.redigest import redigest
 from tests.echoic.cli.acting import eventually, thirsty
 from tests.echoic.cli.conftest import SURVIVAL, Program
 from tests.evaluation.tuning.many_sessions import drifting
@@ -205,6 +207,8 @@ def test_a_recording_that_disagrees_with_itself_is_invalid(
     body = orjson.dumps({**orjson.loads(record.body), "confidence": 0.123})
     forged = echoic.folder / "forged.echoic"
     write_session(forged, with_record(file, index, structs.replace(record, body=body)))
+    # As who knows of the digests would, or the file were refused for these.
+    redigest(forged)
 
     for command in (
         ("projection", "replay", "--set", "learning.gamma=0.9"),
@@ -212,4 +216,4 @@ def test_a_recording_that_disagrees_with_itself_is_invalid(
     ):
         ran = echoic.here(*command, str(forged))
         assert ran.code == 3, ran.err
-        assert "forged.echoic" in ran.err
+        assert re.search(r"forged\.echoic: input \d+", ran.err)
