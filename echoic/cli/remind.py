@@ -9,12 +9,13 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import in_units, seconds
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
+from echoic.client.names import meant_id
 from echoic.client.state import AgentSnapshot
 from echoic.errors import EchoicError, NotFoundError
 from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Reminder
-from schemas.values import naming, timezones
+from schemas.values import timezones
 
 app = new_app("remind", "Reminders: set, list, cancel.")
 
@@ -141,10 +142,8 @@ def _cancel(call: Call, id_: str | None) -> None:
 async def _whole(connection: Connection, start: str) -> str:
     """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive.reminders
-    try:
-        return naming.meant(start, (each.id for each in held), "reminder")
-    except naming.NamingError as error:
-        raise NotFoundError(str(error), next_step="echoic remind list") from error
+    ids = (each.id for each in held)
+    return meant_id(start, ids, "reminder", listed_by="echoic remind list")
 
 
 def _tell(call: Call, control: ReminderSet) -> None:

@@ -9,12 +9,12 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import in_units, seconds
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
+from echoic.client.names import meant_id
 from echoic.client.state import in_force
-from echoic.errors import EchoicError, NotFoundError
+from echoic.errors import EchoicError
 from schemas.messages.executive import SalienceModulated
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Modulation, Restraint
-from schemas.values import naming
 
 app = new_app("salience", "What matters more or less for a while: list, set, clear.")
 
@@ -109,10 +109,7 @@ async def _whole(connection: Connection, start: str) -> str:
     """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive
     ids = [each.id for each in held.modulations] + [each.id for each in held.restraints]
-    try:
-        return naming.meant(start, ids, "modulation")
-    except naming.NamingError as error:
-        raise NotFoundError(str(error), next_step="echoic salience list") from error
+    return meant_id(start, ids, "modulation", listed_by="echoic salience list")
 
 
 def _tell(call: Call, control: SalienceModulated) -> None:

@@ -1,6 +1,6 @@
 """Names of heuristics: given by their packs, by people, or when they were formed."""
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 
 from echoic.errors import NotFoundError, meant
 from schemas.codec.decode import read_input
@@ -84,3 +84,15 @@ def resolve(names: Names, text: str) -> str:
             f"there is no heuristic {text!r}{meant(text, names.values())}",
             next_step="echoic heuristic list",
         ) from error
+
+
+def meant_id(start: str, ids: Iterable[str], kind: str, *, listed_by: str) -> str:
+    """Return the id that is meant, of what people call `kind`.
+
+    Raises:
+        NotFoundError: it is none, or several; `listed_by` is the command that shows them.
+    """
+    try:
+        return naming.meant(start, ids, kind)
+    except naming.NamingError as error:
+        raise NotFoundError(str(error), next_step=listed_by) from error
