@@ -22,11 +22,10 @@ SENSED = "ev.*.in.*.sensor.>"
 EVERYWHERE = (SENSED, SENSOR_SUBJECTS, BOX_SUBJECTS, "ev.*.in.*.stray.>")
 """The subjects under which the log has what intake streams held."""
 
-_SOURCED = re.compile(
-    rb"\r\nNats-Stream-Source: (\w+)[^ ]* (\d+) [^ ]+ [^ ]+ ([^ \r]+)"
-)
+_SOURCED = re.compile(rb"Nats-Stream-Source: (\w+)[^ ]* (\d+) [^ ]+ [^ ]+ ([^ \r]+)")
 """Stream (and a hash of the consumer), sequence, filters, transforms, subject over there. The
-server joins several filters with form feeds."""
+server joins several filters with form feeds, and begins no line of its own where a sensor's
+headers lack their last line break."""
 
 _BROUGHT = re.compile(rb"\r\n%b: (\w+) (\d+)\r" % BROUGHT_FROM.encode())
 

@@ -42,10 +42,18 @@ def test_what_is_gone_is_not_lacking(
     assert (taken.gaps, taken.last) == (gaps, last)
 
 
-def test_an_origin_is_read_whatever_bytes_a_subject_has() -> None:
-    """A sensor may publish to a subject that is no UTF-8, and must not end a connection."""
-    block = b"NATS/1.0\r\nNats-Stream-Source: IN_5 7 > in.\xff.x in.\xff.x\r\n\r\n"
-
+@pytest.mark.parametrize(
+    "block",
+    [
+        b"NATS/1.0\r\nNats-Stream-Source: IN_5 7 > in.\xff.x in.\xff.x\r\n\r\n",
+        b"\x9a\x01 Nats-Stream-Source: IN_5 7 > in.x in.x\r\n\r\n",
+        b"NATS/1.0\r\nNats-Stream-Source: IN 1 > in.x in.x\r\n"
+        b"Nats-Stream-Source: IN_5 7 > in.x in.x\r\n\r\n",
+    ],
+    ids=["a subject that is no UTF-8", "headers without line breaks", "made up before"],
+)
+def test_an_origin_is_read_whatever_a_sensor_sends(block: bytes) -> None:
+    """A sensor's bytes must neither hide an origin nor end a connection."""
     found = origins.origin(block)
 
     assert found is not None
