@@ -224,6 +224,9 @@ def _answered(outputs: Sequence[Output]) -> Reply:
     """Return the reply to an input that the mind answered by a group."""
     answer = _answer(outputs)
     reply: Reply = {"sequence": outputs[0].mark.cause_sequence, "answer": answer}
+    if answer.get("reason") == "duplicate":
+        # It was applied when it came first: a call may be sent again until it is answered.
+        return reply | {"accepted": True, "note": answer["detail"]}
     if answer["type"] in _REFUSALS:
         return reply | refusal(answer["reason"], answer["detail"])
     return reply | {"accepted": True} | _said(outputs)

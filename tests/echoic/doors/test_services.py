@@ -14,6 +14,7 @@ from echoic.doors.services import Services
 from handlers.worker.loop import Worker
 from schemas.values.subjects import PARTITIONS
 from streams.audit import audit
+from streams.topology import DUPLICATE_WINDOW_S
 from tests.minds import publish, sensed, started, working
 from tests.servers import Broker
 
@@ -27,10 +28,15 @@ class Caller:
         """Call through a connection."""
         self.broker = broker
 
-    async def __call__(self, subject: str, body: object = None) -> dict[str, Any]:
-        """Call, and return the reply."""
+    async def __call__(
+        self, subject: str, body: object = None, id_: str | None = None
+    ) -> dict[str, Any]:
+        """Call, perhaps under an id of one's own, and return the reply."""
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
-        reply = await self.broker.client.request(subject, raw, timeout=10)
+        headers = {"ce-id": id_} if id_ else None
+        reply = await self.broker.client.request(
+            subject, raw, timeout=10, headers=headers
+        )
         answered: dict[str, Any] = orjson.loads(reply.data)
         return answered
 
@@ -86,6 +92,21 @@ async def test_feedback_on_a_decision_is_applied(call: Caller) -> None:
 
     assert looked["accepted"] is True
     assert reply["answer"]["type"] == "feedback_applied"
+
+
+async def test_a_call_that_is_sent_again_is_accepted_once_more(call: Caller) -> None:
+    """Whoever got no answer asks again under the same id, and is told what was done."""
+    given = {"control": "goals_set", "goals": []}
+
+    first = await call("svc.ada.control", given, "goal")
+    # The broker itself would know it, and answer with the first one's place.
+    await asyncio.sleep(2 * DUPLICATE_WINDOW_S)
+    again = await call("svc.ada.control", given, "goal")
+
+    assert (first["accepted"], again["accepted"]) == (True, True)
+    assert again["sequence"] > first["sequence"]
+    assert again["answer"]["type"] == "control_refused"
+    assert "was applied" in again["note"]
 
 
 @pytest.mark.parametrize(
