@@ -88,6 +88,7 @@ async def life(broker: Broker) -> None:
                     agent,
                     f"{agent}-{apples}",
                     f"a visitor with {apples} apples came in",
+                    occurred_at=f"2026-03-01T08:0{apples}:00Z",
                 )
                 for agent in AGENTS
             ],

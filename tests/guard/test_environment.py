@@ -95,5 +95,6 @@ def test_the_test_that_leaves_something_open_fails(tmp_path: Path) -> None:
         if each.startswith(("ERROR ", "FAILED ")) and "::" in each
     }
     assert failed == {"test_leaks_a_connection", "test_leaks_a_process"}, told
-    assert told.count("left open by this test") == 2
+    # In a CI the summary has the words once more.
+    assert told.count("left open by this test") >= 2
     assert "test_leaks.py" in told

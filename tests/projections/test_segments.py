@@ -85,7 +85,12 @@ async def more_life(broker: Broker) -> None:
     """What is known by now, and something new."""
     for number in range(3):
         wires = [
-            sensed(agent, f"{agent}-late-{number}", f"a cart with {number} pears left")
+            sensed(
+                agent,
+                f"{agent}-late-{number}",
+                f"a cart with {number} pears left",
+                occurred_at=f"2026-03-01T08:1{number}:00Z",
+            )
             for agent in AGENTS
         ]
         await all_answered(broker, wires)

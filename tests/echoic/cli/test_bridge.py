@@ -102,14 +102,6 @@ def test_an_empty_token_is_refused(echoic: Program, tmp_path: Path) -> None:
     assert "holds no token" in ran.err
 
 
-def test_without_an_instance_it_says_so(echoic: Program) -> None:
-    """And makes no folder."""
-    ran = echoic.here("bridge")
-
-    assert ran.code == 3
-    assert not echoic.data.exists()
-
-
 def token(live: Program) -> str:
     """The token that the bridge made."""
     return (live.data / "bridge.token").read_text()

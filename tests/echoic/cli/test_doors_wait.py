@@ -54,6 +54,7 @@ def test_a_door_waits_for_its_instance(echoic: Program) -> None:
             command: stack.enter_context(started(echoic, *command)) for command in DOORS
         }
         before = {each: until(door, "is waited for") for each, door in doors.items()}
+        assert not echoic.data.exists()
         with running(echoic):
             after = {each: until(door, DOORS[each]) for each, door in doors.items()}
 

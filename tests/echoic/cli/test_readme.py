@@ -75,5 +75,5 @@ def test_the_readme_tells_the_verdict_of_its_own_comparison() -> None:
     """It is short, and what it says of the shipped session is what is printed of it."""
     (said,) = re.findall(r"the verdict is `(\w+)`", README.replace("\n", " "))
 
-    assert f"VERDICT  {said} in the moment\n" in COMPARING
+    assert f"VERDICT  {said} in the moment, for " in COMPARING
     assert len(README.splitlines()) <= 200
