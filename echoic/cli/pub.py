@@ -1,20 +1,27 @@
 """`echoic pub`: events from the command line, a file or stdin, as a sensor sends them."""
 
-import json
 import sys
 from collections.abc import Callable, Iterator
 from pathlib import Path
 from typing import Annotated
 
+import orjson
 import typer
 
 from echoic.cli.connected import on_instance
 from echoic.cli.fields import hints, values
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress, waiting
-from echoic.client import decision_json, parts
+from echoic.client import decision_json, event_files, parts
 from echoic.client.connection import Connection
-from echoic.client.event_lines import Sending, read_lines
+from echoic.client.event_lines import (
+    Options,
+    Reading,
+    Sending,
+    is_part,
+    read_lines,
+    read_records,
+)
 from echoic.client.names import heuristic_names
 from echoic.client.pacing import Allowed, Pace, limit_of
 from echoic.client.parts import Part
@@ -25,6 +32,8 @@ from echoic.errors import FINDING, EchoicError, RefusedError
 from echoic.terminal import decisions
 from echoic.terminal.output import note, print_json, show, terminal
 from replay.recording.decisions import DecisionRecord
+from schemas.values import timezones
+from streams.errors import Unanswered
 
 app = new_app("publishing", "Events, as a sensor sends them.")
 
@@ -34,27 +43,40 @@ def pub(
     call: Call,
     text: Annotated[str | None, typer.Argument()] = None,
     file: Annotated[Path | None, typer.Option("--file", "-f", metavar="FILE")] = None,
-    source: str = "user",
-    type_: Annotated[str, typer.Option("--type")] = "message",
+    source: str | None = None,
+    type_: Annotated[str | None, typer.Option("--type")] = None,
     field: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     hint: Annotated[list[str] | None, typer.Option(metavar="DIMENSION=NUMBER")] = None,
     person: str | None = None,
+    map_: Annotated[
+        list[str] | None, typer.Option("--map", metavar="NAME=COLUMN")
+    ] = None,
+    zone: Annotated[str | None, typer.Option(metavar="ZONE")] = None,
     pace: Annotated[str, typer.Option(metavar="original|N|max")] = "max",
     wait: bool = False,
 ) -> None:
-    """Publish events as a sensor does; each run gives them ids of their own.
+    """Publish events as a sensor does; every run assigns new ids.
+
+    A file, or stdin, holds lines of text or of JSON objects, one JSON array of objects, CSV
+    whose first row names the columns, or a recorded session. Anything else is refused
+    before its first line. Options hold for each of its events, and win over what it says.
 
     Examples: `echoic pub "Oven is done" --source kitchen --type oven --wait`, `echoic pub
-    -f evening.echoic --pace original`. The exit code is 1 if an event was refused.
+    -f evening.echoic --pace original`, `echoic pub -f history.csv --source home --type
+    state --map text="{entity_id} is {state}" --map occurred_at=timestamp --zone UTC`. The
+    exit code is 1 if an event was refused, also if the mind put it into quarantine.
 
     Args:
-        text: The event in words; `-` reads lines of stdin.
-        file: A recorded session, or lines.
-        source: The source of the event.
-        type_: The type of the event.
+        text: The event in words, or as a JSON object; `-` reads stdin.
+        file: A recorded session, JSON lines, a JSON array, CSV or lines of text.
+        source: The source of the event; else user.
+        type_: The type of the event; else message.
         field: A field of the event.
         hint: How much it matters in one dimension of salience, 0 to 1.
         person: Who says it, or whom it is about.
+        map_: Which column or key is what: the text, occurred_at, person, fields.NAME …; a
+            column's name, or a text with {COLUMN} in it. The others become fields.
+        zone: The time zone of times that name none, such as Europe/Berlin.
         pace: How fast to play a file: as recorded, N events a second, or at once.
         wait: Wait for the decision and print it.
     """
@@ -63,23 +85,28 @@ def pub(
         raise EchoicError(
             "give either a text or a file", next_step='echoic pub "hello" --wait'
         )
+    named = {"source": source, "type": type_, "person": person}
+    given: dict[str, object] = {
+        k: each for k, each in named.items() if each is not None
+    }
+    if hints_ := hints(hint):
+        given["salience"] = hints_
+    options = Options(
+        event=given, fields=values(field), columns=_columns(map_), zone=_zone(zone)
+    )
+    how: Reading = {
+        "agent": call.agent,
+        "default_agent": settings.agent,
+        "new_id": new_event_id,
+        "options": options,
+    }
+    items: Iterator[Item]
     if file is not None:
-        items: Iterator[Item] = read_file(
-            file, agent=call.agent, default_agent=settings.agent, new_id=new_event_id
-        )
+        items = read_file(file, **how)
+    elif text == "-":
+        items = read_lines(sys.stdin, **how)
     else:
-        event = {
-            "text": text,
-            "source": source,
-            "type": type_,
-            "fields": values(field),
-            "salience": hints(hint) or _own_hints(source, type_),
-        }
-        event |= {"person": person} if person is not None else {}
-        lines = sys.stdin if text == "-" else [json.dumps(event)]
-        items = read_lines(
-            lines, agent=call.agent, default_agent=settings.agent, new_id=new_event_id
-        )
+        items = read_records([("the text", _record(text or ""))], **how)
     pacer = Pace(pace)
 
     async def run(connection: Connection) -> int:
@@ -87,6 +114,45 @@ def pub(
 
     if on_instance(call, run):
         raise typer.Exit(FINDING)
+
+
+def _record(text: str) -> event_files.Record:
+    """Return an argument as a record: a JSON object is an event, all else is its text."""
+    if text.lstrip().startswith("{"):
+        try:
+            found: dict[str, object] = orjson.loads(text)
+        except ValueError as error:
+            note(f"this is no JSON ({error}) and is sent as words")
+        else:
+            return found
+    return text
+
+
+def _columns(given: list[str] | None) -> dict[str, str]:
+    """Return which column is what.
+
+    Raises:
+        EchoicError: one is no `NAME=COLUMN`.
+    """
+    columns = {}
+    for each in given or ():
+        name, equals, column = each.partition("=")
+        if not (name and equals and column) or not is_part(name):
+            raise EchoicError(
+                f"--map {each!r} does not say which column is what",
+                next_step="--map text=COLUMN, or occurred_at, source, type, person,"
+                " fields.NAME …",
+            )
+        columns[name] = column
+    return columns
+
+
+def _zone(name: str | None) -> str | None:
+    if name is not None and timezones.zone(name) is None:
+        raise EchoicError(
+            f"--zone {name!r} is no time zone", next_step="--zone Europe/Berlin"
+        )
+    return name
 
 
 async def _send(
@@ -97,7 +163,7 @@ async def _send(
     wait: bool,
     as_json: bool,
 ) -> int:
-    """Send the items in order, and return how many events were refused."""
+    """Send the items in order, and return how many events the mind refused."""
     sender = Sender(connection)
     allowed = Allowed(await limit_of(connection.log, connection.settings.agent))
     show = await _shown(connection, as_json) if wait else None
@@ -120,7 +186,22 @@ async def _send(
             progress(count)
     if not (wait or as_json):
         note(f"{count} published")
-    return refused
+    return refused if wait else await _quarantined(sender, as_json)
+
+
+async def _quarantined(sender: Sender, as_json: bool) -> int:
+    """Print which events the mind put into quarantine, and return how many."""
+    try:
+        found = await sender.quarantined()
+    except Unanswered:
+        note("the mind has not answered them yet: echoic log tail --kind note")
+        return 0
+    for id_, why in found:
+        if as_json:
+            print_json({"v": 1, "accepted": False, "event_id": id_, "reason": why})
+        else:
+            note(f"{id_}: {why}")
+    return len(found)
 
 
 async def _shown(
@@ -157,8 +238,3 @@ async def _answered(
         note(error.what)
         return False
     return True
-
-
-def _own_hints(source: str, type_: str) -> dict[str, object]:
-    """Return the hints of a person's message: it matters because a person says it."""
-    return {"social": 0.9} if (source, type_) == ("user", "message") else {}

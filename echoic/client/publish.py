@@ -15,6 +15,7 @@ from uuid import uuid4
 from nats.aio.client import Client
 
 from echoic.client import recall_decision
+from echoic.client.admission import body_of
 from echoic.client.find import record_of
 from echoic.errors import EchoicError, RefusedError
 from replay.recording.decisions import DecisionRecord, DecisionRecords
@@ -72,10 +73,8 @@ async def publish(
 ) -> dict[str, Any]:
     """Publish an event as a sensor does, and return the broker's acknowledgement."""
     subject = sensor_subject(agent, event.source, event.type)
-    # Source and type are tokens of the subject, and are not repeated.
-    body = event.model_dump_json(exclude_none=True, exclude={"source", "type"})
     own = {**(headers or {}), "ce-id": event_id}
-    return await publish_raw(client, subject, body.encode(), own)
+    return await publish_raw(client, subject, body_of(event), own)
 
 
 async def publish_raw(

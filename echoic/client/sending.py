@@ -5,47 +5,72 @@ mind makes its own.
 """
 
 import json
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from pathlib import Path
+from typing import Unpack
 from uuid import uuid4
 
-from echoic.client import publish
+from echoic.client import event_files, publish
 from echoic.client.connection import Connection
-from echoic.client.event_lines import Sending, read_lines
+from echoic.client.event_lines import NO_OPTIONS, Reading, Sending, read_lines
 from echoic.client.playback import PlayedEvent, PlayedVote, played
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from replay.recording.decisions import DecisionRecord
-from schemas.values.subjects import partition_of
+from schemas.codec.decode import read_output
+from schemas.messages.notes import Quarantined
+from schemas.values.subjects import input_subject, output_subject, partition_of
+from streams.groups import answer, arrival
 from streams.session_files.file import read_session
 
 _ZSTD = b"\x28\xb5\x2f\xfd"
 """The magic number of Zstandard frames, with which session files begin."""
 
+_ANSWERED_S = 10.0
+"""Seconds that the mind may take to answer what was sent without waiting for it."""
+_PAGE = 1_000
+
 Item = Sending | PlayedVote
 
 
-def read_file(
-    path: Path, *, agent: str | None, default_agent: str, new_id: Callable[[], str]
-) -> Iterator[Item]:
-    """Yield a file's items: those of a recorded session, or of lines of events.
+def read_file(path: Path, **how: Unpack[Reading]) -> Iterator[Item]:
+    """Yield a file's items: those of a recorded session, or of records of events.
+
+    A file is read to its end before its first event is yielded, so that one with a bad line
+    sends nothing; what can be read but once, such as a pipe, is checked as it is read.
 
     Raises:
-        EchoicError: a line is no event.
+        EchoicError: it is no file of events, or a line is none.
         SessionFileError: a session file is damaged.
     """
-    with path.open("rb") as file:
-        is_session = file.read(4) == _ZSTD
-    if is_session:
-        yield from _of_session(path, agent or default_agent)
-        return
-    with path.open(encoding="utf-8") as lines:
-        try:
-            yield from read_lines(
-                lines, agent=agent, default_agent=default_agent, new_id=new_id
+    if path.is_file() and _begins_as_session(path):
+        if how.get("options", NO_OPTIONS).are_any:
+            raise EchoicError(
+                f"{path} is a recorded session, whose events are played as they are",
+                next_step=f"echoic pub -f {path} --agent NAME",
             )
+        yield from _of_session(path, how["agent"] or how["default_agent"])
+        return
+    if path.is_file():
+        for _ in _of_records(path, how):
+            pass
+    yield from _of_records(path, how)
+
+
+def _begins_as_session(path: Path) -> bool:
+    with path.open("rb") as file:
+        return file.read(4) == _ZSTD
+
+
+def _of_records(path: Path, how: Reading) -> Iterator[Sending]:
+    # Line ends as they are: CSV may hold them in its values.
+    with path.open(encoding="utf-8-sig", newline="") as lines:
+        try:
+            yield from read_lines(lines, **how)
         except UnicodeDecodeError as error:
-            raise EchoicError(f"{path} is no text: {error}") from error
+            raise EchoicError(
+                f"{path} is no text: {error}", next_step=event_files.TAKES
+            ) from error
 
 
 class Sender:
@@ -86,6 +111,45 @@ class Sender:
             event_id,
             after,
         )
+
+    async def quarantined(self) -> list[tuple[str, str]]:
+        """Return the ids of events that the mind refused to decide on, and why.
+
+        Raises:
+            Unanswered: it has not answered all of them in time.
+        """
+        ends: dict[str, tuple[Sending, int]] = {}
+        starts: dict[str, int] = {}
+        for sending, after in self._sent.values():
+            ends[sending.agent] = sending, after
+            starts.setdefault(sending.agent, after)
+        found: list[tuple[str, str]] = []
+        for agent, (last, after) in ends.items():
+            await self._answered(last, after)
+            found += await self._refused(agent, starts[agent])
+        return found
+
+    async def _answered(self, sending: Sending, after: int) -> None:
+        """Wait until the mind has answered an event, and so all that came before it."""
+        log, partition = self._connection.log, partition_of(sending.agent)
+        detail = f"{sending.source}.{sending.type}"
+        subject = input_subject(partition, sending.agent, "sensor", detail)
+        stored = await arrival(log, subject, sending.event_id, after, _ANSWERED_S)
+        await answer(log, partition, stored.sequence, _ANSWERED_S)
+
+    async def _refused(self, agent: str, after: int) -> list[tuple[str, str]]:
+        subject = output_subject(partition_of(agent), agent, "note", Quarantined.token)
+        found: list[tuple[str, str]] = []
+        while page := await self._connection.log.page(subject, after, _PAGE):
+            after = page[-1].sequence
+            notes = map(read_output, page)
+            found += [
+                (each.mark.cause_id, f"quarantined ({note.reason}): {note.detail}")
+                for each in notes
+                if each.mark.cause_id in self._sent
+                and isinstance(note := each.message, Quarantined)
+            ]
+        return found
 
     async def vote(self, vote: PlayedVote) -> None:
         """Give a recorded vote on the new decision about the same event."""

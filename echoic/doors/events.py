@@ -3,7 +3,7 @@
 from collections.abc import Mapping
 from typing import Any
 
-from echoic.client import publish
+from echoic.client import admission, publish
 from echoic.doors.requests import EventToDecide, EventToSense, InvalidRequestError, read
 from echoic.doors.services import Reply, invalid, refusal
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
@@ -24,16 +24,17 @@ def event_of(
     """Return the id and the event of a request.
 
     Raises:
-        UnfitError: a field is wrong, or no subject can bear the event.
+        UnfitError: a field is wrong, no subject can bear the event, or it is too large.
     """
     try:
         asked = read(form, body)
     except InvalidRequestError as error:
         raise UnfitError(invalid(error)) from error
     event = _event(asked)
-    unfit = _unfit(agent, event)
-    if unfit is not None:
+    if (unfit := _unfit(agent, event)) is not None:
         raise UnfitError(refusal("bad_subject", unfit))
+    if (fault := admission.too_large(event)) is not None:
+        raise UnfitError(refusal("too_large", fault))
     return asked.event_id or publish.new_event_id(), event
 
 

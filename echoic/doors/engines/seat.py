@@ -12,6 +12,7 @@ from collections.abc import Coroutine
 from dataclasses import dataclass
 from typing import Any, Protocol
 
+from echoic.client import admission
 from echoic.client.publish import publish
 from echoic.doors.deliveries import Deliveries, Delivery
 from echoic.doors.engines import messages
@@ -20,7 +21,6 @@ from schemas.messages.sensing import EventRef, Sensed
 from schemas.values.base import Part
 from streams.errors import LogFull, LogRefused, LogUnavailable
 from streams.jetstream.hardened_client import BrokerClient
-from streams.topology import SENSOR_MESSAGE_BYTES
 
 MOST_HELD = 100
 """What waits for an engine at most; the oldest makes room."""
@@ -28,8 +28,6 @@ MOST_UNSENT = 256
 """Messages that may wait for a slow engine; with more its connection is closed."""
 MOST_UNSTORED = 64
 """Events that may wait for the broker; the engine's further ones wait in the socket."""
-EVENT_BYTES = SENSOR_MESSAGE_BYTES - 2_000
-"""What an event may have: the broker counts its headers, too."""
 
 REPLACED = 4001
 """The code that ends a connection whose place another engine has taken."""
@@ -178,11 +176,10 @@ class Seat:
 
     async def _stored(self, event: Event) -> Kept | Refused:
         sensed = _sensed(event, self._source)
-        size = len(sensed.to_bytes())
-        # The broker would end the connection of all of the agent's engines.
-        if size > EVENT_BYTES:
-            detail = f"{size} bytes of at most {EVENT_BYTES}"
-            return _refused(event.id, "too_large", detail)
+        # By its length alone, the broker would end the connection of all of the agent's
+        # engines.
+        if (fault := admission.too_large(sensed)) is not None:
+            return _refused(event.id, "too_large", fault)
         while True:
             try:
                 await publish(self._client, self._agent, sensed, event_id=event.id)

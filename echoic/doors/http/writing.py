@@ -9,6 +9,7 @@ from nats.aio.client import Client
 from pydantic import BaseModel
 
 from echoic.client import publish
+from echoic.client.admission import EVENT_BYTES
 from echoic.doors.events import UnfitError, event_of
 from echoic.doors.http import bodies, description
 from echoic.doors.http.door import Door, allowed, door_of, own_agent
@@ -19,10 +20,6 @@ from echoic.doors.services import refusal
 from schemas.messages.sensing import Sensed
 from streams.errors import LogFull, StreamsError
 from streams.jetstream.connection import request as asked
-from streams.topology import SENSOR_MESSAGE_BYTES
-
-EVENT_BYTES = SENSOR_MESSAGE_BYTES - 2_000
-"""Of an event as JSON; the rest is for the headers that go with it."""
 
 _TRACE_BYTES = 513
 """A trace's header has fewer; a larger one could make the event too large for the broker."""
@@ -203,16 +200,11 @@ def _event(
     _check_source(token, body, or_name=is_report)
     given = body.get("event_id")
     # Before it is read: a long list of faults is as costly as a long event.
-    _check_size(len(orjson.dumps(body)), 2 * EVENT_BYTES)
-    _, event = event_of(agent, EventToSense, body)
-    _check_size(len(event.model_dump_json(exclude_none=True).encode()), EVENT_BYTES)
-    return agent, given, event
-
-
-def _check_size(size: int, most: int) -> None:
-    if size > most:
+    if (size := len(orjson.dumps(body))) > 2 * EVENT_BYTES:
         detail = f"an event has at most {EVENT_BYTES:,} bytes, not {size:,}"
         raise UnfitError(refusal("too_large", detail))
+    _, event = event_of(agent, EventToSense, body)
+    return agent, given, event
 
 
 def _check_source(token: AccessToken, body: Fields, *, or_name: bool) -> None:

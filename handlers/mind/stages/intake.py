@@ -152,10 +152,10 @@ def too_much(input_: Input) -> ControlRefused | Quarantined | None:
     """Return the refusal of an input that exceeds a bound; None if none does."""
     message = input_.message
     if isinstance(message, Sensed):
-        fault = _fault(orjson.dumps(message.fields), message.fields)
-        where, detail = input_.record.subject, f"fields: {fault}"
-        note = Quarantined(reason="too_large", detail=detail, subject=where)
-        return note if fault else None
+        fault, where = too_large(message), input_.record.subject
+        if fault is None:
+            return None
+        return Quarantined(reason="too_large", detail=fault, subject=where)
     # `MindStarted` is our own and holds all settings: refused, no mind could start.
     if not isinstance(message, Control) or isinstance(message, MindStarted):
         return None
@@ -163,6 +163,15 @@ def too_much(input_: Input) -> ControlRefused | Quarantined | None:
     if fault is None:
         return None
     return ControlRefused(control=message.token, reason="invalid", detail=fault)
+
+
+def too_large(event: Sensed) -> str | None:
+    """Return which bound an event's fields exceed; None if they keep them all.
+
+    The doors ask it, too: what is refused here was not to be acknowledged there.
+    """
+    fault = _fault(orjson.dumps(event.fields), event.fields)
+    return fault and f"fields: {fault}"
 
 
 def _of_control(message: Control) -> str | None:
@@ -179,7 +188,7 @@ def _fault(written: bytes, value: object) -> str | None:
     all.
     """
     if len(written) > WRITTEN_BYTES:
-        return f"{len(written)} bytes once written, the limit is {WRITTEN_BYTES}"
+        return f"{len(written):,} bytes once written, the limit is {WRITTEN_BYTES:,}"
     # Level by level, not recursively: the nesting is what is being bounded.
     level, count, depth = [value], 0, 0
     while level := [inner for each in level for inner in _inside(each)]:

@@ -103,6 +103,9 @@ def test_heuristics_are_queried_and_got(live: Program) -> None:
     assert (len(got), len(few), none) == (1, 3, [])
 
 
+LARGE = {"type": "t", "source": "s", "text": "a", "fields": {"a": "b" * 40_000}}
+
+
 @pytest.mark.parametrize(
     ("subject", "body", "reason"),
     [
@@ -111,6 +114,7 @@ def test_heuristics_are_queried_and_got(live: Program) -> None:
         ("svc.bad.process", {}, "invalid"),
         ("svc.bad.process", {"text": "a", "source": "a.b"}, "bad_subject"),
         ("svc.bad.process", {"text": "a", "type": "feedback"}, "bad_subject"),
+        ("svc.bad.sense", LARGE, "too_large"),
         ("svc._.process", {"text": "a"}, "bad_subject"),
         ("svc.a$a.process", {"text": "a"}, "bad_subject"),
         ("svc.bad.heuristics", {"limit": 0}, "invalid"),

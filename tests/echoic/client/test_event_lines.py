@@ -26,7 +26,10 @@ def test_bare_text_is_what_the_person_says() -> None:
     (sending,) = read("hello there\n")
 
     assert sending.subject == "in.ada.user.message"
-    assert json.loads(sending.wire_body) == {"text": "hello there"}
+    assert json.loads(sending.wire_body) == {
+        "text": "hello there",
+        "salience": {"social": 0.9},
+    }
     assert sending.wire_headers["ce-id"] == "new-1"
 
 

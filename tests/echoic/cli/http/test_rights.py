@@ -204,6 +204,8 @@ def test_a_persons_token_speaks_for_that_person_alone(
         ({"content": b"x", "headers": {"Content-Type": "text/plain"}}, 415),
         ({"json": {"type": "t", "text": "x" * 61_000}}, 400),
         ({"json": {"type": "t", "text": "x", "fields": {"a": "ä" * 31_000}}}, 413),
+        ({"json": {"type": "t", "text": "x", "fields": {"a": "b" * 40_000}}}, 413),
+        ({"json": {"type": "t", "text": "x", "fields": {"a": [0] * 300}}}, 413),
         ({"json": {"type": "feedback", "text": "x"}}, 400),
         ({"json": {"type": "t", "text": "x"}, "headers": {"Idempotency-Key": ""}}, 400),
     ],

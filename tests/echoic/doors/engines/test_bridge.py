@@ -153,6 +153,8 @@ async def test_what_is_too_large_is_refused(broker: Broker) -> None:
         # Letters of two bytes.
         large = {f"f{n}": "ü" * 1_000 for n in range(30)}
         refused = await body.ask(event("large", fields=large))
+        # Less than a message may have, and more than the mind takes.
+        fields = await body.ask(event("fields", fields={"a": "x" * 40_000}))
         kept = await body.ask(event("small"))
         with pytest.raises(ConnectionClosed) as ended:
             await body.ask(event("huge", fields={"a": "x" * 200_000}))
@@ -160,6 +162,7 @@ async def test_what_is_too_large_is_refused(broker: Broker) -> None:
             after = await again.ask(event("after"))
 
     assert (refused["reason"], refused["id"]) == ("too_large", "large")
+    assert (fields["reason"], fields["id"]) == ("too_large", "fields")
     assert (kept["id"], after["id"]) == ("small", "after")
     assert ended.value.rcvd is not None
     assert ended.value.rcvd.code == 1009
