@@ -15,6 +15,7 @@ from schemas.values import base
 from schemas.values.base import Moment, Name, Personal, PersonalName, Token, added
 from schemas.values.personality import Trait
 from schemas.values.reasons import ResponseType
+from schemas.values.recurrence import Repeat
 
 ABOUT_LIMIT = 500
 """How many characters a topic may have."""
@@ -183,6 +184,8 @@ class ReminderSet(OfPerson):
     """When; the instant, whatever the time zone is later."""
     in_s: Seconds | None = None
     """Or in so many seconds of the agent's time."""
+    repeat: Repeat | None = added(None)
+    """When it comes again, in the settings' time zone; the first time is that above."""
     purpose: Literal["reminder", "milestone"] = added("reminder")
     """`milestone`: a pack declares that so many events of a kind are worth a word."""
     urgent: bool = added(False)

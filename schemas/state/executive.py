@@ -16,6 +16,7 @@ from schemas.state.memory import NOTHING, Memory
 from schemas.state.triggers import Trigger
 from schemas.values.bounded_map import Bounded
 from schemas.values.reasons import ResponseType, Timing
+from schemas.values.recurrence import Repeat
 from schemas.values.vectors import Vector
 
 EVERYBODY = ""
@@ -212,6 +213,8 @@ class Reminder(Struct, frozen=True, kw_only=True):
     purpose: Literal["reminder", "milestone"] = "reminder"
     clock: str = ""
     """The clock that `due` is an instant of: the broker's (""), or a session's own."""
+    repeat: Repeat | None = None
+    """When it comes again; None: once it was said, it is over."""
 
 
 class Opportunity(Struct, frozen=True, kw_only=True):
@@ -295,6 +298,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     """When a person last said something."""
     reminders: tuple[Reminder, ...] = ()
     """In order of being set; each has a timer while its clock is in force."""
+    reminded: tuple[Reminder, ...] = ()
+    """Those that were said lately, the latest at the end: they can be snoozed."""
     counters: Bounded[str, int] = Bounded(limits.COUNTERS)
     """How many events came of each kind that milestones are declared of."""
     patterns: Bounded[str, Pattern] = _PATTERNS

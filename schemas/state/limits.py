@@ -80,6 +80,9 @@ SAYINGS = 100
 REMINDERS = 100
 """How many reminders may be set at once; more are refused."""
 
+REMINDED = 8
+"""How many of the latest that were said can be snoozed."""
+
 PATTERNS = 1_000
 """Of how many sorts of event it is known how often they came lately, at least."""
 

@@ -139,8 +139,14 @@ def added(default: T, *, ge: float | None = None, le: float | None = None) -> T:
 
     So the bytes of a message from before it stay as they were; `ge` and `le` are its bounds.
     """
-    field: T = Field(default=default, ge=ge, le=le, exclude_if=default.__eq__)
+    # None's own `__eq__` answers neither yes nor no.
+    is_default = _is_none if default is None else default.__eq__
+    field: T = Field(default=default, ge=ge, le=le, exclude_if=is_default)
     return field
+
+
+def _is_none(value: object) -> bool:
+    return value is None
 
 
 def written(default: T) -> T:
@@ -171,6 +177,13 @@ def _part(kind: type, value: object) -> object:
     if issubclass(kind, Part):
         return kind.model_validate(value, extra="ignore")
     raise NotImplementedError(f"{kind} is no part of a message")
+
+
+def as_fields(value: object) -> object:
+    """Return a part that is a pydantic model as its fields, for `msgspec.to_builtins`."""
+    if isinstance(value, Part):
+        return value.model_dump(mode="json", exclude_none=True)
+    raise NotImplementedError(f"{type(value).__name__} is no part of a message")
 
 
 def _part_as_json(value: object) -> msgspec.Raw:

@@ -4,8 +4,18 @@ import re
 from collections.abc import Iterable, Iterator, Sequence
 from typing import NamedTuple
 
-from schemas.values import spoken_times
-from schemas.values.phrases import SPAN, TIME, TOPIC, WORDS_MOST, Heard, Phrases
+from schemas.values import spoken_moments, spoken_times, words_of_time
+from schemas.values.phrases import (
+    REQUESTS,
+    SPAN,
+    TIME,
+    TOPIC,
+    WHEN,
+    WORDS_MOST,
+    Heard,
+    Phrases,
+)
+from schemas.values.recurrence import When
 from schemas.values.unicode_text import words
 
 _VAGUE_MOST = 5
@@ -34,6 +44,7 @@ def heard(text: str, known: Iterable[Phrases]) -> Heard | None:
     A reason may follow after a comma, unless the phrase ends in a topic, which may have one.
     """
     patterns = tuple(known)
+    text = _LISTED.sub(_joined(patterns), text)
     # Words are told apart without marks, and these change what is meant.
     if _SENTENCE.search(text):
         return None
@@ -51,6 +62,20 @@ def heard(text: str, known: Iterable[Phrases]) -> Heard | None:
     return None
 
 
+def moments_of(text: str, known: Iterable[Phrases]) -> tuple[When, ...] | None:
+    """Return the moments that a text is in whole; None if it is not understood."""
+    patterns = tuple(known)
+    text = _LISTED.sub(_joined(patterns), text)
+    said, decimals = words(text), spoken_times.decimals(text)
+    if _NEGATIVE.search(text):
+        return None
+    for phrases in patterns:
+        found = spoken_moments.moments(said, phrases, decimals, is_led=True)
+        if found is not None and found[1] == len(said):
+            return found[0]
+    return None
+
+
 def as_written(topic: str, text: str) -> str:
     """Return a topic as it stands in the text that it was read from: with its capitals."""
     between = r"\W+".join(map(re.escape, topic.split()))
@@ -58,10 +83,21 @@ def as_written(topic: str, text: str) -> str:
     return " ".join(found[0].split()) if found else topic
 
 
-_SENTENCE = re.compile(r"[?!.;:]\s+\w")
+_SENTENCE = re.compile(r"(?<!\b[ap]\.m)(?<!\d)[.]\s+\w|[?!;:]\s+\w", re.IGNORECASE)
+"""Not after "a.m." and a number, which is a German date: "am 3. Mai"."""
+_LISTED = re.compile(r",\s+(?=(?:\w{2,3}\s+)?\d)")
+"""A comma between moments: without it "at 8, 12 and 20" would be at 8:12."""
 _NEGATIVE = re.compile(r"(?<!\w)[-\u2212]\d")
 
+_TIMED = re.compile(r"\{(span|time|when)\}")
+_UNCLEAR = {"is_unclear": True, "whens": (), "span_s": None}
 _AND = re.compile(r" (?:and|und) ")
+
+
+def _joined(known: Sequence[Phrases]) -> str:
+    """Return what stands for a comma before a number: a joint of these languages."""
+    joints = (each.calendar.ands[0] for each in known if each.calendar)
+    return f" {next(joints, '')} "
 
 
 def _is_twofold(found: Heard, known: Sequence[Phrases]) -> bool:
@@ -86,6 +122,7 @@ def _whole(
 ) -> Heard | None:
     all_ = words(text)
     decimals = spoken_times.decimals(text)
+    unclear: Heard | None = None
     for phrases in known:
         if len(all_) > phrases.longest:
             continue
@@ -93,23 +130,42 @@ def _whole(
         for each in _with_fewer_courtesies(all_, phrases):
             is_long = len(all_) > WORDS_MOST
             found = _heard(_Said(each, decimals, is_vague, is_long), phrases)
-            if found is not None:
+            if found is not None and (is_vague or not found.is_unclear):
                 return found
-    return None
+            # With other words taken for courtesies all of it may be understood.
+            unclear = unclear or found
+    return unclear
 
 
 def _heard(said: _Said, phrases: Phrases) -> Heard | None:
     # Without words to say so, what is not understood is no phrase.
     sought = phrases.unclear if said.is_vague else phrases.patterns
+    unclear: Heard | None = None
     for means in sorted(sought):
-        if said.is_long and means != "remind":
+        if said.is_long and means not in REQUESTS:
             continue
         empty = Heard(means=means, phrases=phrases, is_unclear=said.is_vague)
         for pattern in phrases.patterns.get(means, ()):
+            # What names no time can only be one that is missing, of what needs one.
+            if said.is_vague and means not in REQUESTS and not _TIMED.search(pattern):
+                continue
             found = _places(pattern.split(), said, empty)
-            if found is not None:
+            if found is None:
+                continue
+            if not _is_left_over(found):
                 return found
-    return None
+            # Another pattern may understand all of it.
+            unclear = unclear or found
+    return unclear and unclear.model_copy(update=_UNCLEAR)
+
+
+def _is_left_over(found: Heard) -> bool:
+    """Tell whether a topic has a word of time, so that more was said than is understood.
+
+    It matters to what does something: whatever can be answered as not understood.
+    """
+    is_promise = found.means in found.phrases.unclear
+    return is_promise and words_of_time.left_over(words(found.topic), found.phrases)
 
 
 def _with_fewer_courtesies(
@@ -134,7 +190,7 @@ def _places(pattern: Sequence[str], said: _Said, found: Heard) -> Heard | None:
         rest = said._replace(words=said.words[at:])
         if part == TOPIC:
             return _topic(pattern[index + 1 :], rest, found)
-        if part in (SPAN, TIME):
+        if part in (SPAN, TIME, WHEN):
             taken = _taken(part, pattern[index + 1 :], rest, found)
             if taken is None:
                 return None
@@ -145,7 +201,7 @@ def _places(pattern: Sequence[str], said: _Said, found: Heard) -> Heard | None:
                 return None
             at += 1
     # What is not understood is a time; elsewhere words are clear or no phrase.
-    is_timed = SPAN in pattern or TIME in pattern
+    is_timed = any(each in pattern for each in (SPAN, TIME, WHEN))
     return found if at == len(said.words) and at and is_timed >= said.is_vague else None
 
 
@@ -169,18 +225,31 @@ def _taken(
 ) -> tuple[Heard, int] | None:
     """Return what the words in the place of a time tell, and how many they are."""
     if said.is_vague:
-        count = _vague(pattern, said.words, found.phrases)
+        if place == WHEN:
+            count = _untimely(pattern, said.words, found.phrases)
+        else:
+            count = _vague(pattern, said.words, found.phrases)
         return (found, count) if count else None
     if place == SPAN:
         span = spoken_times.span(said.words, found.phrases, said.decimals)
         if span is None:
             return None
         return found.model_copy(update={"span_s": span[0]}), span[1]
-    time = spoken_times.time(said.words, found.phrases)
-    if time is None:
+    is_led = place == TIME
+    taken = spoken_moments.moments(
+        said.words, found.phrases, said.decimals, is_led=is_led
+    )
+    if taken is None:
         return None
-    told = {"time": time[0], "is_time_exact": time[1]}
-    return found.model_copy(update=told), time[2]
+    whens = taken[0]
+    if found.whens:
+        # "Tomorrow … at seven": each end of a sentence tells one half.
+        one = spoken_moments.merged(found.whens[0], whens[0])
+        if one is None or len(found.whens) > 1 or len(whens) > 1:
+            return None
+        whens = (one,)
+    span_s = whens[0].in_s if len(whens) == 1 else None
+    return found.model_copy(update={"whens": whens, "span_s": span_s}), taken[1]
 
 
 def _vague(pattern: Sequence[str], said: Sequence[str], phrases: Phrases) -> int:
@@ -193,3 +262,13 @@ def _vague(pattern: Sequence[str], said: Sequence[str], phrases: Phrases) -> int
     known = (*phrases.numbers, *phrases.units)
     is_meant = any(each in known or each[:1].isdecimal() for each in said[:count])
     return count if is_meant and count <= _VAGUE_MOST else 0
+
+
+def _untimely(pattern: Sequence[str], said: Sequence[str], phrases: Phrases) -> int:
+    """Return how many words stand where moments should and are none; 0 if none is meant."""
+    ends = (at for at, word in enumerate(said) if pattern and word == pattern[0])
+    count = next(ends, 0) if pattern else len(said)
+    meant = said[:count]
+    if phrases.calendar is None or not meant or meant[0] in phrases.calendar.questions:
+        return 0
+    return count if words_of_time.is_timely(meant, phrases) else 0

@@ -13,7 +13,9 @@ from pydantic_core import PydanticCustomError
 
 from schemas.values import spoken_times
 from schemas.values.base import Part, Token, added
+from schemas.values.calendar_words import Calendar
 from schemas.values.reasons import Drop, Silence
+from schemas.values.recurrence import When
 
 Meaning = Literal[
     "quiet",
@@ -30,6 +32,13 @@ Meaning = Literal[
     "why",
     "why_silent",
     "remind",
+    "timer",
+    "reminders",
+    "cancel",
+    "cancel_all",
+    "cancel_timer",
+    "move",
+    "snooze",
     "stop",
     "known",
     "said",
@@ -58,13 +67,18 @@ any more; `proactive_…` by what was due; `others` is added where it answered f
 Recounted = Literal["said", "like", "like_once"]
 """What is told of the past, besides facts: what somebody said, how often such events came."""
 
-TOPIC, SPAN, TIME = "{topic}", "{span}", "{time}"
-"""Places in a pattern: any words, up to the end or to a span; a span of time; a time of the
-day."""
+TOPIC, SPAN, TIME, WHEN = "{topic}", "{span}", "{time}", "{when}"
+"""Places in a pattern: any words, up to the end or to what follows; a span of time; a time,
+where a bare number is one; moments that say themselves that they are, as `at six` does."""
+
+REQUESTS = frozenset({"remind", "timer", "move", "cancel", "snooze"})
+"""What may be asked for in more words than other phrases have."""
 
 _PLACES = re.compile(r"\{(\w+)\}")
 
-_TOPIC_ENDS = re.compile(r" \{topic\}($| [^{}]+ \{(span|time)\}( [^{}]+)?$)")
+_TOPIC_ENDS = re.compile(
+    r" \{topic\}($| \{when\}( [^{}]+)?$| [^{}]+( \{(span|time|when)\}( [^{}]+)?)?$)"
+)
 
 
 def _is_empty(words: Mapping[str, object]) -> bool:
@@ -84,7 +98,7 @@ def _first(words: Mapping[Any, str], names: Sequence[str]) -> str | None:
     return next((words[each] for each in names if each in words), None)
 
 
-def filled(text: str, **told: str) -> str:
+def filled(text: str, /, **told: str) -> str:
     """Return a text with its places filled in, those that are not told left as they are."""
     # In one pass: what is filled in may hold a place itself.
     return _PLACES.sub(lambda place: told.get(place[1], place[0]), text)
@@ -100,9 +114,9 @@ class Phrases(Part):
     """Numbers in words, such as `ten` or `half an`."""
     units: dict[str, float] = Field(default_factory=dict, max_length=64)
     """Units of time, in seconds."""
-    patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=32)
-    """What is said, in whole; `{topic}` stands last or before a time, `{span}` and `{time}`
-    anywhere."""
+    patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=48)
+    """What is said, in whole; `{topic}` stands last or before a time, `{span}`, `{time}` and
+    `{when}` anywhere."""
     replies: dict[Meaning, str]
     """What is answered; with `{topic}`, or with `{span}` or `{minutes}`, rounded up."""
     refusal: str = Field(min_length=1, max_length=500)
@@ -135,7 +149,7 @@ class Phrases(Part):
     articles: tuple[str, ...] = added(())
     """Words before a name that are no part of it, such as `the`, when one is looked up."""
     longest: int = added(WORDS_MOST, ge=WORDS_MOST, le=40)
-    """How many words a request for a reminder has at most."""
+    """How many words a request for a reminder or a timer has at most."""
     fractions: dict[str, float] = _absent_before()
     """What is added to a number or a unit, such as `and a half`; see `spoken_times`."""
     joints: tuple[str, ...] = added(())
@@ -146,13 +160,26 @@ class Phrases(Part):
     """What precedes an hour, such as `half past`, in minutes."""
     times: dict[str, int] = _absent_before()
     """Times of the day with a name, such as `noon`, in minutes since midnight."""
+    calendar: Calendar | None = added(None)
+    """The words for days, dates and what comes again; None: there are none."""
     timed: dict[Meaning, str] = _absent_before()
     """What is answered instead where a span or a time was said."""
+    until: dict[Meaning, str] = _absent_before()
+    """The same where it was a time, with `{when}`."""
     unclear: dict[Meaning, str] = _absent_before()
     """What is answered where one was said that is not understood. Empty: such words are no
     phrase."""
     refused: dict[Meaning, str] = _absent_before()
     """What is answered instead of `refusal` if that cannot be done."""
+
+    timer: str = added("")
+    """What is said when a timer is up, with `{span}`."""
+    listed: str = added("")
+    """What is answered to who asks for reminders, with `{count}` and `{items}`."""
+    which: str = added("")
+    """What is asked where several may be meant, with the same."""
+    item: str = added("")
+    """One of the `{items}`, with `{text}` and `{when}`."""
 
     silences: dict[Silence | Drop, str] = Field(
         default_factory=dict, max_length=64, exclude_if=_is_empty
@@ -201,19 +228,19 @@ class Heard(Part):
     """Those it is of, for the reply."""
     topic: str = ""
     span_s: float | None = None
-    time: tuple[int, int] | None = None
-    """Hour and minute."""
-    is_time_exact: bool = False
-    """Whether an hour up to 12 is none of the other half of the day."""
+    whens: tuple[When, ...] = ()
+    """The moments that were said."""
     is_unclear: bool = False
     """Whether a span or a time was said that is not understood."""
 
-    def reply(self, seconds: float) -> str:
-        """Return what is answered, where what is asked for lasts so long."""
+    def reply(self, seconds: float, when: str = "") -> str:
+        """Return what is answered, where what is asked for lasts so long, until `when`."""
         said = self.phrases.replies[self.means]
         if self.is_unclear:
             said = self.phrases.unclear.get(self.means, said)
         elif self.span_s is not None:
             said = self.phrases.timed.get(self.means, said)
+        if when and self.whens and not self.is_unclear:
+            said = self.phrases.until.get(self.means, said)
         span, minutes = spoken_times.in_figures(seconds), str(ceil(seconds / 60))
-        return filled(said, topic=self.topic, span=span, minutes=minutes)
+        return filled(said, topic=self.topic, span=span, minutes=minutes, when=when)

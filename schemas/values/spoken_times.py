@@ -6,15 +6,12 @@ alike by every later version; a library of such words would change with its rele
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Protocol, TypeVar
+from typing import Protocol
+
+from schemas.values.word_tables import longest
 
 LONGEST_S = 1e9
 """The longest span that is one, about thirty years."""
-
-T = TypeVar("T")
-
-_MOST_WORDS = 4
-"""How many words a number or fraction has at most: `three quarters of an`."""
 
 _GLUED = re.compile(r"([0-9]{1,6})([a-z]{1,10})")
 _DECIMALS = re.compile(r"(?<![\d.,:])(\d{1,6})[.,](\d{1,6})(?![\d.,:])", re.ASCII)
@@ -91,7 +88,7 @@ def time(
     The second is whether its half of the day was said; else an hour up to 12 may be one of
     either. None if they begin with none.
     """
-    named = _longest(said, known.times)
+    named = longest(said, known.times)
     if named is not None:
         minutes, count = named
         return (minutes // 60, minutes % 60), True, count
@@ -100,15 +97,19 @@ def time(
         # "6pm" is two words to us.
         apart = time([glued[1], glued[2], *said[1:]], known)
         return (*apart[:2], apart[2] - 1) if apart else None
-    before = _longest(said, known.before_hours)
+    before = longest(said, known.before_hours)
     offset, start = before or (0, 0)
     clock = _clock(said[start:], known, has_minutes=before is None)
+    if clock is None and before is not None:
+        # "At ten to lock up" is at ten.
+        (offset, start), before = (0, 0), None
+        clock = _clock(said, known, has_minutes=True)
     if clock is None:
         return None
     hour, minute, count = clock
     hour, minute = (hour + (minute + offset) // 60) % 24, (minute + offset) % 60
     count += start
-    part = _longest(said[count:], known.day_parts)
+    part = longest(said[count:], known.day_parts)
     if part is not None and 0 < hour <= 12:
         return (hour % 12 + part[0], minute), True, count + part[1]
     # A quarter to one may be at either of two times.
@@ -159,12 +160,12 @@ def _one_span(
     if said[at : at + 1] and said[at] in known.units:
         # "An hour and a half", but never "an hour and a half hour": that is two spans.
         unit_s = known.units[said[at]]
-        more, words = _longest(said[at + 1 :], known.fractions) or (0.0, 0)
+        more, words = longest(said[at + 1 :], known.fractions) or (0.0, 0)
         after = at + 1 + words
         if after < len(said) and said[after] in known.units:
             more, after = 0.0, at + 1
         return (amount + more) * unit_s, unit_s, after
-    more, words = _longest(said[at:], known.fractions) or (0.0, 0)
+    more, words = longest(said[at:], known.fractions) or (0.0, 0)
     at += words
     if not words or at >= len(said) or said[at] not in known.units:
         return None
@@ -178,7 +179,7 @@ def _number(
     """Return the number that words begin with, and how many words it takes."""
     if tuple(said[:2]) in pairs:
         return float(".".join(said[:2])), 2
-    named = _longest(said, known.numbers)
+    named = longest(said, known.numbers)
     if named is None:
         digits = _digits(said[0], known) if said else None
         return None if digits is None else (digits, 1)
@@ -202,13 +203,6 @@ def _clock(
     if has_minutes and minute.isascii() and minute.isdecimal() and int(minute) < 60:
         return int(hour), int(minute), 2
     return int(hour), 0, 1
-
-
-def _longest(said: Sequence[str], known: Mapping[str, T]) -> tuple[T, int] | None:
-    """Return what the most words of a beginning mean, and how many they are."""
-    most = min(len(said), _MOST_WORDS) if known else 0
-    starts = ((" ".join(said[:count]), count) for count in range(most, 0, -1))
-    return next(((known[each], count) for each, count in starts if each in known), None)
 
 
 def _digits(number: str, known: Measures) -> float | None:

@@ -5,7 +5,7 @@ wheel decided is recorded with `MindStarted`.
 """
 
 import re
-from datetime import UTC, datetime, timedelta, tzinfo
+from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
 from importlib import metadata, resources
 from zoneinfo import ZoneInfo
@@ -56,6 +56,15 @@ def next_at(now: datetime, name: str, hour: int, minute: int) -> datetime:
     walls = [shown + timedelta(days=day) for day in (0, 1, 2)]
     found = [moment for wall in walls for moment in _moments(wall)]
     return min(each for each in found if each > now)
+
+
+def on(day: date, name: str, hour: int, minute: int) -> datetime:
+    """Return the first moment, in UTC, at which clocks of a zone show a time on a day.
+
+    One that they leap over is read as in `next_at`.
+    """
+    shown = datetime.combine(day, time(hour, minute), zone(name) or UTC)
+    return _moments(shown)[0]
 
 
 def _moments(wall: datetime) -> list[datetime]:

@@ -4,11 +4,18 @@ What is said is recognised by phrases of the settings and of packs; no model is 
 change is an inferred control, with the same checks as one that was sent.
 """
 
-from datetime import timedelta
+from collections.abc import Sequence
 from operator import itemgetter
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import converse, decision_messages, output, recounting, waiting
+from handlers.mind.flows import (
+    converse,
+    decision_messages,
+    output,
+    recounting,
+    reminding,
+    waiting,
+)
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
@@ -21,14 +28,13 @@ from schemas.messages.executive import (
     BreakSignalled,
     Muted,
     OutputInterrupted,
-    ReminderSet,
     SalienceModulated,
     TraitAdjusted,
 )
 from schemas.messages.notes import ControlInferred, ControlRefused
 from schemas.messages.sensing import Sensed
-from schemas.state.executive import EVERYBODY, Modulation, Restraint
-from schemas.values import phrase_matching, timezones
+from schemas.state.executive import EVERYBODY, Modulation, Reminder, Restraint
+from schemas.values import phrase_matching
 from schemas.values.phrases import Heard
 
 A_WHILE_S = 3_600.0
@@ -38,6 +44,19 @@ LIGHTER = 0.3
 """For how long, and by how much, there is more humor when somebody wants cheering up."""
 _INFORMS = (Gate(name="intent", passed=False, note="informational"),)
 """Closed where what waits is the answer: the words only tell that it may be said."""
+NOTHING_OTHERWISE = frozenset(
+    {
+        "undo",
+        "remind",
+        "timer",
+        "cancel",
+        "cancel_all",
+        "cancel_timer",
+        "move",
+        "snooze",
+    }
+)
+"""What is refused in words where there is nothing that it could be done to."""
 _USUALLY_S = {"quiet": restraints.QUIET_S, "focus": A_WHILE_S}
 """What an answer says of how long, where nobody said it."""
 
@@ -55,8 +74,9 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     recounted = recounting.told(turn, here.event, heard)
     if recounted is None and recounting.is_left_to_memory(turn, heard):
         return None
-    heard = _timed(turn, heard)
-    wanted = _controls(turn, heard, here.event)
+    heard = reminding.timed(turn, heard)
+    held = reminding.meant(turn, heard, here.event)
+    wanted = _controls(turn, heard, here.event, held)
     answers = [infer(turn, each, "pattern", after=_after(each)) for each in wanted]
     for each, answer in zip(wanted, answers, strict=True):
         if not isinstance(answer, ControlRefused):
@@ -72,9 +92,14 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
             decision_messages.gated(turn, here, strategy, _INFORMS, "informational")
         ]
     is_refused = any(isinstance(each, ControlRefused) for each in answers)
-    is_undone = heard.means != "undo" or bool(wanted)
-    is_done = is_undone and not is_refused
-    text = recounted or _reply(turn, heard, here.event, is_done=is_done)
+    is_nothing = heard.means in NOTHING_OTHERWISE and not wanted
+    is_nothing = is_nothing and not heard.is_unclear
+    is_done = not is_nothing and not is_refused
+    text = (
+        recounted
+        or reminding.reply(turn, heard, held, is_done=is_done)
+        or _reply(turn, heard, here.event, is_done=is_done)
+    )
     decision_id = turn.next_id
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
@@ -113,15 +138,6 @@ def break_of(turn: TurnContext) -> str | None:
     return None
 
 
-def _timed(turn: TurnContext, heard: Heard) -> Heard:
-    """Return what was heard with the span until the time that was said, if one was."""
-    if heard.time is not None:
-        return heard.model_copy(update={"span_s": _until(turn, heard, heard.time)})
-    if heard.means == "remind" and heard.span_s is None and heard.phrases.unclear:
-        return heard.model_copy(update={"is_unclear": True})
-    return heard
-
-
 def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> str:
     """Return what is answered: what was done, why it was not, or why something was said."""
     if heard.means == "why":
@@ -130,11 +146,12 @@ def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> 
         return converse.why_silent(turn, event, heard.phrases)
     if not is_done:
         return heard.phrases.refused.get(heard.means, heard.phrases.refusal)
-    return heard.reply(heard.span_s or _USUALLY_S.get(heard.means, 0.0))
+    seconds = heard.span_s or _USUALLY_S.get(heard.means, 0.0)
+    return heard.reply(seconds, reminding.until(turn, heard))
 
 
 def _controls(
-    turn: TurnContext, heard: Heard, event: Sensed
+    turn: TurnContext, heard: Heard, event: Sensed, held: Sequence[Reminder]
 ) -> tuple[ExecutiveControl, ...]:
     """Return what the words ask for; nothing for help, or if nothing can be undone."""
     span_s, speaker = heard.span_s, event.speaker or ""
@@ -145,6 +162,8 @@ def _controls(
             return (_peace(heard, speaker),)
         case "unmute":
             return _unmuted(turn, speaker)
+        case "suppress" | "heighten" | "focus" if heard.is_unclear:
+            return ()
         case "suppress" | "heighten" | "focus":
             for_s = timed_s or A_WHILE_S if heard.means == "focus" else timed_s
             return (
@@ -172,14 +191,14 @@ def _controls(
                     by=speaker,
                 ),
             )
-        case "remind":
-            return () if heard.is_unclear else (_reminder(turn, heard, event),)
         case "undo":
             return _undone(turn, speaker)
         case "catch_up":
             return (BreakSignalled(person=event.person, by=speaker),)
         case "help" | "why" | "why_silent" | "known" | "said" | "happened":
             return ()
+        case _:
+            return reminding.controls(turn, heard, event, held)
 
 
 def _peace(heard: Heard, speaker: str) -> Muted | OutputInterrupted:
@@ -187,37 +206,6 @@ def _peace(heard: Heard, speaker: str) -> Muted | OutputInterrupted:
         return OutputInterrupted()
     is_mute = heard.means == "mute"
     return Muted(mode="mute" if is_mute else "quiet", for_s=heard.span_s, by=speaker)
-
-
-def _reminder(turn: TurnContext, heard: Heard, event: Sensed) -> ReminderSet:
-    words = heard.phrases
-    text = words.reminder_alone or words.reminder
-    if heard.topic:
-        # Phrases recorded without fractions gave topics back in lower case.
-        topic = (
-            phrase_matching.as_written(heard.topic, event.text)
-            if words.fractions
-            else heard.topic
-        )
-        text = words.reminder.replace("{topic}", topic)
-    return ReminderSet(
-        text=text,
-        # The instant, whatever the time zone is later.
-        due_at=turn.now + timedelta(seconds=heard.span_s or 0.0),
-        person=event.person,
-        by=event.speaker or "",
-    )
-
-
-def _until(turn: TurnContext, heard: Heard, time: tuple[int, int]) -> float:
-    """Return the seconds until a time of the day comes next, in the settings' zone."""
-    zone = turn.settings.executive.timezone
-    hour, minute = time
-    # "At six" is in the morning or in the evening, whichever comes first.
-    is_either = 0 < hour <= 12 and not heard.is_time_exact
-    hours = (hour, (hour + 12) % 24) if is_either else (hour,)
-    next_ = min(timezones.next_at(turn.now, zone, each, minute) for each in hours)
-    return (next_ - turn.now).total_seconds()
 
 
 def _unmuted(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:

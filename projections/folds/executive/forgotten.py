@@ -42,6 +42,11 @@ def _executive(executive: Executive, person: str) -> Executive:
     return replace(
         executive,
         people=people.delete(person) if person in people else people,
+        reminded=tuple(
+            each
+            for each in executive.reminded
+            if person not in (each.person, each.by) and each.text != FORGOTTEN
+        ),
         personality=replace(
             executive.personality,
             overrides=_without(executive.personality.overrides, person),

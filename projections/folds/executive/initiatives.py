@@ -14,6 +14,8 @@ def decided(
         return state
     reminder = reminders.of_timer(state.executive, message.timer)
     if reminder is not None:
-        state = reminders.over(state, reminder.id)
+        state = reminders.rung(
+            state, context, reminder, was_said=message.silence is None
+        )
     state = opportunities.taken(state, message.timer, context.now)
     return remembering.decided(state, context, id_, message, None)

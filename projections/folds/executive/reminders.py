@@ -1,4 +1,4 @@
-"""Fold reminders: each goes when it was said, dropped or taken back.
+"""Fold reminders: each goes when it was said, dropped or taken back, or comes again.
 
 A reminder is an instant of the clock by which it was set. Where another is in force it has
 no timer: what was set by the broker's clock is due by that, whatever a session's own shows
@@ -11,11 +11,14 @@ from msgspec.structs import replace
 
 from projections.folds import clock, timers
 from projections.folds.executive.origin import Origin
+from projections.folds.fold_context import FoldContext
 from schemas.messages.executive import ReminderSet
 from schemas.state import limits
 from schemas.state.agent import AgentState, Timer
 from schemas.state.executive import Executive, Reminder
+from schemas.values import recurrence
 from schemas.values.reasons import Refusal
+from schemas.values.recurrence import Repeat
 from schemas.values.unicode_text import quoted
 
 
@@ -35,13 +38,45 @@ def applied(state: AgentState, control: ReminderSet, origin: Origin) -> AgentSta
         urgent=control.urgent,
         purpose=control.purpose,
         clock=clock.told_by(state),
+        repeat=control.repeat,
     )
+    return _with(state, reminder)
+
+
+def rung(
+    state: AgentState, context: FoldContext, reminder: Reminder, *, was_said: bool
+) -> AgentState:
+    """Return the state after a reminder's time came: it is over, or its next time is set.
+
+    What came due again meanwhile, while nothing ran, is left out.
+    """
+    state = over(state, reminder.id)
+    if was_said and reminder.purpose == "reminder":
+        said = (*state.executive.reminded, reminder)[-limits.REMINDED :]
+        state = replace(state, executive=replace(state.executive, reminded=said))
+    if reminder.repeat is None:
+        return state
+    is_here = reminder.clock == clock.told_by(state)
+    now = max(context.now if is_here else context.input.at, reminder.due)
+    zone = context.settings.executive.timezone
+    try:
+        due = recurrence.next_after(reminder.repeat, now, zone, reminder.due)
+    except OverflowError:
+        return state
+    again = replace(reminder, due=due)
+    if is_here:
+        return _with(state, again)
+    held = (*state.executive.reminders, again)
+    return replace(state, executive=replace(state.executive, reminders=held))
+
+
+def _with(state: AgentState, reminder: Reminder) -> AgentState:
+    """Return the state with one more, which is by the clock in force, and its timer."""
     held = (*state.executive.reminders, reminder)
-    timer = _timer(reminder)
     return replace(
         state,
         executive=replace(state.executive, reminders=held),
-        timers=timers.added(state.timers, timer),
+        timers=timers.added(state.timers, _timer(reminder)),
     )
 
 
@@ -148,4 +183,31 @@ def described(control: ReminderSet) -> str:
         return f"{control.reminder_id} taken back"
     when = control.due_at.isoformat() if control.due_at else f"in {control.in_s:g} s"
     whom = f" for {control.person}" if control.person else ""
-    return f"a reminder{whom}, {when}"
+    again = f", then {repeated(control.repeat)}" if control.repeat else ""
+    return f"a reminder{whom}, {when}{again}"
+
+
+def repeated(repeat: Repeat) -> str:
+    """Return in words how often something comes again, as the program tells it."""
+    at = f"at {repeat.hour:02}:{repeat.minute:02}"
+    if repeat.every_s is not None:
+        return f"every {repeat.every_s:g} s"
+    if repeat.weekdays == recurrence.EVERY_DAY:
+        return f"every day {at}"
+    if repeat.weekdays:
+        days = ", ".join(_WEEKDAYS[each] for each in repeat.weekdays)
+        return f"every {days} {at}"
+    if repeat.month is not None:
+        return f"every year on {repeat.month:02}-{repeat.day:02} {at}"
+    return f"on day {repeat.day} of every month {at}"
+
+
+_WEEKDAYS = (
+    "Monday",
+    "Tuesday",
+    "Wednesday",
+    "Thursday",
+    "Friday",
+    "Saturday",
+    "Sunday",
+)

@@ -4,8 +4,10 @@ from datetime import UTC, datetime
 
 import pytest
 
-from echoic.cli.remind import moment
+from echoic.cli.remind import in_words, moment
 from echoic.errors import EchoicError
+from echoic.packs.phrases import shipped
+from schemas.values.recurrence import EVERY_DAY, Repeat
 
 NOW = datetime(2026, 3, 28, 17, 30, tzinfo=UTC)
 """18:30 in Berlin, on the eve of summer time."""
@@ -37,3 +39,23 @@ def test_what_is_no_time_is_told_so(text: str) -> None:
     """With one that works."""
     with pytest.raises(EchoicError):
         moment(text, "America/New_York", NOW)
+
+
+def test_words_are_understood_as_those_of_a_person() -> None:
+    """In the zone of the settings; each with how often it comes again."""
+    known = shipped(("en", "de"))
+
+    assert in_words("tomorrow at nine", known, "Europe/Berlin", NOW) == (
+        (datetime(2026, 3, 29, 7, 0, tzinfo=UTC), None),
+    )
+    assert in_words("jeden Tag um 8 und um 20 Uhr", known, "Europe/Berlin", NOW) == (
+        (datetime(2026, 3, 29, 6, tzinfo=UTC), Repeat(weekdays=EVERY_DAY, hour=8)),
+        (datetime(2026, 3, 28, 19, tzinfo=UTC), Repeat(weekdays=EVERY_DAY, hour=20)),
+    )
+
+
+@pytest.mark.parametrize("text", ["", "next week", "tomorrow", "today at 1 am", "-5"])
+def test_words_that_are_not_understood_are_refused(text: str) -> None:
+    """And so is what is past."""
+    with pytest.raises(EchoicError):
+        in_words(text, shipped(("en",)), "Europe/Berlin", NOW)

@@ -254,6 +254,7 @@ BOUNDS = {
     "unsaid": limits.UNSAID,
     "waiting": limits.WAITING_ANSWERS,
     "reminders": limits.REMINDERS,
+    "reminded": limits.REMINDED,
     "modulations": limits.MODULATIONS,
 }
 
