@@ -80,6 +80,62 @@ def _undeclared_events(source: Source) -> Iterator[Problem]:
                     yield _warning(make(source, place, "E-PACK-011", message, advice))
 
 
+_OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
+
+
+def _denied_readings(source: Source) -> Iterator[Problem]:
+    """Warn of `not` before a comparison of size: it reads as if it held without a reading.
+
+    It does not: of what is missing, or no number, neither it nor its opposite is true.
+    """
+    for steps, when in _texts(source.value, ()):
+        for denied in _denied(when):
+            offset = max(when.find(denied.text), 0)
+            place = source.place_within(steps, offset)
+            name, (value,) = denied.field, denied.values
+            plain = f"{name} {_OPPOSITE[denied.operator]} {value:g}"
+            message = (
+                f"not {denied.text} does not hold where {name} is missing or no number"
+            )
+            advice = f"write {plain}; for one that is missing also: or {name} = null"
+            yield _warning(make(source, place, "E-PACK-016", message, advice))
+
+
+def _texts(value: JsonValue, steps: Steps) -> Iterator[tuple[Steps, str]]:
+    """Yield every `when` of a manifest."""
+    if isinstance(value, list):
+        for index, each in enumerate(value):
+            yield from _texts(each, (*steps, index))
+    if isinstance(value, dict):
+        for key, each in value.items():
+            if key == "when" and isinstance(each, str):
+                yield (*steps, key), each
+            else:
+                yield from _texts(each, (*steps, key))
+
+
+def _denied(when: str) -> Iterator[Comparison]:
+    """Yield the comparisons of size that stand right behind a `not`."""
+    try:
+        waiting = [conditions.parse(when).part]
+    # Reported by the models' validation, with its place.
+    except conditions.ConditionError:
+        return
+    while waiting:
+        match waiting.pop(0):
+            case Not(Comparison() as inner):
+                value = inner.values[0]
+                is_size = inner.operator in _OPPOSITE and not isinstance(value, str)
+                if is_size and value is not None:
+                    yield inner
+            case Not(inner):
+                waiting.append(inner)
+            case Every(parts) | Some(parts):
+                waiting += parts
+            case Comparison():
+                pass
+
+
 def _undeclared_outcomes(source: Source) -> Iterator[Problem]:
     """Warn of a session outcome that is counted from an undeclared event type."""
     declared = [str(event.get("type")) for _, event in _mappings(source, "events")]
@@ -251,6 +307,7 @@ _CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     _repeated_heuristics,
     _repeated_events,
     _undeclared_events,
+    _denied_readings,
     _undeclared_outcomes,
     _untriggered_patterns,
     _contrary_bounds,

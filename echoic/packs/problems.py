@@ -27,6 +27,7 @@ Code: TypeAlias = Literal[
     "E-PACK-013",  # a floor over the ceiling
     "E-PACK-014",  # bounds that a confidence or other bounds do not fit
     "E-PACK-015",  # a prompt's file that cannot be read
+    "E-PACK-016",  # `not` of a comparison of size, which is unknown without a number
 ]
 Severity = Literal["error", "warning"]
 

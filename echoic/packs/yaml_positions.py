@@ -3,7 +3,7 @@
 Only numbers, true, false and null are other than text, so a date stays as it was typed.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, TypeAlias
@@ -21,6 +21,10 @@ MOST_BYTES = 4_000_000
 DEEPEST = 50
 MOST_NODES = 100_000
 """Values at most: aliases multiply ("billion laughs"); this many take half a second."""
+MERGE = "<<"
+"""The key whose mappings are merged into its own (YAML 1.1, and most files since)."""
+ASIDE = "x-"
+"""The beginning of keys at the top that are read by no program, only by `*` and `<<`."""
 _TOO_MUCH = (
     f"nests too deep, or holds too much: over {DEEPEST} levels or {MOST_NODES:,} values"
 )
@@ -168,16 +172,55 @@ class _Reader:
 
     def _mapping(self, node: MappingNode, steps: Steps) -> JsonValue:
         mapping: dict[str, JsonValue] = {}
+        for key, key_node, value_node in self._entries(node, (), steps):
+            # At the top a place for anchors alone, as in other files of YAML.
+            if steps or not key.startswith(ASIDE):
+                self._source.keys[*steps, key] = _place(key_node)
+                mapping[key] = self.read(value_node, (*steps, key))
+        return mapping
+
+    def _entries(
+        self, node: MappingNode, within: tuple[Node, ...], steps: Steps
+    ) -> Iterator[tuple[str, Node, Node]]:
+        """Yield a mapping's keys and values, those that it merges (`<<: *base`) last.
+
+        What is written in it wins, and of several merged mappings the first.
+        """
+        seen: set[str] = set()
+        merged: list[MappingNode] = []
         for key_node, value_node in node.value:
             if not isinstance(key_node, ScalarNode):
                 raise SourceError("a key must be a single word", _place(key_node))
             key = str(key_node.value)
-            if key in mapping:
+            if key == MERGE and not key_node.style:
+                merged += _mappings(value_node)
+            elif key in seen:
                 self._source.repeated.append(((*steps, key), _place(key_node)))
-                continue
-            self._source.keys[*steps, key] = _place(key_node)
-            mapping[key] = self.read(value_node, (*steps, key))
-        return mapping
+            else:
+                seen.add(key)
+                yield key, key_node, value_node
+        for each in merged:
+            self._count += 1
+            # One may merge itself, or multiply as aliases do.
+            is_round = any(each is outer for outer in (*within, node))
+            if is_round or self._count > MOST_NODES or len(within) > DEEPEST:
+                raise SourceError(_TOO_MUCH, _place(each))
+            for key, key_node, value_node in self._entries(
+                each, (*within, node), steps
+            ):
+                if key not in seen:
+                    seen.add(key)
+                    yield key, key_node, value_node
+
+
+def _mappings(node: Node) -> list[MappingNode]:
+    """Return the mappings that a merge key names: one, or a list of them."""
+    nodes = node.value if isinstance(node, SequenceNode) else [node]
+    found = [each for each in nodes if isinstance(each, MappingNode)]
+    if len(found) < len(nodes):
+        message = f"{MERGE} merges a mapping, or a list of mappings, such as *base"
+        raise SourceError(message, _place(node))
+    return found
 
 
 def _scalar(node: ScalarNode) -> JsonValue:

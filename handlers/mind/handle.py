@@ -35,7 +35,7 @@ from handlers.mind.flows import (
 from handlers.mind.stages import completion, controls, feedback, intake, outcomes
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
-from projections.folds import clock, rate_limits, timers
+from projections.folds import clock, declared, rate_limits, timers
 from projections.folds.characters.body import mind_of
 from projections.folds.executive import grants, reminders
 from projections.folds.executive import waiting as waiting_fold
@@ -67,6 +67,7 @@ from schemas.messages.results import (
     TurnGranted,
 )
 from schemas.messages.sensing import Sensed
+from schemas.ports import aids as aiding
 from schemas.ports import faults
 from schemas.ports.aids import Aids
 from schemas.ports.probe import Probe, unprobed
@@ -124,6 +125,10 @@ def handle(
         # An event that was seen before is a repeat, and naturally late.
         refused = refused or intake.quarantined(input_, Unreadable("clock", str(fault)))
         return Outputs(agent.now or input_.at, (refused,), agent)
+    # As the fold of the log does, too.
+    input_ = declared.read(
+        input_, lambda: aiding.in_force(state.shared, at_input, aids)
+    )
     turn = TurnContext(at_input, state.shared, input_, aids, now, epoch, probe=probe)
     turn.claimed = claimed
     # Timers first: what was due before the input must not see it. They run even if the

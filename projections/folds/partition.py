@@ -10,7 +10,14 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import agent as agent_fold
-from projections.folds import clock, controls, goals_and_biases, proposals, rate_limits
+from projections.folds import (
+    clock,
+    controls,
+    declared,
+    goals_and_biases,
+    proposals,
+    rate_limits,
+)
 from projections.folds.executive import grants
 from projections.folds.fold_context import FoldContext
 from schemas.codec.decode import read_output
@@ -164,6 +171,8 @@ def _agent(
         # The mind met the same fault. A quarantined input has returned above, so this is
         # a repeat of an event that was seen before, and naturally late.
         return state
+    begun = state
+    input_ = declared.read(input_, lambda: aiding.in_force(shared, begun, aids))
     context = FoldContext(shared=shared, agent=state, input=input_, aids=aids, now=now)
     for output in outputs:
         state = agent_fold.said(state, context, output.id, output.message)

@@ -1,10 +1,12 @@
 """Conditions: the `when` of a heuristic, evaluated on an event's type and fields.
 
 Similarity cannot tell "health 2 of 9" from "8 of 9"; a condition can. It is data and no
-code, and evaluating it never raises: a comparison with a missing field, or of a number
-with a text, is false.
+code, and evaluating it never raises. A comparison is true, false or unknown (Kleene's
+logic): unknown where the field is missing, or is no number where one is compared, as the
+"unavailable" of a sensor that is away. What is unknown does not hold, nor does its `not`.
+Absence is asked for with `= null`.
 
-    type = "vital_changed" and vital in ["food", "drink"] and not value > 3
+    type = "vital_changed" and vital in ["food", "drink"] and value <= 3
 """
 
 import json
@@ -55,13 +57,13 @@ def read(when: str | None) -> When | None:
 
 def holds(when: When, type_: str, source: str, fields: Fields) -> bool:
     """Tell whether the condition is true of an event, without ever raising."""
-    return _compiled(when).is_true(type_, source, fields)
+    return _compiled(when).truth(type_, source, fields) is True
 
 
 def test(when: When) -> Callable[[Fields], bool]:
     """Return the condition as a function of fields alone, for whoever asks it often."""
-    is_true = _compiled(when).is_true
-    return lambda fields: is_true("", "", fields)
+    truth = _compiled(when).truth
+    return lambda fields: truth("", "", fields) is True
 
 
 def meaning(when: When | None) -> tuple[object, ...]:
@@ -73,7 +75,7 @@ def meaning(when: When | None) -> tuple[object, ...]:
 
 
 def explain_failure(when: When, type_: str, source: str, fields: Fields) -> str:
-    """Return the first part that is false and what was there; empty if `when` holds.
+    """Return the first part that is not true and what was there; empty if `when` holds.
 
     For example `health <= 3 (is 8)`, or `door = "open" (is missing)`.
     """
@@ -98,12 +100,16 @@ def comparisons(when: When) -> tuple[Comparison, ...]:
     return tuple(_comparisons(when.part))
 
 
+Truth = bool | None
+"""None is unknown."""
+
+
 class _Compiled(NamedTuple):
     """A part of a condition as functions of an event's type, source and fields."""
 
-    is_true: Callable[[str, str, Fields], bool]
+    truth: Callable[[str, str, Fields], Truth]
     failure: Callable[[str, str, Fields], str | None]
-    """Says why it is false; None if it is true."""
+    """Says why it is not true; None if it is true."""
 
 
 @by_identity(16_384)
@@ -129,45 +135,47 @@ def _compile(part: Part) -> _Compiled:
 def _comparison(part: Comparison) -> _Compiled:
     read, meets = _reader(part.field), _test(part.operator, part.values)
 
-    def is_true(type_: str, source: str, fields: Fields) -> bool:
-        # A missing field meets nothing, not even `!=`: absence is asked for with `not`.
-        value = read(type_, source, fields)
-        return value is not _MISSING and meets(value)
+    def truth(type_: str, source: str, fields: Fields) -> Truth:
+        return meets(read(type_, source, fields))
 
     def failure(type_: str, source: str, fields: Fields) -> str | None:
         value = read(type_, source, fields)
-        is_met = value is not _MISSING and meets(value)
-        return None if is_met else f"{part.text} ({_found(value)})"
+        return None if meets(value) else f"{part.text} ({_found(value)})"
 
-    return _Compiled(is_true, failure)
+    return _Compiled(truth, failure)
 
 
 def _denial(part: Not) -> _Compiled:
-    denied, inner = _compile(part.part).is_true, part.part
+    denied, inner = _compile(part.part).truth, part.part
     # Of a negated comparison the explanation can show the value; of a group it cannot.
     read = _reader(inner.field) if isinstance(inner, Comparison) else None
 
-    def is_true(type_: str, source: str, fields: Fields) -> bool:
-        return not denied(type_, source, fields)
+    def truth(type_: str, source: str, fields: Fields) -> Truth:
+        found = denied(type_, source, fields)
+        return None if found is None else not found
 
     def failure(type_: str, source: str, fields: Fields) -> str | None:
-        if not denied(type_, source, fields):
+        if denied(type_, source, fields) is False:
             return None
         if read is None:
             return part.text
         return f"{part.text} ({_found(read(type_, source, fields))})"
 
-    return _Compiled(is_true, failure)
+    return _Compiled(truth, failure)
 
 
 def _every(parts: Sequence[_Compiled]) -> _Compiled:
-    tests, failures = [each.is_true for each in parts], [each.failure for each in parts]
+    tests, failures = [each.truth for each in parts], [each.failure for each in parts]
 
-    def is_true(type_: str, source: str, fields: Fields) -> bool:
-        for test in tests:  # noqa: SIM110  # `all` starts a generator for each event
-            if not test(type_, source, fields):
+    def truth(type_: str, source: str, fields: Fields) -> Truth:
+        whole: Truth = True
+        for test in tests:
+            found = test(type_, source, fields)
+            if found is False:
                 return False
-        return True
+            if found is None:
+                whole = None
+        return whole
 
     def failure(type_: str, source: str, fields: Fields) -> str | None:
         for each in failures:
@@ -176,22 +184,29 @@ def _every(parts: Sequence[_Compiled]) -> _Compiled:
                 return found
         return None
 
-    return _Compiled(is_true, failure)
+    return _Compiled(truth, failure)
 
 
 def _some(parts: Sequence[_Compiled]) -> _Compiled:
-    tests, failures = [each.is_true for each in parts], [each.failure for each in parts]
+    tests, failures = [each.truth for each in parts], [each.failure for each in parts]
 
-    def is_true(type_: str, source: str, fields: Fields) -> bool:
-        return any(test(type_, source, fields) for test in tests)
+    def truth(type_: str, source: str, fields: Fields) -> Truth:
+        whole: Truth = False
+        for test in tests:
+            found = test(type_, source, fields)
+            if found is True:
+                return True
+            if found is None:
+                whole = None
+        return whole
 
     def failure(type_: str, source: str, fields: Fields) -> str | None:
-        if is_true(type_, source, fields):
+        if truth(type_, source, fields):
             return None
         # All of them, since any one would have been enough.
         return " or ".join(each(type_, source, fields) or "" for each in failures)
 
-    return _Compiled(is_true, failure)
+    return _Compiled(truth, failure)
 
 
 def _reader(name: str) -> Callable[[str, str, Fields], object]:
@@ -215,29 +230,47 @@ def _inner(name: str, fields: Fields) -> object:
     return value
 
 
-def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object], bool]:
-    """Return a test of one value; a value of another kind meets neither `=` nor `!=`."""
+def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object], Truth]:
+    """Return a test of one value; of another kind than is asked for it knows nothing."""
     if operator_ == "in":
-        tests = [_test("=", (each,)) for each in values]
-        return lambda value: any(test(value) for test in tests)
+        return _among(values)
     (wanted,) = values
     if wanted is None:
-        return lambda value: (value is None) == (operator_ == "=")
+        # A field that is missing has no value, as one that is null.
+        return lambda value: (value is None or value is _MISSING) == (operator_ == "=")
     compares = _ORDER[operator_]
     if isinstance(wanted, str):
-        return lambda value: isinstance(value, str) and compares(value, wanted)
+        return lambda value: compares(value, wanted) if isinstance(value, str) else None
     if isinstance(wanted, bool):
-        return lambda value: isinstance(value, bool) and compares(value, wanted)
+        return lambda value: (
+            compares(value, wanted) if isinstance(value, bool) else None
+        )
     # The condition's side is prepared once, when it is compiled.
     limit = _rounded(wanted)
 
-    def meets_number(value: object) -> bool:
+    def meets_number(value: object) -> Truth:
         # A bool is an int in Python.
         if isinstance(value, bool) or not isinstance(value, (int, float)):
-            return False
+            return None
         return compares(_rounded(value), limit)
 
     return meets_number
+
+
+def _among(values: tuple[Scalar, ...]) -> Callable[[object], Truth]:
+    """Return a test of one value against a list, of which its own kind decides."""
+    tests = [_test("=", (each,)) for each in values if each is not None]
+    has_null = len(tests) < len(values)
+
+    def truth(value: object) -> Truth:
+        if value is None or value is _MISSING:
+            return True if has_null else None
+        found = [test(value) for test in tests]
+        if True in found:
+            return True
+        return False if False in found or not tests else None
+
+    return truth
 
 
 def _meaning(part: Part) -> tuple[object, ...]:

@@ -6,7 +6,7 @@ from pydantic import Field, field_validator
 
 from schemas.messages.sensing import Dimension, Sensed
 from schemas.packs import conditions
-from schemas.values.base import Part, Seconds, Token, Unit
+from schemas.values.base import Name, Part, Seconds, Token, Unit
 
 GUESTS = "guests"
 """The name of all people whom no pack declares."""
@@ -70,6 +70,12 @@ class EventType(Part):
     """How fast its novelty recovers, in seconds; else the setting's."""
     channel: Token | None = None
     """Where answers to it go; else the settings' channel."""
+    fields: dict[Name, Literal["number"]] = Field(
+        default_factory=dict, max_length=64, exclude_if={}.__eq__
+    )
+    """Which of its fields are numbers, also where its sensor sends them as text: "20.5" is
+    then 20.5 for every condition, and "unavailable" stays a text, of which no comparison
+    with a number is true."""
     means: Meaning | None = None
     """What its fields tell besides: what a person is doing (`busy`, `typing`, `in_menu`,
     `asleep`, `away`, `activity`, `focus`, `sentiment`), a natural break (`signal`), or what

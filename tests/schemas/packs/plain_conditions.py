@@ -35,16 +35,23 @@ class Event:
 
 
 def is_true(part: Part, event: Event) -> bool:
+    return truth(part, event) is True
+
+
+def truth(part: Part, event: Event) -> bool | None:
+    """Return whether a part is true of an event; None where that is unknown."""
     match part:
         case Comparison():
-            found, value = _look_up(part.field, event)
-            return found and _compares(value, part.operator, part.values)
+            return _compares(*_look_up(part.field, event), part.operator, part.values)
         case Not():
-            return not is_true(part.part, event)
+            denied = truth(part.part, event)
+            return None if denied is None else not denied
         case Every():
-            return all(is_true(each, event) for each in part.parts)
+            found = [truth(each, event) for each in part.parts]
+            return False if False in found else (None if None in found else True)
         case Some():
-            return any(is_true(each, event) for each in part.parts)
+            found = [truth(each, event) for each in part.parts]
+            return True if True in found else (None if None in found else False)
         case _:
             assert_never(part)
 
@@ -58,15 +65,23 @@ def _look_up(name: str, event: Event) -> tuple[bool, object]:
     return field_value(name, event.fields)
 
 
-def _compares(value: object, operator_: Operator, values: tuple[Scalar, ...]) -> bool:
-    """Compare like with like; what differs in kind is neither equal nor unequal."""
+def _compares(
+    is_there: bool, value: object, operator_: Operator, values: tuple[Scalar, ...]
+) -> bool | None:
+    """Compare like with like; of what is missing or differs in kind nothing is known."""
     if operator_ == "in":
-        return any(_compares(value, "=", (each,)) for each in values)
+        own = [each for each in values if each is not None]
+        if value is None:
+            return True if len(own) < len(values) else None
+        found = [_compares(is_there, value, "=", (each,)) for each in own]
+        return (
+            True if True in found else (None if own and False not in found else False)
+        )
     (wanted,) = values
     if wanted is None:
-        return (value is None) == (operator_ == "=")
-    if _kind(value) != _kind(wanted):
-        return False
+        return (not is_there or value is None) == (operator_ == "=")
+    if not is_there or _kind(value) != _kind(wanted):
+        return None
     return _ORDER[operator_](_rounded(value), _rounded(wanted))
 
 

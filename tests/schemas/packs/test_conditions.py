@@ -58,15 +58,29 @@ TRUE = [
     "not (value = 4 or on = false)",
     "value = 1 and on = false or value = 3",
     'vital > "a"',
-    "missing = 1 or not missing = 1",
+    "missing = null",
+    "missing = null or missing = 1",
+    "missing = 1 or value = 3",
+    'not vital in [1, "food", null]',
     "huge > 3",
 ]
 
 FALSE = [
     "missing = 1",
     "missing != 1",
-    "missing = null",
+    "missing = 1 or not missing = 1",
+    "not missing = 1",
+    "not not missing = 1",
     "missing != null",
+    "not missing = null",
+    "not note >= 5",
+    "not vital >= 5",
+    "not (vital >= 5)",
+    'not value = "3"',
+    "not (value = 3 and vital >= 5)",
+    "not (value = 4 or vital >= 5)",
+    "not missing in [1, 2]",
+    "not vital in [1, 2]",
     "value.x = 1",
     "pos.z = 1",
     'value = "3"',
@@ -93,7 +107,7 @@ def test_true_conditions(text):
 
 @pytest.mark.parametrize("text", FALSE)
 def test_false_conditions(text):
-    """These do not hold: a missing field and another kind of value make none true."""
+    """These do not hold: of a missing field and of another kind of value nothing does."""
     assert truth(text) is False
     assert explain_failure(parse(text), "vital_changed", "crafter", FIELDS) != ""
 
