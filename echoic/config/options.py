@@ -205,7 +205,7 @@ _ORDER = (
     "channel", "embedder", "embedder_files", "timezone", "quiet_hours", "quiet_cuts",
     "cooldown_s",
     "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text",
-    "output.stream", "languages", "skills.consistent", "salience.modulates",
+    "output.stream", "languages", "wake_words", "skills.consistent", "salience.modulates",
     "relevance.goal", "relevance.focus", "relevance.novelty", "relevance.said_already",
     "relevance.proactive", "relevance.helpfulness",
     "budget.calls_per_minute", "budget.tokens_per_day", "budget.cost_per_day",

@@ -156,6 +156,11 @@ class ExecutiveSettings(Part):
     )] = added(())
     """The languages in which a person can ask for quiet, for other topics and the like:
     `en`, `de`."""
+    wake_words: Annotated[
+        tuple[str, ...], Setting("wake_words", reach="nothing")
+    ] = added(())
+    """Names by which a person calls the companion, besides its agent's own: "hey NAME, be
+    quiet" is "be quiet"."""
     phrases: tuple[Phrases, ...] = added(())
     """What is said in them, as the program had it when the mind started."""
     skills: tuple[Skill, ...] = added(())

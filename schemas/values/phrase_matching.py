@@ -2,9 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
+from functools import partial
 from typing import NamedTuple
 
-from schemas.values import spoken_moments, spoken_times, words_of_time
+from schemas.values import spoken_moments, spoken_times, word_tables, words_of_time
 from schemas.values.phrases import (
     REQUESTS,
     SPAN,
@@ -38,12 +39,17 @@ def tails(text: str) -> tuple[str, ...]:
     return tuple(" ".join(known[start:end]) for end in ends for start in range(1, end))
 
 
-def heard(text: str, known: Iterable[Phrases]) -> Heard | None:
+def heard(
+    text: str, known: Iterable[Phrases], names: Sequence[str] = ()
+) -> Heard | None:
     """Return the phrase that a person's words are; None if they are none.
 
     A reason may follow after a comma, unless the phrase ends in a topic, which may have one.
+    `names` are those by which one is spoken to, which may stand before or after it.
     """
-    patterns = tuple(known)
+    called = tuple(" ".join(words(each)) for each in names)
+    patterns = tuple(map(partial(_called, called), known))
+    text = _after_call(text, patterns)
     text = _LISTED.sub(_joined(patterns), text)
     # Words are told apart without marks, and these change what is meant.
     if _SENTENCE.search(text):
@@ -83,6 +89,7 @@ def as_written(topic: str, text: str) -> str:
     return " ".join(found[0].split()) if found else topic
 
 
+_CALL = re.compile(r"\s*([^?!.;:,]{1,60})[?!.;:,]\s+")
 _SENTENCE = re.compile(r"(?<!\b[ap]\.m)(?<!\d)[.]\s+\w|[?!;:]\s+\w", re.IGNORECASE)
 """Not after "a.m." and a number, which is a German date: "am 3. Mai"."""
 _LISTED = re.compile(r",\s+(?=(?:\w{2,3}\s+)?\d)")
@@ -92,6 +99,54 @@ _NEGATIVE = re.compile(r"(?<!\w)[-\u2212]\d")
 _TIMED = re.compile(r"\{(span|time|when)\}")
 _UNCLEAR = {"is_unclear": True, "whens": (), "span_s": None}
 _AND = re.compile(r" (?:and|und) ")
+
+
+def _called(names: tuple[str, ...], phrases: Phrases) -> Phrases:
+    """Return phrases before which these names may stand, too."""
+    if not names:
+        return phrases
+    openers = (*phrases.openers, *filter(None, names))
+    return phrases.model_copy(update={"openers": openers, "closers": names})
+
+
+def _after_call(text: str, known: Sequence[Phrases]) -> str:
+    """Return a text without a sentence before it that only calls: `Hey Echo! …`."""
+    found = _CALL.match(text)
+    if found is None:
+        return text
+    said = words(found[1])
+    is_call = any(_opening(said, each) == len(said) for each in known)
+    return text[found.end() :] if is_call else text
+
+
+def _opening(said: Sequence[str], phrases: Phrases) -> int:
+    """Return how many words at a beginning change nothing: names, courtesies, openers."""
+    start = 0
+    while start < len(said):
+        found = word_tables.first_of(said[start:], phrases.openers)
+        if not found and said[start] not in phrases.courtesies:
+            break
+        start += found or 1
+    return start
+
+
+def _closing(said: Sequence[str], phrases: Phrases) -> int:
+    """Return at which word such words at the end begin."""
+    end = len(said)
+    while end > 0:
+        names = (each.split() for each in phrases.closers)
+        found = max(
+            (
+                len(each)
+                for each in names
+                if each and list(said[:end][-len(each) :]) == each
+            ),
+            default=0,
+        )
+        if not found and said[end - 1] not in phrases.courtesies:
+            break
+        end -= found or 1
+    return end
 
 
 def _joined(known: Sequence[Phrases]) -> str:
@@ -171,16 +226,15 @@ def _is_left_over(found: Heard) -> bool:
 def _with_fewer_courtesies(
     said: Sequence[str], phrases: Phrases
 ) -> Iterator[Sequence[str]]:
-    start, end = 0, len(said)
-    while start < end and said[start] in phrases.courtesies:
-        start += 1
-    while end > start and said[end - 1] in phrases.courtesies:
-        end -= 1
+    start, end = _opening(said, phrases), _closing(said, phrases)
     yield said[start:end]
     yield said
     # Phrases recorded without fractions knew courtesies at their ends alone.
     if phrases.fractions:
-        yield [each for each in said if each not in phrases.courtesies]
+        bare = [each for each in said if each not in phrases.courtesies]
+        # "Could you be quiet please" and "could you please be quiet" are one.
+        yield bare[_opening(bare, phrases) : _closing(bare, phrases)]
+        yield bare
 
 
 def _places(pattern: Sequence[str], said: _Said, found: Heard) -> Heard | None:

@@ -110,6 +110,10 @@ class Phrases(Part):
     language: Token
     courtesies: tuple[str, ...] = Field(default=(), max_length=64)
     """Words that may stand before or after a phrase and change nothing: `please`."""
+    openers: tuple[str, ...] = added(())
+    """How a request may begin, which changes nothing: `could you`."""
+    closers: tuple[str, ...] = added(())
+    """Names that may stand after a phrase; those of the companion are added when it hears."""
     numbers: dict[str, float] = Field(default_factory=dict, max_length=128)
     """Numbers in words, such as `ten` or `half an`."""
     units: dict[str, float] = Field(default_factory=dict, max_length=64)

@@ -114,7 +114,8 @@ def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
         return None
     of_packs = (each for pack in turn.packs for each in pack.pack.phrases)
     known = (*turn.settings.executive.phrases, *of_packs)
-    heard = phrase_matching.heard(here.event.text, known)
+    names = (turn.input.agent, *turn.settings.executive.wake_words)
+    heard = phrase_matching.heard(here.event.text, known, names)
     if heard is None or here.assessment.silence == "informational":
         return None
     return heard

@@ -1,6 +1,7 @@
 """Being told in words: what a person says changes what is done, and is acknowledged."""
 
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -19,6 +20,7 @@ from tests.factories import heuristic, pack
 from tests.handlers.mind.test_restraint import closed, happens
 from tests.scenario import Scenario, names, one, output, said
 
+WORD = {"de": "heute", "en": "today"}
 PIRATE = {
     "language": "pirate",
     "patterns": {"quiet": ["belay that noise"]},
@@ -32,10 +34,10 @@ GARDEN = pack(
 )
 
 
-def alive() -> Scenario:
+def alive(**executive: Any) -> Scenario:
     """A scenario with both languages and a model, which is never asked here."""
-    executive = {"phrases": shipped.shipped(("en", "de"))}
-    return Scenario(GARDEN, relevance=0.5, model=factories.MODEL, executive=executive)
+    own = {"phrases": shipped.shipped(("en", "de")), **executive}
+    return Scenario(GARDEN, relevance=0.5, model=factories.MODEL, executive=own)
 
 
 def says(scenario: Scenario, text: str, person: str | None = "ana") -> Turn:
@@ -315,13 +317,11 @@ def test_whoever_speaks_unnamed_is_obeyed_as_well() -> None:
 def test_shipped_phrases_fit_their_languages() -> None:
     """Each pattern is recognised as what it means, with a topic and a span in place."""
     for language in shipped.languages():
-        (known,) = shipped.shipped((language,))
-        unit = sorted(known.units)[0]
-        today = {"de": "heute", "en": "today"}[language]
+        (known,), today = shipped.shipped((language,)), WORD[language]
         for means, patterns in known.patterns.items():
             for pattern in patterns:
-                text = pattern.replace("{topic}", "x").replace("{span}", f"3 {unit}")
-                text = text.replace("{time}", "6 30")
+                text = pattern.replace("{topic}", "x").replace("{time}", "6 30")
+                text = text.replace("{span}", "3 s")
                 text = text.replace("{when}", today, 1).replace("{when}", "6 30")
                 found = heard(text, [known])
                 assert found is not None, text
