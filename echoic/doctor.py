@@ -11,7 +11,7 @@ from collections.abc import Awaitable, Callable
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Literal
+from typing import TYPE_CHECKING, Literal
 
 from nats.errors import Error as NatsError
 
@@ -29,18 +29,28 @@ from echoic.packs.bundled import extra
 from echoic.terminal.screen import counted
 from echoic.tracing.collector import Collector, endpoint
 from projections.errors import LogTruncated, ProjectionError, StoreUnusable
-from projections.postgres.server import binaries
-from projections.projector.projector import check_positions, check_shape
-from projections.store import queries
-from projections.store.store import Store
 from schemas.codec.decode import read_output
 from schemas.messages.notes import Quarantined, TimerFailed
+from schemas.values.lazily import Lazily
 from schemas.values.subjects import PARTITIONS, inputs_of
-from streams.broker.server import server_binary
 from streams.errors import StreamsError
 from streams.jetstream.migrate import check as check_streams
 from streams.jetstream.sealed_log import KEYS_MISSING, lacks_keys
 from streams.log import ReadableLog, scan
+
+if TYPE_CHECKING:
+    from projections.postgres import server as database
+    from projections.projector import projector
+    from projections.store import queries
+    from projections.store import store as stores
+    from streams.broker import server as broker
+else:
+    # `status` makes a few of these checks, and each command on its own has to be quick.
+    broker = Lazily("streams.broker.server")
+    database = Lazily("projections.postgres.server")
+    projector = Lazily("projections.projector.projector")
+    queries = Lazily("projections.store.queries")
+    stores = Lazily("projections.store.store")
 
 # Less free space than a gigabyte is a problem.
 _ROOM_BYTES = 1_000_000_000
@@ -66,11 +76,15 @@ def of_installation(settings: Settings) -> list[Check]:
     checks = [_python(), _room(settings.data)]
     # Where the settings name another's server, ours need not be installed.
     if settings.database_url is None:
-        database = _guarded("postgresql", lambda: str(binaries()), "set DATABASE_URL")
-        checks.insert(1, database)
+        found = _guarded(
+            "postgresql", lambda: str(database.binaries()), "set DATABASE_URL"
+        )
+        checks.insert(1, found)
     if settings.nats_url is None:
-        broker = _guarded("nats-server", lambda: str(server_binary()), "set NATS_URL")
-        checks.insert(1, broker)
+        found = _guarded(
+            "nats-server", lambda: str(broker.server_binary()), "set NATS_URL"
+        )
+        checks.insert(1, found)
     return checks
 
 
@@ -282,13 +296,13 @@ def _of_sharing(shared: Sharing) -> Finding:
 
 
 async def _read_models(connection: Connection) -> Finding:
-    with Store(connection.needed_database()) as store:
+    with stores.Store(connection.needed_database()) as store:
         serving = await serving_version(store)
         stands = store.positions(serving.number)
         # Only a rebuild mends tables of another version, or of a log that was replaced.
         try:
-            check_shape(serving)
-            await check_positions(connection.log, stands)
+            projector.check_shape(serving)
+            await projector.check_positions(connection.log, stands)
         except (StoreUnusable, LogTruncated) as error:
             return "problem", str(error), "echoic projection rebuild"
         lacking = queries.without_rows(store)

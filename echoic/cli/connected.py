@@ -3,7 +3,7 @@
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from echoic.cli.options import Call
 from echoic.cli.progress import Progress
@@ -11,12 +11,18 @@ from echoic.client import find, known_agents, publish, state
 from echoic.client.connection import Connection, connect
 from echoic.embedders import embedder
 from echoic.terminal.output import note
-from handlers.aids import AidProvider, PackLibrary
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Output
+from schemas.values.lazily import Lazily
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.topology import LOG_SUBJECTS
+
+if TYPE_CHECKING:
+    from handlers import aids
+else:
+    # Most commands fold nothing, and start sooner without what embeds.
+    aids = Lazily("handlers.aids")
 
 T = TypeVar("T")
 
@@ -44,10 +50,10 @@ def send(call: Call, control: ControlMessage) -> Sequence[OutputMessage]:
     return [output.message for output in on_instance(call, run)]
 
 
-def aid_provider(connection: Connection) -> AidProvider:
+def aid_provider(connection: Connection) -> "aids.AidProvider":
     """Make the provider of the aids that a fold of the log needs."""
     made = embedder(connection.settings["embedder"])
-    return AidProvider(made, PackLibrary(connection.log, made))
+    return aids.AidProvider(made, aids.PackLibrary(connection.log, made))
 
 
 async def known_at(

@@ -3,7 +3,7 @@
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 from uuid import uuid4
 
 import typer
@@ -21,13 +21,17 @@ from echoic.client.read_models import up_to_date
 from echoic.terminal.output import note
 from echoic.terminal.output import show as show_screen
 from echoic.terminal.screen import bar, number, pairs, short, table, words
-from projections.store import queries
-from projections.store.queries import ConfidenceChange
 from schemas.messages.controls import HeuristicFrozen, HeuristicSeeded
+from schemas.values.lazily import Lazily
 from schemas.values.reasons import ResponseType
 
+if TYPE_CHECKING:
+    from projections.store import queries
+else:
+    queries = Lazily("projections.store.queries")
+
 app = new_app("heuristic", "Heuristics: list, show, seed, freeze, history.")
-app.command()(learning.history)
+app.command(name="history")(learning.history_)
 app.command()(learning.diff)
 app.command(name="near-misses")(learning.near_misses_)
 
@@ -81,7 +85,7 @@ def show(
 
     async def run(
         connection: Connection,
-    ) -> tuple[Learnt, Measures, tuple[ConfidenceChange, ...]]:
+    ) -> "tuple[Learnt, Measures, tuple[queries.ConfidenceChange, ...]]":
         found = await _one(connection, name)
         async with up_to_date(connection) as store:
             if store is None:
@@ -197,7 +201,7 @@ def _row(each: Learnt, *, is_stale: bool) -> tuple[object, ...]:
 
 
 def _screen(
-    found: Learnt, measured: Measures, changes: Sequence[ConfidenceChange]
+    found: Learnt, measured: Measures, changes: "Sequence[queries.ConfidenceChange]"
 ) -> Iterator[RenderableType]:
     page = {
         "name": f"{found.name} ({found.id})",
@@ -215,7 +219,7 @@ def _screen(
         yield table(header, map(_step, changes))
 
 
-def _step(change: ConfidenceChange) -> tuple[object, ...]:
+def _step(change: "queries.ConfidenceChange") -> tuple[object, ...]:
     before = "" if change.before is None else f"{change.before:.2f} → "
     at = f"{change.at:%Y-%m-%d %H:%M:%S}"
     trust = f"{before}{change.after:.2f}"

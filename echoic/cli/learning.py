@@ -6,25 +6,33 @@ Recordings are read and nothing else, sessions of the log as well as files.
 import asyncio
 from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import asdict
-from typing import Annotated, Literal, TypeVar
+from typing import TYPE_CHECKING, Annotated, Literal, TypeVar
 
 import typer
 
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress
-from echoic.client.evidence import as_invalid_recording, recordings
 from echoic.client.names import resolve
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
-from echoic.terminal import confidence_curve, learning
 from echoic.terminal.output import terminal
-from evaluation.learning.differences import Difference, differences
-from evaluation.learning.heuristics_at import Known
-from evaluation.learning.history import Move, learning_history
-from evaluation.learning.near_misses import THRESHOLDS, NearMisses, near_misses
-from evaluation.learning.summary import read
-from evaluation.learning.summary import report as report_on
-from replay.recording.source import Recording
+from schemas.values.lazily import Lazily
+
+if TYPE_CHECKING:
+    from echoic.client import evidence
+    from echoic.terminal import confidence_curve, learning
+    from evaluation.learning import differences, history, near_misses, summary
+    from evaluation.learning.heuristics_at import Known
+    from replay.recording.source import Recording
+else:
+    # `echoic heuristic list` is of the same group, and has no use for any of these.
+    confidence_curve = Lazily("echoic.terminal.confidence_curve")
+    differences = Lazily("evaluation.learning.differences")
+    evidence = Lazily("echoic.client.evidence")
+    history = Lazily("evaluation.learning.history")
+    learning = Lazily("echoic.terminal.learning")
+    near_misses = Lazily("evaluation.learning.near_misses")
+    summary = Lazily("evaluation.learning.summary")
 
 T = TypeVar("T")
 
@@ -67,14 +75,14 @@ def report(
         per: So many decisions a period, not a quarter of all.
         by: Set personalities, or variants, side by side.
     """
-    readings = _each(call.settings, sessions or (), read)
-    found = report_on(readings, per=per, has_voices=by is not None)
+    readings = _each(call.settings, sessions or (), summary.read)
+    found = summary.report(readings, per=per, has_voices=by is not None)
     call.show(found.as_json(), learning.report(found, terminal()))
     if found.faults:
         raise typer.Exit(1)
 
 
-def history(call: Call, heuristic: Heuristic, sessions: Sessions = None) -> None:
+def history_(call: Call, heuristic: Heuristic, sessions: Sessions = None) -> None:
     """Show everything that happened to a heuristic, line by line, with its causes.
 
     Examples: `echoic heuristic history drink-now`, `echoic heuristic history drink-now
@@ -111,9 +119,10 @@ def diff(
         other: … with the end of this one.
     """
     before, after = (
-        _each(call.settings, (name,), learning_history)[-1] for name in (one, other)
+        _each(call.settings, (name,), history.learning_history)[-1]
+        for name in (one, other)
     )
-    found = differences(before.ends, after.ends)
+    found = differences.differences(before.ends, after.ends)
     call.show(
         {"heuristics": [_difference(each) for each in found]},
         learning.difference(before, after, found),
@@ -132,19 +141,22 @@ def near_misses_(
     """
     found, names = _each(call.settings, (session,), _near_misses)[-1]
     call.show(
-        {"thresholds": THRESHOLDS, **asdict(found), "names": names},
+        {"thresholds": near_misses.THRESHOLDS, **asdict(found), "names": names},
         learning.near_misses(found, names),
     )
 
 
-async def _near_misses(recording: Recording) -> tuple[NearMisses, dict[str, str]]:
-    return await near_misses(recording), dict((await learning_history(recording)).names)
+async def _near_misses(
+    recording: "Recording",
+) -> "tuple[near_misses.NearMisses, dict[str, str]]":
+    found = await near_misses.near_misses(recording)
+    return found, dict((await history.learning_history(recording)).names)
 
 
 def _each(
     settings: Settings,
     names: Sequence[str],
-    read_one: Callable[[Recording], Awaitable[T]],
+    read_one: "Callable[[Recording], Awaitable[T]]",
 ) -> list[T]:
     """Read each of the named recordings.
 
@@ -155,9 +167,9 @@ def _each(
     async def run() -> list[T]:
         made: list[T] = []
         with Progress("recordings read") as progress:
-            async with recordings(settings, names) as found:
+            async with evidence.recordings(settings, names) as found:
                 for recording, _ in found:
-                    with as_invalid_recording(recording):
+                    with evidence.as_invalid_recording(recording):
                         made.append(await read_one(recording))
                     progress(len(made))
         return made
@@ -167,7 +179,7 @@ def _each(
 
 def _life(
     settings: Settings, heuristic: str, names: Sequence[str]
-) -> tuple[Known, tuple[Move, ...], float]:
+) -> "tuple[Known, tuple[history.Move, ...], float]":
     """Return a heuristic as it is last known, its moves, and the threshold in force.
 
     Raises:
@@ -175,7 +187,7 @@ def _life(
     """
     # By time, whatever order they were named in: moves of one heuristic follow each other.
     histories = sorted(
-        _each(settings, names, learning_history), key=lambda each: each.began_ns
+        _each(settings, names, history.learning_history), key=lambda each: each.began_ns
     )
     known = {id_: name for each in histories for id_, name in each.names.items()}
     id_ = resolve(known, heuristic)
@@ -191,7 +203,7 @@ def _life(
     return in_force, moves, last.threshold
 
 
-def _fields(moves: Sequence[Move]) -> list[dict[str, object]]:
+def _fields(moves: "Sequence[history.Move]") -> list[dict[str, object]]:
     return [
         {
             **asdict(move.cause),
@@ -203,7 +215,7 @@ def _fields(moves: Sequence[Move]) -> list[dict[str, object]]:
     ]
 
 
-def _difference(each: Difference) -> dict[str, object]:
+def _difference(each: "differences.Difference") -> dict[str, object]:
     return {
         "id": each.known.id,
         "name": each.known.name,

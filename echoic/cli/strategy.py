@@ -4,7 +4,6 @@ import inspect
 from collections.abc import Mapping
 from typing import Any
 
-from pydantic.fields import FieldInfo
 from rich.console import RenderableType
 
 from echoic.cli.options import Call, InstanceCall, Json, new_app
@@ -19,6 +18,7 @@ from handlers.mind.strategies.registry import (
     from_settings,
 )
 from schemas.ports.decision_context import Strategy
+from schemas.values.meanings import meanings_of
 from schemas.values.settings import UNSTARTED, MindSettings
 from schemas.values.settings_by_name import SHORT_NAMES
 
@@ -94,20 +94,17 @@ def _parameters(
         return [{"parameter": each, "value": given[each]} for each in given]
     # Only these take their defaults from settings; the baselines have none.
     of_settings = from_settings(settings) if issubclass(kind, Trusting) else {}
+    meanings = meanings_of(kind)
     return [
         {
             "parameter": name,
             "also": [each for each in SHORT_NAMES if SHORT_NAMES[each] == name],
             "value": getattr(made, name),
             "default": of_settings.get(name, field.default),
-            "meaning": _meaning(field),
+            "meaning": " ".join(meanings.get(name, "").split()),
         }
         for name, field in kind.model_fields.items()
     ]
-
-
-def _meaning(field: FieldInfo) -> str:
-    return " ".join((field.description or "").split())
 
 
 def _row(parameter: Mapping[str, Any]) -> tuple[str, str, str]:

@@ -6,18 +6,24 @@ The same values whether they come from the read models or are folded from the lo
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from echoic.client.state import AgentSnapshot
-from handlers.mind.strategies import thompson
 from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
-from projections.store.queries import Fired, Heuristic
 from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.packs.manifest import from_blob
 from schemas.state.agent import Taught
 from schemas.values.exact_math import round6
+from schemas.values.lazily import Lazily
 from schemas.values.settings import UNSTARTED
 from streams.log import ReadableLog
+
+if TYPE_CHECKING:
+    from handlers.mind.strategies import thompson
+    from projections.store.queries import Fired, Heuristic
+else:
+    thompson = Lazily("handlers.mind.strategies.thompson")
 
 LEVEL = 0.95
 """The mass of the credible interval of a confidence."""
@@ -77,7 +83,7 @@ def without_vectors(blob: bytes) -> CompiledPack:
     return compile_pack(pack, [b""] * len(pack.heuristics))
 
 
-def of_read_models(row: Heuristic) -> Learnt:
+def of_read_models(row: "Heuristic") -> Learnt:
     """Return a heuristic from a row of the read models."""
     return Learnt(
         id=row.id,
@@ -149,7 +155,7 @@ class Measures:
     """The share of judged fires that succeeded."""
 
 
-def measures(found: Learnt, fired: Fired | None) -> Measures:
+def measures(found: Learnt, fired: "Fired | None") -> Measures:
     """Return a heuristic's measures; without the read models, its fires are not counted."""
     # Equal tails of the Beta distribution that Thompson sampling draws from.
     low, high = thompson.interval(found.alpha, found.beta, LEVEL)

@@ -1,16 +1,22 @@
 """Names of heuristics: given by their packs, by people, or when they were formed."""
 
 from collections.abc import Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from echoic.errors import NotFoundError, meant
 from schemas.codec.decode import read_input
 from schemas.messages.controls import HeuristicEdited, HeuristicSeeded, PackLoaded
 from schemas.messages.learning import HeuristicFormed
-from schemas.packs import manifest
 from schemas.values import naming
 from schemas.values.ids import heuristic_id
+from schemas.values.lazily import Lazily
 from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
 from streams.log import ReadableLog, messages, scan
+
+if TYPE_CHECKING:
+    from schemas.packs import manifest
+else:
+    manifest = Lazily("schemas.packs.manifest")
 
 Names = Mapping[str, str]
 """Names by heuristic id."""

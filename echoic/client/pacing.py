@@ -6,14 +6,20 @@ At any pace each source keeps within the instance's rate limit, so that no event
 import asyncio
 import time
 from datetime import datetime
+from typing import TYPE_CHECKING
 
 from echoic.client.watch import settings_in_force
 from echoic.errors import EchoicError
-from projections.folds import rate_limits
 from schemas.state.agent import Allowance
+from schemas.values.lazily import Lazily
 from schemas.values.settings import IntakeSettings
 from schemas.values.subjects import partition_of
 from streams.log import ReadableLog
+
+if TYPE_CHECKING:
+    from projections.folds import rate_limits
+else:
+    rate_limits = Lazily("projections.folds.rate_limits")
 
 _CAREFUL = 0.9
 """The share of the rate that is used: clocks differ, and events bunch up."""

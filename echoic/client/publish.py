@@ -9,12 +9,11 @@ import time
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from functools import partial
-from typing import Any, Protocol
+from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
 from nats.aio.client import Client
 
-from echoic.client import recall_decision
 from echoic.client.admission import body_of
 from echoic.client.find import record_of
 from echoic.errors import EchoicError, RefusedError
@@ -36,6 +35,7 @@ from schemas.messages.learning import FeedbackRefused, OutcomeObserved
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
 from schemas.messages.sensing import Sensed
 from schemas.values.ids import filled_event_id
+from schemas.values.lazily import Lazily
 from schemas.values.subjects import (
     input_subject,
     output_subject,
@@ -46,6 +46,12 @@ from streams.groups import answer, arrival
 from streams.jetstream.connection import answer as checked
 from streams.jetstream.connection import request
 from streams.log import ReadableLog, WritableLog, append_input
+
+if TYPE_CHECKING:
+    from echoic.client import recall_decision
+else:
+    # Only a vote on a decision of long ago takes it.
+    recall_decision = Lazily("echoic.client.recall_decision")
 
 ANSWER_S = 20.0
 """Seconds that the mind may take to answer an input."""

@@ -6,13 +6,21 @@ Without PostgreSQL a command still works from the log, or says what is missing.
 import asyncio
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
 
 from echoic.client.connection import Connection
 from echoic.client.watch import last_answered
 from projections.errors import ProjectionError, StoreUnusable
-from projections.store.store import Store
-from projections.store.versions import Version
+from schemas.values.lazily import Lazily
 from schemas.values.subjects import partition_of
+
+if TYPE_CHECKING:
+    from projections.store import store as stores
+    from projections.store.store import Store
+    from projections.store.versions import Version
+else:
+    # Where there is no database, nothing that speaks SQL is loaded.
+    stores = Lazily("projections.store.store")
 
 PATIENCE_S = 5.0
 """Seconds that the read models may take to catch up with the log."""
@@ -24,17 +32,17 @@ _POLL_S = 0.05
 
 
 @asynccontextmanager
-async def up_to_date(connection: Connection) -> AsyncIterator[Store | None]:
+async def up_to_date(connection: Connection) -> "AsyncIterator[Store | None]":
     """Yield the read models once they hold all of the agent's log, else None."""
     url = connection.database_url
     if url is None:
         yield None
         return
-    with Store(url) as store:
+    with stores.Store(url) as store:
         yield store if await _comes_up(connection, store) else None
 
 
-async def serving_version(store: Store) -> Version:
+async def serving_version(store: "Store") -> "Version":
     """Return the version that the views show, once the projector has made the tables.
 
     Raises:
@@ -53,7 +61,7 @@ async def serving_version(store: Store) -> Version:
         await asyncio.sleep(_POLL_S)
 
 
-async def _comes_up(connection: Connection, store: Store) -> bool:
+async def _comes_up(connection: Connection, store: "Store") -> bool:
     partition = partition_of(connection.settings.agent)
     wanted = await last_answered(connection.log, partition)
     deadline = asyncio.get_running_loop().time() + PATIENCE_S
@@ -73,6 +81,6 @@ async def _comes_up(connection: Connection, store: Store) -> bool:
     return False
 
 
-def _position(store: Store, partition: int) -> int:
+def _position(store: "Store", partition: int) -> int:
     stands = store.positions(store.serving().number).get(partition)
     return stands.sequence if stands else 0

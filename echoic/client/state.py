@@ -6,27 +6,36 @@ The same fold as the worker's; the running instance is not asked.
 from collections.abc import Callable, Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
-from typing import TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 import msgspec
 
 from echoic.errors import NotFoundError
-from handlers.aids import AidProvider, PackLibrary
-from handlers.fold_start import Beginnings
-from handlers.state_sources import state_code
-from projections.folds.executive.personality import mood_at
-from projections.folds.executive.templates import selected
-from projections.folds.partition import fold_recorded
 from schemas.state.agent import AgentState, PartitionState, SharedState
 from schemas.state.character import NOBODY
 from schemas.state.executive import Modulation, Restraint
 from schemas.state.proposals import Proposal
+from schemas.values.lazily import Lazily
 from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import partition_of
 from schemas.values.vectors import Embedder
 from streams.groups import groups
 from streams.jetstream.checkpoints import Checkpoints
 from streams.log import ReadableLog
+
+if TYPE_CHECKING:
+    from handlers import aids as aiding
+    from handlers import fold_start, state_sources
+    from projections.folds import partition as partition_fold
+    from projections.folds.executive import personality, templates
+else:
+    # What folds is loaded by whoever folds: most commands show what others folded.
+    aiding = Lazily("handlers.aids")
+    fold_start = Lazily("handlers.fold_start")
+    state_sources = Lazily("handlers.state_sources")
+    partition_fold = Lazily("projections.folds.partition")
+    personality = Lazily("projections.folds.executive.personality")
+    templates = Lazily("projections.folds.executive.templates")
 
 Progress = Callable[[int], None]
 
@@ -113,9 +122,11 @@ async def partition_at(
     progress: Progress = lambda _: None,
 ) -> PartitionState:
     """Return the state of a partition after the last input up to a sequence or a time."""
-    provider = AidProvider(embedder, PackLibrary(log, embedder))
+    provider = aiding.AidProvider(embedder, aiding.PackLibrary(log, embedder))
     # A checkpoint of the same code and embedder, if there is one, saves most of the fold.
-    beginnings = Beginnings(log, checkpoints, state_code(embedder.digest))
+    beginnings = fold_start.Beginnings(
+        log, checkpoints, state_sources.state_code(embedder.digest)
+    )
     state = (await beginnings.of(partition, until=sequence, at=at)).state
     await provider.fetch_packs_of(state)
     count = 0
@@ -123,7 +134,7 @@ async def partition_at(
     async for group, input_, aids in provider.for_recorded(recorded):
         if at is not None and input_.at > at:
             break
-        state = fold_recorded(state, input_, group.outputs, aids)
+        state = partition_fold.fold_recorded(state, input_, group.outputs, aids)
         count += 1
         progress(count)
     return state
@@ -266,9 +277,9 @@ def personality_fields(known: AgentState, settings: MindSettings) -> dict[str, o
     executive = settings.executive
     own, active = known.executive.personality, known.executive.context
     now = known.now
-    mood = now and mood_at(own.mood, now, executive.mood_half_life_s)
+    mood = now and personality.mood_at(own.mood, now, executive.mood_half_life_s)
     return {
-        "template": selected(known, executive) or None,
+        "template": templates.selected(known, executive) or None,
         "context": active.name if active is not None else None,
         "mood": mood and {"valence": mood.valence, "arousal": mood.arousal},
         "overrides": {

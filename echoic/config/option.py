@@ -12,7 +12,7 @@ from pathlib import Path
 
 from schemas.values import timezones
 from schemas.values.executive_settings import HOURS
-from schemas.values.setting import Reach
+from schemas.values.setting import Declared, Reach
 from schemas.values.subjects import is_agent, is_token
 
 MOST_BIAS = 0.1
@@ -30,13 +30,22 @@ class Option:
     """The name as in the file, with dots for tables."""
     parse: Parser
     default: Value
-    meaning: str
+    meaning: str | None
+    """None: `declared` tells it, slower."""
     also: tuple[str, ...] = ()
     """Well-known variables of other programs that set it, too, weaker than our own."""
     secret: bool = False
     """Whether it may hold a password, which is then hidden."""
+    declared: Declared | None = None
+    """Where it is recorded; None of what only this program reads."""
     reach: Reach | None = None
     """What it can do besides shaping decisions, as `Setting.reach` has it."""
+
+    def told(self) -> str:
+        """Return what it means to an operator."""
+        if self.meaning is not None:
+            return self.meaning
+        return self.declared.meaning if self.declared else ""
 
     @property
     def needs_trust(self) -> bool:

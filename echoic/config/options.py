@@ -13,7 +13,7 @@ from pydantic.fields import FieldInfo
 from echoic.config import option as forms
 from echoic.config.option import Option, Parser
 from schemas.values.base import Part
-from schemas.values.setting import Setting, bounds_of, settings_of
+from schemas.values.setting import Declared, Setting, bounds_of, settings_of
 from schemas.values.settings import MindSettings, StrategySpec
 
 Silent = Literal["auto", "all", "ratio", "none"]
@@ -249,17 +249,23 @@ _SWITCH = ("off", "on")
 
 def options_of(part: type[Part]) -> tuple[Option, ...]:
     """Return the options of the settings that are declared with a recorded part."""
-    return tuple(_option(setting, field) for setting, field in settings_of(part))
+    return tuple(map(_option, settings_of(part)))
 
 
-def _option(setting: Setting, field: FieldInfo) -> Option:
+def _option(declared: Declared) -> Option:
+    setting, field = declared.setting, declared.field
     start = field.default if setting.start is ... else setting.start
     # A switch is given as a word, and recorded as a boolean.
     default = _SWITCH[start] if isinstance(start, bool) else start
     parse = _parser(setting, field)
-    meaning = setting.meaning or " ".join((field.description or "").split())
     return Option(
-        setting.name, parse, default, meaning, setting.also, reach=setting.reach
+        setting.name,
+        parse,
+        default,
+        None,
+        setting.also,
+        declared=declared,
+        reach=setting.reach,
     )
 
 

@@ -36,7 +36,7 @@ def row(option: Option) -> str:
     mark = " †" if option.secret else ""
     variables = "<br>".join(f"`{name}`{mark}" for name in option.variables)
     name = f"`{option.name}`" + (" ‡" if option.needs_trust else "")
-    return f"| {name} | {variables} | {_default(option)} | {option.meaning} |\n"
+    return f"| {name} | {variables} | {_default(option)} | {option.told()} |\n"
 
 
 def _default(option: Option) -> str:

@@ -16,6 +16,7 @@ from schemas.codec import catalogue
 from schemas.codec.struct_models import message_model
 from schemas.messages import sensing
 from schemas.values.base import MessageType, Part
+from schemas.values.meanings import describe
 from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PART, PARTITIONS
 
 Document = dict[str, Any]
@@ -69,6 +70,7 @@ _PART: Document = {
 
 def json_schema() -> Document:
     """Return one JSON Schema with every message under `$defs`."""
+    describe()
     _, schema = models_json_schema(
         [(message_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/$defs/{model}",
@@ -79,6 +81,7 @@ def json_schema() -> Document:
 
 def asyncapi(version: str) -> Document:
     """Return an AsyncAPI 3.0 document of every subject that a client may meet."""
+    describe()
     _, schema = models_json_schema(
         [(message_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/components/schemas/{model}",

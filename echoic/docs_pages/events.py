@@ -14,6 +14,7 @@ from pydantic.fields import FieldInfo
 from schemas.codec import catalogue
 from schemas.codec.struct_models import message_model
 from schemas.values.base import Message, Part
+from schemas.values.meanings import meanings_of
 
 _INTRODUCTION = """\
 # Messages
@@ -58,9 +59,11 @@ def _fields(model: type[BaseModel]) -> Iterator[str]:
         return
     yield "| field | type | default | meaning |"
     yield "|---|---|---|---|"
+    meanings = meanings_of(model) if issubclass(model, Part) else {}
     for name, field in model.model_fields.items():
         # A pipe would end the cell of a Markdown table.
-        meaning = " ".join((field.description or "").split()).replace("|", "\\|")
+        said = field.description or meanings.get(name, "")
+        meaning = " ".join(said.split()).replace("|", "\\|")
         kind = _type(field.annotation).replace("|", "\\|")
         yield f"| `{name}` | {kind} | {_default(field)} | {meaning} |"
     yield ""

@@ -17,6 +17,7 @@ from echoic.packs.prompt_files import OF_PACKS, PromptFileError, with_texts
 from echoic.packs.yaml_positions import MOST_BYTES, Source, SourceError, read
 from schemas.packs.compiled import CompiledPack, compile_embedded, texts_of
 from schemas.packs.manifest import SCHEMA, Pack
+from schemas.values.meanings import describe
 from schemas.values.vectors import Embedder
 
 __all__ = [
@@ -109,6 +110,7 @@ def compile_with(pack: Pack, embedder: Embedder) -> CompiledPack:
 
 def pack_schema() -> dict[str, Any]:
     """Return the JSON Schema of manifests, draft 07, for editors."""
+    describe()
     drafted = cast(dict[str, Any], _as_draft_07(Pack.model_json_schema()))
     # `schema` has a default in a file, though not in a blob.
     required = [name for name in drafted["required"] if name != "schema"]

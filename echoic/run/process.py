@@ -27,9 +27,11 @@ def prepare() -> None:
     to what is older, so there are almost no cycles; looking for them costs a tenth of the
     mind's time, and now and then an answer that is late.
     """
-    # Both libraries read these once, when they are loaded. An operator's own value stays.
+    # The libraries read these once, when they are loaded. An operator's own value stays.
     os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
     os.environ.setdefault("TOKENIZERS_PARALLELISM", "false")
+    # It would look for plugins in all that is installed, at each start of a command.
+    os.environ.setdefault("PYDANTIC_DISABLE_PLUGINS", "__all__")
     # Where one works is where one's own strategies are; nothing of ours is hidden by it.
     sys.path.append("")
     gc.set_threshold(*_COLLECTIONS)

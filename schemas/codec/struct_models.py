@@ -4,11 +4,7 @@ A struct is made without validation. Its model has the same fields, limits and d
 and is derived on first use (docs/adr/0028).
 """
 
-import ast
-import inspect
-import textwrap
 from functools import cache, reduce
-from itertools import pairwise
 from operator import or_
 from types import UnionType
 from typing import Any, get_args, get_origin, get_type_hints
@@ -17,6 +13,7 @@ import msgspec
 from pydantic import Field, create_model
 
 from schemas.values.base import Message, MessageType, Part, StructMessage, StructPart
+from schemas.values.meanings import meanings_of
 
 
 @cache
@@ -41,7 +38,7 @@ def part_model(kind: type[StructPart]) -> type[Part]:
 
 def _model(kind: type[StructPart], base: Any) -> Any:
     """Derive a model with a struct's fields from a base."""
-    hints, explained = get_type_hints(kind, include_extras=True), _explained(kind)
+    hints, explained = get_type_hints(kind, include_extras=True), meanings_of(kind)
     fields: dict[str, Any] = {
         field.name: (
             _of_models(hints[field.name]),
@@ -67,27 +64,3 @@ def _default(field: msgspec.structs.FieldInfo) -> dict[str, Any]:
     if field.default_factory is not msgspec.NODEFAULT:
         return {"default": field.default_factory()}
     return {} if field.required else {"default": field.default}
-
-
-def _explained(kind: type[StructPart]) -> dict[str, str]:
-    """Return the docstrings below a struct's fields, inherited ones included.
-
-    They are read from the source, since Python keeps none of them at run time.
-    """
-    found: dict[str, str] = {}
-    for each in kind.__mro__:
-        # Bases without fields of their own, such as `object`, have nothing to read.
-        if not (issubclass(each, StructPart) and each.__annotations__):
-            continue
-        (declared,) = ast.parse(textwrap.dedent(inspect.getsource(each))).body
-        assert isinstance(declared, ast.ClassDef)
-        for field, below in pairwise(declared.body):
-            match field, below:
-                case (
-                    ast.AnnAssign(target=ast.Name(id=name)),
-                    ast.Expr(value=ast.Constant(value=str() as text)),
-                ):
-                    found[name] = inspect.cleandoc(text)
-                case _:
-                    pass
-    return found

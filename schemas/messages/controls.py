@@ -259,8 +259,8 @@ class ExperimentStarted(Control):
 
     experiment_id: Name
     """Part of the draws' key: the same units get other variants under another id."""
-    a: Variant = Variant()
-    b: Variant = Variant()
+    a: Variant = Variant.model_construct()
+    b: Variant = Variant.model_construct()
     by: UnitKind = "session"
     washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
     """For so many seconds after a change of variant, decisions are marked as washout."""

@@ -38,7 +38,7 @@ class Variant(Part):
         return self.personality is not None or self.template is not None
 
 
-AS_SET = Variant()
+AS_SET = Variant.model_construct()
 """What is in force without an experiment."""
 
 

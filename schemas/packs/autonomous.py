@@ -125,7 +125,7 @@ class Autonomous(Part):
         default_factory=lambda: dict(BASELINE)
     )
     """How often each kind is drawn; if they do not add up to 1, in proportion."""
-    interval: Interval = Interval()
+    interval: Interval = Interval.model_construct()
     state: Name = "fsm_state"
     """The field of the body that tells its state."""
     position: Name = "position"
@@ -133,7 +133,7 @@ class Autonomous(Part):
     """The field with the objects near, nearest first: names, or `{name, tag}`."""
     personality: Fields = Field(default_factory=dict)
     """What it is like: name, traits, preferences, what it knows of its world."""
-    routines: Routines = Routines()
+    routines: Routines = Routines.model_construct()
     reflection: Reflections | None = None
     """None: it reflects on the third tier alone, and never without memory."""
     improvement: Improvement | None = None

@@ -83,7 +83,7 @@ class Behaviour(Part):
     """After so many seconds without a word from the world it is taken to be over."""
 
 
-NO_TABLE = Behaviour()
+NO_TABLE = Behaviour.model_construct()
 """Of a behaviour that the pack does not declare, or a newer one does not know any more."""
 
 
@@ -131,14 +131,14 @@ class CharacterMind(Part):
     mode: Mode = "split"
     channel: Token = "act"
     """Where its actions go."""
-    think: Think = Think()
+    think: Think = Think.model_construct()
     needs: dict[Token, Need] = Field(default_factory=dict, max_length=32)
     absent: dict[Absence, str] = Field(default_factory=dict)
     """When it does not decide, as conditions on its body: `dead: health <= 0`."""
     behaviours: dict[Token, Behaviour] = Field(default_factory=dict, max_length=256)
     reflexes: tuple[Reflex, ...] = Field(default=(), max_length=256)
     """The highest priority that holds wins; of equal ones the first."""
-    backoff: Backoff = Backoff()
+    backoff: Backoff = Backoff.model_construct()
     tactics: Tactics | None = None
     """How it works off what it plans."""
     talker: Talker | None = None

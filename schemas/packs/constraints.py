@@ -37,7 +37,7 @@ class Constraints(Part):
         return self
 
 
-UNCONSTRAINED = Constraints()
+UNCONSTRAINED = Constraints.model_construct()
 
 
 def within(own: Constraints, wider: Constraints) -> Constraints:

@@ -130,7 +130,7 @@ class Heuristic(Part):
     confidence: float = Field(default=0.5, ge=CONFIDENCE_MIN, le=CONFIDENCE_MAX)
     """What its author trusts it with, before anything was learnt."""
     urgency: Unit = 0.0
-    constraints: Constraints = Constraints()
+    constraints: Constraints = Constraints.model_construct()
     """How far evidence may move that; they go before the pack's."""
 
     @field_validator("when")
@@ -152,9 +152,9 @@ class Pack(Part):
     setting: Setting = "other"
     """Decides how fast novelty recovers: game 60 s, work 180, home 300, other 120."""
     description: str = ""
-    executive: Executive = Executive()
-    salience: PackSalience = PackSalience()
-    constraints: Constraints = Constraints()
+    executive: Executive = Executive.model_construct()
+    salience: PackSalience = PackSalience.model_construct()
+    constraints: Constraints = Constraints.model_construct()
     """How far evidence may move the confidence in its heuristics."""
     biases: dict[str, Bias] = Field(default_factory=dict, max_length=32)
     """Adjustments for events of this domain, such as of `confidence_threshold`."""

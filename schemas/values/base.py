@@ -66,7 +66,12 @@ class Part(BaseModel):
     """A frozen piece of a message."""
 
     model_config = ConfigDict(
-        frozen=True, extra="forbid", allow_inf_nan=False, use_attribute_docstrings=True
+        frozen=True,
+        extra="forbid",
+        allow_inf_nan=False,
+        # A command makes a few of more than a hundred models, so each is built when first
+        # used, and what its fields mean is read when it is described (`meanings`).
+        defer_build=True,
     )
 
 

@@ -34,7 +34,7 @@ class OriginFactors(Part):
     seeded: float = Field(default=1.0, gt=0.0, le=1_000.0)
 
 
-ALIKE = OriginFactors()
+ALIKE = OriginFactors.model_construct()
 """Declared confidence weighs the same whoever declared it."""
 
 
@@ -56,7 +56,7 @@ class LearningSettings(Part):
     ] = Field(default=1.0, gt=0.0, le=1.0)
     """The factor by which each observation discounts earlier evidence, toward the prior; 1:
     nothing is forgotten."""
-    weights: LearningWeights = LearningWeights()
+    weights: LearningWeights = LearningWeights.model_construct()
     endorsement_cap: Annotated[
         Unit, Tunable(), Setting("learning.endorsement_cap")
     ] = added(ENDORSEMENT_CAP)
@@ -128,8 +128,8 @@ class LearningSettings(Part):
     drift."""
 
 
-SEED_LEARNING = LearningSettings(
-    weights=LearningWeights(outcome=1.0, explicit=1.0, endorsement=1.0),
+SEED_LEARNING = LearningSettings.model_construct(
+    weights=LearningWeights.model_construct(outcome=1.0, explicit=1.0, endorsement=1.0),
     first_signal=True,
 )
 """The preset `seed`: the first signal on a fire is a whole observation, and final:

@@ -90,19 +90,23 @@ CONTEXTS: Mapping[str, ContextDeclared] = MappingProxyType(
     {
         each.name: each
         for each in (
-            ContextDeclared(
+            ContextDeclared.model_construct(
                 name="gaming",
                 description="a game is played",
                 modifiers={"humor": 0.1, "formality": -0.1, "enthusiasm": 0.1},
             ),
-            ContextDeclared(
+            ContextDeclared.model_construct(
                 name="work",
                 description="somebody works",
                 modifiers={"humor": -0.2, "sarcasm": -0.2, "verbosity": -0.1},
                 threshold=0.1,
             ),
-            ContextDeclared(name="home", description="everyday life at home"),
-            ContextDeclared(name="general", description="nothing in particular"),
+            ContextDeclared.model_construct(
+                name="home", description="everyday life at home"
+            ),
+            ContextDeclared.model_construct(
+                name="general", description="nothing in particular"
+            ),
         )
     }
 )

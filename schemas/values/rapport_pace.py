@@ -25,4 +25,4 @@ class Pace(Part):
     """After how many days without a vote half the distance of rapport to neutral is left."""
 
 
-USUAL = Pace()
+USUAL = Pace.model_construct()

@@ -13,6 +13,7 @@ from annotated_types import Ge, Le
 from pydantic.fields import FieldInfo
 
 from schemas.values.base import Part
+from schemas.values.meanings import meanings_of
 
 Bounds = tuple[float, float]
 
@@ -55,15 +56,36 @@ class Tunable:
     bounds: Bounds | None = None
 
 
-def settings_of(part: type[Part]) -> Iterator[tuple[Setting, FieldInfo]]:
-    """Yield every setting of a part and of the parts in it, with its field."""
-    for field in part.model_fields.values():
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A setting where it is declared."""
+
+    setting: Setting
+    part: type[Part]
+    name: str
+    """Of the part's field that it sets."""
+
+    @property
+    def field(self) -> FieldInfo:
+        """The field that it sets."""
+        return self.part.model_fields[self.name]
+
+    @property
+    def meaning(self) -> str:
+        """What it means, read from the source where only a docstring says it."""
+        told = self.setting.meaning or meanings_of(self.part).get(self.name, "")
+        return " ".join(told.split())
+
+
+def settings_of(part: type[Part]) -> Iterator[Declared]:
+    """Yield every setting of a part and of the parts in it."""
+    for name, field in part.model_fields.items():
         own = [each for each in field.metadata if isinstance(each, Setting)]
         inner = part_in(field)
         if inner is not None and not own:
             yield from settings_of(inner)
         for setting in own:
-            yield setting, field
+            yield Declared(setting, part, name)
 
 
 def recorded(part: type[Part], given: Mapping[str, Any]) -> dict[str, Any]:

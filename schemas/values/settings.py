@@ -112,7 +112,7 @@ class IntakeSettings(Part):
     """How many of them may come at once."""
 
 
-WAKEFUL = SleepSettings()
+WAKEFUL = SleepSettings.model_construct()
 """The settings of an agent that remembers nothing for a sleep."""
 
 
@@ -126,7 +126,7 @@ class MindSettings(Part):
         "How the mind chooses among its answers: name:key=value,…, module:function"
         " or a YAML file; `echoic strategy list` shows what there is.",
         start="heuristic_first", also=("EXECUTIVE_DECISION_STRATEGY",), reach="loads",
-    )] = StrategySpec()
+    )] = StrategySpec.model_construct()
     strategy_modules: Annotated[
         tuple[Name, ...], Setting("strategies.modules", reach="runs")
     ] = added(())
@@ -210,7 +210,7 @@ class MindSettings(Part):
         Name, Setting("channel", form="token", reach="nothing")
     ] = "say"
     """Where answers go: out.<agent>.<channel>."""
-    learning: LearningSettings = LearningSettings()
+    learning: LearningSettings = LearningSettings.model_construct()
     rapport: Pace = added(USUAL)
     limits: MatchLimits
     embedder: Annotated[Name, Setting("embedder", start="wordllama", reach="loads")]
@@ -220,7 +220,7 @@ class MindSettings(Part):
     intake: IntakeSettings | None = None
     """None: a sensor may speak as often as it likes."""
     sleep: SleepSettings = added(WAKEFUL)
-    executive: ExecutiveSettings = added(ExecutiveSettings())
+    executive: ExecutiveSettings = added(ExecutiveSettings.model_construct())
     sealed: Annotated[bool, Setting(
         "privacy.seal",
         "Whether the log keeps personal texts sealed under a key for each person, so that"
@@ -232,8 +232,8 @@ class MindSettings(Part):
     """None: a log of before there was one; characters ask their models at once."""
 
 
-UNSTARTED = MindSettings(
-    limits=MatchLimits(match=1.0, duplicate=1.0, endorse=1.0), embedder="none"
+UNSTARTED = MindSettings.model_construct(
+    limits=MatchLimits.model_construct(match=1.0, duplicate=1.0, endorse=1.0), embedder="none"
 )
 """The settings before the first `MindStarted`: only equal texts match."""
 

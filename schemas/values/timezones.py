@@ -7,7 +7,6 @@ wheel decided is recorded with `MindStarted`.
 import re
 from datetime import UTC, date, datetime, time, timedelta, tzinfo
 from functools import lru_cache
-from importlib import metadata, resources
 from zoneinfo import ZoneInfo
 
 _PARTS = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*")
@@ -15,6 +14,9 @@ _PARTS = re.compile(r"[A-Za-z0-9_+-]+(/[A-Za-z0-9_+-]+)*")
 
 def edition() -> str:
     """Return the version of the wheel; empty if it is not installed."""
+    # Imported here and below: few commands ask for a zone, and these read mails, too.
+    from importlib import metadata
+
     try:
         return metadata.version("tzdata")
     except metadata.PackageNotFoundError:
@@ -30,6 +32,8 @@ def zone(name: str) -> tzinfo | None:
     # No dots, so a name leads to no other file.
     if not _PARTS.fullmatch(name):
         return None
+    from importlib import resources
+
     try:
         place = resources.files("tzdata").joinpath("zoneinfo", *name.split("/"))
         with place.open("rb") as file:

@@ -2,3 +2,25 @@
 
 Only these modules send requests to a broker.
 """
+
+import sys
+from typing import cast
+
+
+def _import_client() -> None:
+    """Import the NATS client without aiohttp, of which only its WebSockets make use.
+
+    Ours goes over TCP and TLS alone (`nats.url`); aiohttp takes longer to load than all
+    the rest of the client, and a command of the program is over in that time.
+    """
+    if "nats" in sys.modules or "aiohttp" in sys.modules:
+        return
+    # What Python has of a module that cannot be imported, as the client then goes on.
+    sys.modules["aiohttp"] = cast("type[sys]", None)  # type: ignore[valid-type]
+    try:
+        import nats.aio.client  # noqa: F401  # for its side effect
+    finally:
+        del sys.modules["aiohttp"]
+
+
+_import_client()

@@ -9,6 +9,7 @@ from echoic.doors.requests import MOST_FAULTS
 from schemas.messages.arms import Action
 from schemas.messages.sensing import Sensed
 from schemas.values.base import Moment, Name, Part, Seconds, Token, Unit
+from schemas.values.meanings import describe
 from schemas.values.reasons import Path, ResponseType
 from streams.jetstream.accounts import RESERVED_TYPES
 
@@ -159,6 +160,9 @@ def wrong_fields(error: ValueError) -> tuple[Wrong, ...]:
 
 def schema() -> dict[str, Any]:
     """Return the JSON Schema of both directions, under `from_engine` and `to_engine`."""
+    describe()
+    for adapter in (_FROM, _TO):
+        adapter.rebuild(force=True)
     reference = "#/$defs/{model}"
     given = _FROM.json_schema(ref_template=reference)
     heard = _TO.json_schema(ref_template=reference)

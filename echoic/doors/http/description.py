@@ -10,6 +10,7 @@ from echoic.doors.http.problems import Problem
 from echoic.doors.requests import EventId, EventToSense
 from schemas.messages.feedback import FeedbackGiven
 from schemas.values.base import Name, Token
+from schemas.values.meanings import describe
 
 Fields = dict[str, Any]
 
@@ -83,6 +84,7 @@ OUTCOME = _body({bodies.PLAIN: _json(OutcomeReport)})
 def described(app: FastAPI) -> Fields:
     """Return the description of an application, with these bodies."""
     if app.openapi_schema is None:
+        describe()
         found = FastAPI.openapi(app)
         schemas = found["components"]["schemas"]
         for model in (Event, CloudEvent, Vote, OutcomeReport, Problem):

@@ -18,7 +18,7 @@ _UNUSUAL = 0.2
 """Added if it is not among the last ten actions (upstream's figures, also the next)."""
 _FAILED = 0.3
 
-OF_A_NEWER_PACK = ActionDeclared(id="unknown")
+OF_A_NEWER_PACK = ActionDeclared.model_construct(id="unknown")
 """What is known of an action that the pack does not declare any more."""
 
 
