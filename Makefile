@@ -10,11 +10,23 @@ STAMP := $(VENV)/.stamp
 LOCKS := locks/develops.txt $(if $(shell command -v chromium),locks/browser.txt)
 # Each file that pip may take has its hash in there, and nothing else is taken.
 HASHED := --require-hashes --no-deps
-PIP := $(BIN)/python -m pip install --disable-pip-version-check --progress-bar on
+# By the pip of the other Python at first: one's own in .venv takes half a minute to make.
+PIP = pip() { if test -x $(BIN)/pip; then $(BIN)/python -m pip "$$@"; \
+	else $(PYTHON) -m pip --python $(BIN)/python "$$@"; fi; }; \
+	pip install --disable-pip-version-check --progress-bar on
+# Seconds for what takes pip a minute. What pip is told of an index or of files holds for it.
+UV = env $${PIP_INDEX_URL:+UV_DEFAULT_INDEX="$$PIP_INDEX_URL"} \
+	$${PIP_FIND_LINKS:+UV_FIND_LINKS="$$PIP_FIND_LINKS"} \
+	$(BIN)/uv pip install --quiet --python $(BIN)/python
+# By uv, which compiles nothing unless asked to; where it cannot be had, by pip.
+INSTALL = set -o pipefail; { test -x $(BIN)/uv && $(UV) --compile-bytecode $(HASHED) $(1); } \
+	|| { $(PIP) $(HASHED) $(1) $(SHOWN); }
+# A line a second, so that one sees that it goes on.
+TOLD = while sleep 1; do echo "  $(1): $$SECONDS s"; done & ticker=$$!; trap 'kill $$ticker' EXIT;
 # For every system and Python from 3.11 on, whichever this one is.
 LOCK := uv pip compile --quiet --universal --python-version 3.11 --generate-hashes \
 	--constraint constraints.txt --no-header --no-annotate
-# One line for each package, so that one sees that it goes on.
+# One line for each package.
 SHOWN := 2>&1 | sed -u -E '/^(Requirement already|  )/d'
 MODEL_API_BASE ?= http://127.0.0.1:8080/v1
 MODEL_NAME ?= openai/local
@@ -31,18 +43,25 @@ help: ## List the targets
 
 setup: $(STAMP) ## Install everything into .venv
 
-# What runs needs a third of what tests and checks need besides.
-$(RUNS): pyproject.toml locks/build.txt locks/runs.txt
+$(BIN)/python:
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11) and "Echoic needs Python 3.11 or newer; set PYTHON=/path/to/python")'
-	@echo 'installing what Echoic runs on into $(VENV): a minute or two'
-	@test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	@set -o pipefail; $(PIP) $(HASHED) -r locks/build.txt -r locks/runs.txt $(SHOWN)
-	@set -o pipefail; $(PIP) --no-deps --no-build-isolation --editable . $(SHOWN)
+	@$(PYTHON) -m pip --version >/dev/null 2>&1 && $(PYTHON) -m venv --without-pip $(VENV) \
+		|| $(PYTHON) -m venv $(VENV)
+
+# What runs needs a third of what tests and checks need besides.
+$(RUNS): pyproject.toml locks/build.txt locks/runs.txt locks/uv.txt | $(BIN)/python
+	@echo 'installing what Echoic runs on into $(VENV): a few seconds once it was loaded'
+	@$(call TOLD,loading uv) $(PIP) --quiet $(HASHED) -r locks/uv.txt \
+		|| echo 'uv cannot be had: pip takes its place, for a minute or two'
+	@$(call TOLD,installing) $(call INSTALL,-r locks/build.txt -r locks/runs.txt)
+	@$(call TOLD,installing) $(UV) --no-deps --no-build-isolation --editable . 2>/dev/null \
+		|| { $(PIP) --quiet --no-deps --no-build-isolation --editable .; }
 	@touch $@
 
 $(STAMP): $(RUNS) $(LOCKS)
-	@echo 'installing what its tests and checks need besides: a minute or two'
-	@set -o pipefail; $(PIP) $(HASHED) $(addprefix --requirement=,$(LOCKS)) $(SHOWN)
+	@echo 'installing what its tests and checks need besides: a minute or less'
+	@test -x $(BIN)/pip || $(BIN)/python -m ensurepip >/dev/null
+	@$(call TOLD,installing) $(call INSTALL,$(addprefix --requirement=,$(LOCKS)))
 	@touch $@
 
 demo: $(RUNS) ## Play a recorded game through a throw-away instance and explain it
@@ -71,6 +90,7 @@ check: setup ## Style, types, layers and generated documents
 
 locks: ## Write the locks anew, by uv: the versions of constraints.txt, all files' hashes
 	printf 'hatchling\neditables\n' | $(LOCK) - --output-file locks/build.txt
+	printf 'uv\n' | $(LOCK) - --output-file locks/uv.txt
 	$(LOCK) pyproject.toml --output-file locks/runs.txt
 	$(LOCK) pyproject.toml --extra model --output-file locks/image.txt
 	$(LOCK) pyproject.toml --extra dev --extra crafter --output-file locks/develops.txt

@@ -50,12 +50,14 @@ def test_what_is_required_is_locked() -> None:
 def test_the_makefile_takes_nothing_without_a_hash() -> None:
     """Third parties by hash, the project itself without its dependencies or its builder."""
     makefile = (ROOT / "Makefile").read_text()
-    installs = re.findall(r"\$\(PIP\) (.*)", makefile)
+    installs = re.findall(r"\$\((?:PIP|UV)\) (.*)", makefile)
 
-    assert len(installs) == 3
+    assert len(installs) == 5
     for each in installs:
-        by_hash = each.startswith("$(HASHED) ")
+        by_hash = "$(HASHED) " in each
         assert by_hash or "--no-deps --no-build-isolation --editable ." in each
+    # uv itself is third party, too, and pip stands in where it cannot be had.
+    assert "$(PIP) --quiet $(HASHED) -r locks/uv.txt" in makefile
     assert "HASHED := --require-hashes --no-deps" in makefile
 
 

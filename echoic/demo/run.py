@@ -27,6 +27,7 @@ from echoic.config.load import Settings, load
 from echoic.demo import home
 from echoic.demo import report as demo_report
 from echoic.demo.report import Report
+from echoic.demo.ticking import told_each_second
 from echoic.explain import explain
 from echoic.packs import bundled
 from echoic.run.instance import Instance, instance
@@ -78,14 +79,12 @@ def run(*, speed: float, as_json: bool) -> int:
 async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
     settings = _settings(folder)
     _note_start(folder, quiet)
-    async with instance(settings, _unsaid, durable=False) as live:
-        follower = Follower(live, quiet=quiet)
-        started = SessionStarted(
-            session_id="demo", title="A recorded evening of Crafter", clock="event"
-        )
-        await tell(live.log, AGENT, started)
-        await follower.prepare()
-        await _tables_are_up(live)
+    async with AsyncExitStack() as stack:
+        async with told_each_second("they start", quiet=quiet):
+            live = await stack.enter_async_context(
+                instance(settings, _unsaid, durable=False)
+            )
+            follower = await _begun(live, quiet)
         watching = asyncio.create_task(follower.watch())
         begun = time.monotonic()
         events = await _play(live, follower, speed)
@@ -96,16 +95,30 @@ async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
         await tell(live.log, AGENT, SessionEnded())
         if state is None:
             raise AssertionError("the worker knows no state of the demo's agent")
-        return Report(
-            events=events,
-            records=tuple(follower.records.values()),
-            state=state,
-            home=await home.play(live),
-            verification=await _verify(live, AGENT),
-            home_verification=await _verify(live, home.AGENT),
-            names=follower.names,
-            seconds=seconds,
-        )
+        what = "a few minutes at home, and both sessions are decided again"
+        async with told_each_second(what, quiet=quiet):
+            return Report(
+                events=events,
+                records=tuple(follower.records.values()),
+                state=state,
+                home=await home.play(live),
+                verification=await _verify(live, AGENT),
+                home_verification=await _verify(live, home.AGENT),
+                names=follower.names,
+                seconds=seconds,
+            )
+
+
+async def _begun(live: Instance, quiet: bool) -> "Follower":
+    """Begin the session, and return its follower once the read models are up."""
+    follower = Follower(live, quiet=quiet)
+    started = SessionStarted(
+        session_id="demo", title="A recorded evening of Crafter", clock="event"
+    )
+    await tell(live.log, AGENT, started)
+    await follower.prepare()
+    await _tables_are_up(live)
+    return follower
 
 
 class Follower:
