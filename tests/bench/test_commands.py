@@ -16,7 +16,7 @@ WHOLE_S = 900.0
 
 COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench": ("--tiny",),
-    "bench.busy_start": ("--waiting 400 --busy 1",),
+    "bench.busy_start": ("--waiting 60 --busy 1",),
     "bench.cafe": ("--seeds 1 --hours 0.5",),
     "bench.characters": ("--agents 4 --rates 20 --seconds 1",),
     "bench.cluster": ("--minutes 0.1 --agents 2",),
@@ -26,7 +26,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.estimates": ("--runs 2 --show",),
     "bench.executive": ("--events 1000 --answers 200",),
     "bench.flood": ("--messages 200 --seconds 0.5",),
-    "bench.fuzz": ("mind --count 200", "subjects --count 10", "http --count 10"),
+    "bench.fuzz": ("mind --count 200", "subjects --count 600 --seed short", "http --count 10"),
     "bench.home": ("packs/home/recording/day.echoic",),
     "bench.idle": (
         "--agents 20 --seconds 0.5",
