@@ -55,7 +55,9 @@ def test_a_worker_joins_and_leaves(echoic: Program) -> None:
     assert other.code == 2
     assert "threshold is 0.123 here and 0.7 there" in other.err
     assert worker.returncode == 0
-    assert [len(each["partitions"]) for each in left] in ([8], [16])
+    # It takes them over one after the other.
+    (alone,) = left
+    assert 8 <= len(alone["partitions"]) <= 16
 
 
 def test_a_worker_is_refused_where_nothing_is_shared(echoic: Program) -> None:
