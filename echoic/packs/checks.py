@@ -80,6 +80,16 @@ def _undeclared_events(source: Source) -> Iterator[Problem]:
                     yield _warning(make(source, place, "E-PACK-011", message, advice))
 
 
+def _never_asked(source: Source) -> Iterator[Problem]:
+    """Warn of heuristics beside a mind: a character decides by its layers alone."""
+    root = source.value if isinstance(source.value, dict) else {}
+    if root.get("mind") and root.get("heuristics"):
+        place = source.place_of_key(("heuristics",))
+        message = "heuristics beside a mind are never asked: its layers decide"
+        advice = "write reflexes under mind:, or put them into a pack of their own"
+        yield _warning(make(source, place, "E-PACK-017", message, advice))
+
+
 _OPPOSITE = {"<": ">=", "<=": ">", ">": "<=", ">=": "<"}
 
 
@@ -307,6 +317,7 @@ _CHECKS: tuple[Callable[[Source], Iterator[Problem]], ...] = (
     _repeated_heuristics,
     _repeated_events,
     _undeclared_events,
+    _never_asked,
     _denied_readings,
     _undeclared_outcomes,
     _untriggered_patterns,

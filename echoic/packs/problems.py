@@ -28,6 +28,7 @@ Code: TypeAlias = Literal[
     "E-PACK-014",  # bounds that a confidence or other bounds do not fit
     "E-PACK-015",  # a prompt's file that cannot be read
     "E-PACK-016",  # `not` of a comparison of size, which is unknown without a number
+    "E-PACK-017",  # heuristics beside a mind, which are never asked
 ]
 Severity = Literal["error", "warning"]
 

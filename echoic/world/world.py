@@ -8,6 +8,7 @@ from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from datetime import timedelta
 from pathlib import Path
+from typing import Any
 from uuid import uuid5
 
 import orjson
@@ -17,6 +18,7 @@ from echoic.world.memory import BASE, InMemoryMind, Setting, match_limits
 from handlers.mind.strategies.spec import parse
 from handlers.mind.turn import Turn
 from schemas.codec.catalogue import ControlMessage
+from schemas.messages.arms import Action
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped
@@ -56,6 +58,8 @@ class Reaction:
     heuristic_id: str | None
     decided: Decided
     """The decision in full."""
+    action: Action | None = None
+    """What is done, of a character or of a heuristic with an action."""
 
 
 class Mind:
@@ -90,6 +94,8 @@ class Mind:
         self._mind = InMemoryMind(setting, self._answered)
         self._epoch = self._mind.epoch
         self._events = 0
+        self._seen: set[str] = set()
+        """The decisions on what the world told, and those that `by_itself` returned."""
         self._mind.tell(SessionStarted(session_id=name, title=name, clock="event"))
 
     def sense(
@@ -111,8 +117,24 @@ class Mind:
         # Newest first: the event was answered just now.
         for reaction in reversed(self._reactions.values()):
             if reaction.event_id == event_id:
+                self._seen.add(reaction.decision_id)
                 return reaction
         raise ValueError(f"no decision was made of {text!r}: {self._mind.last_note}")
+
+    def by_itself(self) -> tuple[Reaction, ...]:
+        """Return what it did since this was last asked that no event was the cause of.
+
+        A character acts when a need crosses a number of its tables, or when nothing was
+        done for long; what was due by the time of an event is done before that. Oldest
+        first.
+        """
+        found = tuple(
+            reaction
+            for id_, reaction in self._reactions.items()
+            if id_ not in self._seen and reaction.silence is None
+        )
+        self._seen.update(self._reactions)
+        return found
 
     def vote(self, reaction: Reaction, rating: str, **fields: object) -> None:
         """Give a person's feedback on a reaction; `fields` are those of `FeedbackGiven`."""
@@ -154,7 +176,9 @@ class Mind:
                 case ControlRefused(reason=reason, detail=detail):
                     self._refused = f"{reason}: {detail}"
                 case Completed() as end:
-                    self._change(end.decision_id, path=end.path, said=end.text)
+                    self._change(
+                        end.decision_id, path=end.path, said=end.text, action=end.action
+                    )
                 case Dropped() as end:
                     self._change(end.decision_id, silence=end.reason)
                 case ModelAsked() as asked:
@@ -170,9 +194,9 @@ class Mind:
                 case _:
                     pass
 
-    def _change(self, decision_id: str, **changes: str) -> None:
+    def _change(self, decision_id: str, **changes: Any) -> None:
         known = self._reactions[decision_id]
-        self._reactions[decision_id] = replace(known, **changes)  # type: ignore[arg-type]  # texts, all of them
+        self._reactions[decision_id] = replace(known, **changes)
 
     def _ask(self, ask_id: str, asked: ModelAsked) -> None:
         text = self._model(asked) if self._model is not None else None
@@ -219,4 +243,5 @@ def _reaction(id_: str, decided: Decided) -> Reaction:
         silence=decided.silence,
         heuristic_id=decided.matched_heuristic_id,
         decided=decided,
+        action=decided.action,
     )

@@ -11,7 +11,7 @@ from schemas.values.base import Name, Part, Seconds, Token, Unit
 GUESTS = "guests"
 """The name of all people whom no pack declares."""
 
-Meaning = Literal["user_state", "break", "context", "body", "command", "clock"]
+Meaning = Literal["user_state", "break", "context", "body", "command", "clock", "heard"]
 
 
 def _is_none(value: object) -> bool:
@@ -80,8 +80,9 @@ class EventType(Part):
     """What its fields tell besides: what a person is doing (`busy`, `typing`, `in_menu`,
     `asleep`, `away`, `activity`, `focus`, `sentiment`), a natural break (`signal`), or what
     the companion takes part in (`context`); of a character: what its body is like, and what
-    it sees and hears (`body`), what somebody ordered (`command`), or that its world's time
-    has come so far (`clock`)."""
+    it sees and hears (`body`), what somebody ordered (`command`), that its world's time
+    has come so far (`clock`), or that somebody spoke to it (`heard`: the text, and the
+    fields `speaker` and `distance` if there are any)."""
     observation: str | None = Field(
         default=None, min_length=1, max_length=500, exclude_if=_is_none
     )

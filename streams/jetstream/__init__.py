@@ -4,7 +4,6 @@ Only these modules send requests to a broker.
 """
 
 import sys
-from typing import cast
 
 
 def _import_client() -> None:
@@ -16,7 +15,7 @@ def _import_client() -> None:
     if "nats" in sys.modules or "aiohttp" in sys.modules:
         return
     # What Python has of a module that cannot be imported, as the client then goes on.
-    sys.modules["aiohttp"] = cast("type[sys]", None)  # type: ignore[valid-type]
+    sys.modules["aiohttp"] = None  # type: ignore[assignment]
     try:
         import nats.aio.client  # noqa: F401  # for its side effect
     finally:

@@ -57,8 +57,8 @@ def sensed(
     if _has_talked(mind, before.body, body):
         before = plans.talked(before, now)
     before = replace(before, body=body, since=since)
-    if mind.talker is not None and mind.talker.place is not None:
-        heard = hearing.sensed(before.heard, mind.talker, event, now)
+    if mind.talker is not None:
+        heard = hearing.sensed(before.heard, mind.talker, event, now, means)
         before = replace(before, heard=heard)
     doing = before.doing
     if doing is not None and event.outcome is not None:

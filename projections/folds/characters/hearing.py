@@ -1,4 +1,4 @@
-"""Fold what a character hears in conversations that a place owns."""
+"""Fold what a character hears: in conversations that a place owns, or said to itself."""
 
 from datetime import datetime, timedelta
 
@@ -17,16 +17,47 @@ _LINES = 20
 
 
 def sensed(
-    before: Heard | None, talker: Talker, event: Sensed, now: datetime
+    before: Heard | None,
+    talker: Talker,
+    event: Sensed,
+    now: datetime,
+    means: str | None,
 ) -> Heard | None:
-    """Return what the character heard last, once an event came; only its place tells it."""
+    """Return what the character heard last, once an event came.
+
+    One with a place is told by that alone; another by events of the type that
+    `means: heard`.
+    """
+    if talker.place is None:
+        return _spoken_to(before, talker, event, now) if means == HEARD else before
     is_places = event.fields.get("agent") == talker.place
-    if talker.place is None or event.source != AGENT_SOURCE or not is_places:
+    if event.source != AGENT_SOURCE or not is_places:
         return before
     if event.type == OVER:
         is_this = before and before.conversation == event.fields.get("conversation")
         return None if is_this else before
     return _heard(event, talker, now) or before if event.type == HEARD else before
+
+
+def _spoken_to(
+    before: Heard | None, talker: Talker, event: Sensed, now: datetime
+) -> Heard:
+    """Return what somebody said to it, which goes on what was said until it lapsed."""
+    told = event.fields
+    named, distance = told.get("speaker"), told.get("distance")
+    speaker = named if isinstance(named, str) and named else event.person
+    with_whom = f"{event.source}/{speaker or event.source}"[: limits.UTTERANCE]
+    goes_on = before is not None and before.conversation == with_whom
+    return Heard(
+        conversation=with_whom,
+        turn=before.turn + 1 if before is not None and goes_on else 1,
+        speaker=speaker or event.source,
+        text=event.text[: limits.SPEECH],
+        distance=float(distance) if isinstance(distance, int | float) else 0.0,
+        is_asked=True,
+        at=now,
+        until=now + timedelta(seconds=talker.lapses_s),
+    )
 
 
 def _heard(event: Sensed, talker: Talker, now: datetime) -> Heard | None:

@@ -1,7 +1,8 @@
-"""Conversing: what a talker does with what a place tells it that it hears.
+"""Conversing: what a talker does with what it hears.
 
-The place says when to answer; whether to is drawn here, by how sociable the character is and
-how far off the speaker. While in a conversation it talks at no other time (departure B31).
+What is said to it alone it answers. A place says when to answer; whether to is drawn here,
+by how sociable the character is and how far off the speaker. While in a conversation it
+talks at no other time (departure B31).
 """
 
 from collections.abc import Mapping
@@ -30,15 +31,15 @@ _CAP = 400
 def hears(character: Character, layer: Talker, at: datetime) -> Heard | None:
     """Return what was heard last in the conversation that the character is in."""
     heard = character.heard
-    is_on = layer.place is not None and heard is not None and at < heard.until
-    return heard if is_on else None
+    return heard if heard is not None and at < heard.until else None
 
 
 def odds(
     turn: TurnContext, layer: Talker, heard: Heard, fields: Mapping[str, object]
 ) -> tuple[float, Draw | None]:
     """Return how likely it answers, and the draw that decides; 1 and none if none does."""
-    if not layer.likelihood:
+    # Who is spoken to without a place is meant.
+    if layer.place is None or not layer.likelihood:
         return 1.0, None
     extraversion = cadence.extraversion(layer, fields)
     # By what was heard, not by the occasion: looking again draws the same.
@@ -52,7 +53,10 @@ def verdict(
 ) -> tuple[bool, str]:
     """Return whether the character answers what it heard, and why."""
     if not heard.is_asked:
-        return False, "the place asks it when it is its turn"
+        has_place = layer.place is not None
+        return False, (
+            "the place asks it when it is its turn" if has_place else "it has answered"
+        )
     likely, draw = odds(turn, layer, heard, fields)
     why = f"hears {heard.speaker} at {heard.distance:g} tiles"
     if draw is None:
