@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, Literal
 
 from nats.errors import Error as NatsError
 
-from echoic.client import health, peace, storage
+from echoic.client import health, known_agents, peace, storage
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
 from echoic.client.missed import missed_of
@@ -255,6 +255,21 @@ async def _intake(connection: Connection) -> Finding:
     )
 
 
+async def _topics(connection: Connection) -> Finding:
+    found = await known_agents.mapped_topics(connection.client)
+    if not found:
+        return "fine", "no topic of MQTT had to be mapped"
+    shown = "; ".join(
+        f"{each!r} {found[each]}" for each in sorted(found)[:_MISSED_SHOWN]
+    )
+    return (
+        "notice",
+        f"{counted(len(found), 'topic')} of MQTT that NATS cannot carry, by its messages:"
+        f" {shown}",
+        "docs/operations.md#mqtt-and-websockets says as which subjects they are read",
+    )
+
+
 async def _worker(connection: Connection) -> Finding:
     log = connection.log
     behind = 0
@@ -378,6 +393,7 @@ async def set_apart(log: ReadableLog) -> Counter[str]:
 _LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
     "streams": _streams,
     "intake": _intake,
+    "topics": _topics,
     "worker": _worker,
     "read models": _read_models,
     "quarantine": _quarantine,

@@ -16,6 +16,8 @@ from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from msgspec.structs import replace
 
 from schemas.codec import personal
+from schemas.codec.payload import is_payload
+from schemas.messages.sensing import Sensed
 from schemas.ports.sealing import Caused, Seal
 from schemas.values.base import FORGOTTEN
 from schemas.values.record import Record
@@ -219,12 +221,18 @@ class RedactedLog:
 
 
 def fields_of(record: Record) -> dict[str, Any] | None:
-    """Return the fields of a body; None if it is not the JSON of an object."""
+    """Return the fields of a body; None if they are none that a message has.
+
+    A device's own object has no marks of what is personal, so all of it may be.
+    """
     try:
         fields = orjson.loads(record.body)
     except orjson.JSONDecodeError:
         return None
-    return fields if isinstance(fields, dict) and _ALL not in fields else None
+    if not isinstance(fields, dict) or _ALL in fields:
+        return None
+    is_event = type_of(record.subject, fields) == (Sensed.kind, Sensed.token)
+    return None if is_event and is_payload(fields) else fields
 
 
 def type_of(subject: str, fields: Mapping[str, Any]) -> tuple[str, str]:

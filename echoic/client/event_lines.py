@@ -12,6 +12,7 @@ from typing import Any, Required, TypedDict, Unpack
 
 from echoic.client import admission, event_files
 from echoic.errors import EchoicError
+from schemas.codec import payload
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
 from schemas.values import timezones
 from schemas.values.subjects import sensor_subject
@@ -143,8 +144,10 @@ def _told(record: event_files.Record, options: Options) -> dict[str, Any]:
             told["salience"] = {"social": 0.9}
     elif options.columns:
         told = _mapped(record, options.columns)
+    elif "subject" in record:
+        told = _recorded(record)
     else:
-        told = _recorded(record) if "subject" in record else dict(record)
+        told = _plain(record, options)
     told |= options.event
     if options.fields:
         told["fields"] = {**told.get("fields", {}), **options.fields}
@@ -152,6 +155,16 @@ def _told(record: event_files.Record, options: Options) -> dict[str, Any]:
         if isinstance(text := holder.get(name), str):
             holder[name] = _zoned(name, text, options.zone)
     return told
+
+
+def _plain(record: Mapping[str, Any], options: Options) -> dict[str, Any]:
+    """Return an event as it is, and what a device says of itself as an event."""
+    named = {key: record[key] for key in _HEADER_KEYS if key in record}
+    own = {key: each for key, each in record.items() if key not in named}
+    if not payload.is_payload(own):
+        return dict(record)
+    whose = {"source": PERSON, "type": PERSONS_WORDS, **named, **options.event}
+    return {**named, **payload.of_object(whose["source"], whose["type"], own)}
 
 
 def _mapped(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, Any]:

@@ -9,6 +9,7 @@ from nats.aio.client import Client
 
 from echoic.client.connection import Connection
 from echoic.errors import NotFoundError, meant
+from schemas.values import topics
 from schemas.values.subjects import SHARED_AGENT, parse, partition_of
 from streams.jetstream.connection import insist
 from streams.jetstream.registry import load
@@ -18,6 +19,7 @@ _NAMED = 12
 
 
 _INPUTS = "ev.*.in.*.>"
+_EVENTS = "ev.*.in.*.sensor.>"
 
 
 async def check(connection: Connection) -> None:
@@ -56,6 +58,17 @@ async def inputs_by_partition(client: Client) -> dict[int, int]:
     found: Counter[int] = Counter()
     for subject, count in (await _subjects(client, _INPUTS)).items():
         found[parse(subject).partition] += count
+    return dict(found)
+
+
+async def mapped_topics(client: Client) -> dict[str, int]:
+    """Return the topics of MQTT that were carried as others, with their messages."""
+    found: Counter[str] = Counter()
+    for subject, count in (await _subjects(client, _EVENTS)).items():
+        place = parse(subject)
+        topic = topics.of_input(place.agent, place.detail)
+        if topic is not None:
+            found[topic] += count
     return dict(found)
 
 

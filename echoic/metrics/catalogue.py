@@ -137,6 +137,10 @@ QUARANTINED = Metric(
     " `intake.rate` allows a source.",
     {"reason": get_args(reasons.Quarantine)},
 )  # fmt: skip
+MAPPED_TOPICS = Metric(
+    "echoic_mqtt_topics_mapped_total", "counter",
+    "Events whose MQTT topic NATS cannot carry, and that came under a mapped one.",
+)  # fmt: skip
 FAULTS = Metric(
     "echoic_faults_total", "counter",
     "Faults: `mind` and `timer` of an input, set apart and passed by; the others made"
@@ -164,7 +168,7 @@ AGENT_DECISIONS = Metric(
 WORKER: tuple[Metric, ...] = (
     INPUTS, DECISIONS, DECIDE, QUEUE_DELAY, COMMIT, ANSWER, MODEL_CALLS, MODEL_SECONDS,
     MODEL_TOKENS, MODEL_COST, DELIVERIES, FEEDBACK, FEEDBACK_REFUSED, OUTCOMES,
-    QUARANTINED, FAULTS, HEURISTICS, AGENTS, ANSWERED_SEQUENCE, AGENT_DECISIONS,
+    QUARANTINED, MAPPED_TOPICS, FAULTS, HEURISTICS, AGENTS, ANSWERED_SEQUENCE, AGENT_DECISIONS,
 )  # fmt: skip
 """Of each process that runs the mind."""
 

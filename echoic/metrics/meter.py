@@ -33,6 +33,7 @@ from schemas.messages.results import (
 )
 from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import PartitionState
+from schemas.values import topics
 from schemas.values.subjects import parse
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 
@@ -71,8 +72,11 @@ class Meter:
         """Count turns that are in the log; the worker's listener for answered inputs."""
         for turn, times in made:
             entry = turn.input
-            kind = parse(entry.record.subject).kind
+            place = parse(entry.record.subject)
+            kind = place.kind
             self._note(catalogue.INPUTS, 1, kind)
+            if topics.of_input(place.agent, place.detail) is not None:
+                self._note(catalogue.MAPPED_TOPICS, 1)
             self._result(entry)
             if kind == "sensor":
                 self._note(

@@ -157,6 +157,8 @@ class Figures:
     quarantined: Mapping[str, float]
     """By reason, but `rate`."""
     shed: float
+    mapped_topics: float
+    """Events whose MQTT topic had to be mapped."""
     faults: Mapping[str, float]
     heuristics: Mapping[str, float]
     agents: float
@@ -203,6 +205,7 @@ def figures(now: Reading, before: Reading | None, seconds: float | None) -> Figu
         feedback=risen.by(catalogue.FEEDBACK, "label"),
         outcomes=risen.by(catalogue.OUTCOMES, "outcome"),
         shed=quarantined.pop("rate", 0.0),
+        mapped_topics=risen.total(catalogue.MAPPED_TOPICS),
         quarantined=quarantined,
         faults=risen.by(catalogue.FAULTS, "kind"),
         heuristics=now.by(catalogue.HEURISTICS, "origin"),

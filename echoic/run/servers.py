@@ -15,7 +15,9 @@ from echoic.config.load import Settings
 from echoic.run.supervision import LOOK_S, Notify, supervise
 from projections.errors import StoreUnavailable
 from projections.postgres.server import EmbeddedPostgres, embedded_postgres
+from streams.broker.mqtt_door import mqtt_door
 from streams.broker.server import EmbeddedServer, embedded_server
+from streams.embedded import free_port
 from streams.jetstream.accounts import Credentials, Listeners
 
 
@@ -76,12 +78,16 @@ async def start_servers(
 async def _broker(stack: AsyncExitStack, settings: Settings) -> EmbeddedServer | None:
     if settings.nats_url is not None:
         return None
-    listeners = Listeners(
-        settings.nats_mqtt, settings.nats_websocket, settings.nats_origins
-    )
-    return await stack.enter_async_context(
+    # Devices reach the broker's own listener through a door, which maps what it cannot carry.
+    door = settings.nats_mqtt
+    behind = None if door is None else f"127.0.0.1:{free_port()}"
+    listeners = Listeners(behind, settings.nats_websocket, settings.nats_origins)
+    broker = await stack.enter_async_context(
         embedded_server(settings.data / "nats", listeners=listeners)
     )
+    if door is not None and behind is not None:
+        await stack.enter_async_context(mqtt_door(door, behind))
+    return broker
 
 
 async def _database(

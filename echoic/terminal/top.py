@@ -42,6 +42,7 @@ def top(found: Figures, where: str) -> Iterator[RenderableType]:
             f" {found.lag_s:,.0f} s",
             "quarantine": _several(found.quarantined, found),
             "shed": _rate(found.shed, found),
+            "mapped topics": _rate(found.mapped_topics, found),
             "faults": _several(found.faults, found),
             "disk": f"{found.disk_free_bytes / 1e9:,.1f} GB free",
         }

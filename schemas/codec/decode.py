@@ -12,6 +12,7 @@ from typing import Any, cast
 import orjson
 from pydantic import ValidationError
 
+from schemas.codec import payload
 from schemas.codec.catalogue import (
     EXECUTIVE_TOKENS,
     InputMessage,
@@ -199,6 +200,10 @@ def _input_message(
         if token in EXECUTIVE_TOKENS:
             fields["by"] = source
         return _message(record, "control", token, fields)
+    if payload.is_payload(fields):
+        fields = payload.of_object(source, type_, fields)
+    elif fields.keys() == {"text"} and _is_bare(record):
+        fields = payload.of_text(source, type_, fields["text"])
     fields["source"], fields["type"] = source, type_
     return _message(record, "sensor", "sensed", fields)
 
@@ -264,6 +269,11 @@ def _fields(record: Record) -> dict[str, Any]:
     if brackets > NESTING_LIMIT and depth(fields) > NESTING_LIMIT:
         raise _RefusedError("invalid", f"nested deeper than {NESTING_LIMIT} levels")
     return fields
+
+
+def _is_bare(record: Record) -> bool:
+    """Tell whether a body that was read is text and no object."""
+    return not record.body.lstrip().startswith(b"{")
 
 
 def depth(value: object) -> int:

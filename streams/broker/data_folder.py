@@ -16,6 +16,7 @@ from typing import IO
 import msgspec
 
 from streams import embedded
+from streams.broker.mqtt_door import taken_message
 from streams.embedded import free_port, write_private
 from streams.errors import PortTaken, ServerFailed
 from streams.jetstream.accounts import (
@@ -263,11 +264,7 @@ def taken(folder: Path, place: int, identity: Identity) -> PortTaken | None:
     for port in _TAKEN.findall(said_since(folder, place)):
         for setting, address in wanted.items():
             if address is not None and address.rpartition(":")[2] == port:
-                return PortTaken(
-                    f"{setting} is {address}, and another program listens there: choose"
-                    f" another port for it, or end that program (`ss -ltnp 'sport = :{port}'`"
-                    " names it)"
-                )
+                return PortTaken(taken_message(setting, address))
     return None
 
 

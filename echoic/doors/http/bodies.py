@@ -9,6 +9,7 @@ import orjson
 from fastapi import Header, Request
 from starlette.requests import ClientDisconnect
 
+from echoic.doors.http import cloud_events
 from echoic.doors.http.problems import ProblemError
 from echoic.doors.http.tokens import AccessToken
 from schemas.codec.decode import NESTING_LIMIT, depth
@@ -45,20 +46,43 @@ async def read(
     Raises:
         ProblemError: it is of another type, too large, too slow or no JSON.
     """
-    kind = request.headers.get("content-type", PLAIN).partition(";")[0].strip().lower()
+    kind = media_type(request)
     if kind not in accepted:
         raise ProblemError(
             415, "media_type", f"{kind!r} is not read here: {', '.join(accepted)}"
         )
+    return kind, parsed(await read_bytes(request, most_bytes))
+
+
+def media_type(request: Request) -> str:
+    """Return the media type of a body, without parameters; JSON if none is named."""
+    named = request.headers.get("content-type", PLAIN)
+    return named.partition(";")[0].strip().lower()
+
+
+async def read_bytes(request: Request, most_bytes: int = BODY_BYTES) -> bytes:
+    """Return a body.
+
+    Raises:
+        ProblemError: it is too large or too slow.
+    """
     try:
         async with asyncio.timeout(BODY_S):
-            body = await _limited(request, most_bytes)
+            return await _limited(request, most_bytes)
     except TimeoutError:
         late = f"the body did not come within {BODY_S:g} s"
         raise ProblemError(408, "too_slow", late, headers=_CLOSE) from None
     except ClientDisconnect:
         # Nobody hears it; raised on, it would be in the log with all that led to it.
         raise ProblemError(400, "incomplete", "the body has no end") from None
+
+
+def parsed(body: bytes) -> Any:
+    """Return what the JSON of a body says.
+
+    Raises:
+        ProblemError: it is no JSON, or nests too deep.
+    """
     try:
         told = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -68,7 +92,7 @@ async def read(
     if brackets > NESTING_LIMIT and depth(told) > NESTING_LIMIT:
         detail = f"nested deeper than {NESTING_LIMIT} levels"
         raise ProblemError(400, "too_deep", detail)
-    return kind, told
+    return told
 
 
 async def read_object(request: Request) -> Fields:
@@ -89,6 +113,8 @@ async def read_events(request: Request) -> Sequence[object]:
     Raises:
         ProblemError: as `read`, or there are none, or too many.
     """
+    if cloud_events.is_binary(request.headers):
+        return [await _binary(request)]
     kind, body = await read(request, PLAIN, CLOUD, CLOUD_BATCH)
     is_batch = isinstance(body, list)
     if kind != PLAIN and is_batch != (kind == CLOUD_BATCH):
@@ -104,7 +130,29 @@ async def read_events(request: Request) -> Sequence[object]:
         )
     if kind == PLAIN:
         return events
-    return [_of_cloud(each) if isinstance(each, dict) else each for each in events]
+    return [
+        cloud_events.plain(each) if isinstance(each, dict) else each for each in events
+    ]
+
+
+async def _binary(request: Request) -> Fields:
+    """Return the event of a request whose headers say what it is, and whose body is its data.
+
+    Raises:
+        ProblemError: its data is neither JSON nor text, or as `read_bytes`.
+    """
+    kind, body = media_type(request), await read_bytes(request, SMALL_BYTES)
+    data: object = None
+    if kind == PLAIN or kind.endswith("+json"):
+        data = parsed(body) if body.strip() else None
+    elif kind.startswith("text/"):
+        data = cloud_events.text_of(body)
+    else:
+        detail = f"{kind!r} is no data of an event: JSON, or text of UTF-8"
+        raise ProblemError(415, "media_type", detail)
+    return cloud_events.plain(
+        {**cloud_events.attributes(request.headers), "data": data}
+    )
 
 
 def own_id(token: AccessToken, key: str | None, place: int = 0) -> str | None:
@@ -125,27 +173,3 @@ async def _limited(request: Request, most_bytes: int) -> bytes:
             raise ProblemError(413, "too_large", detail, headers=_CLOSE)
         parts.append(part)
     return b"".join(parts)
-
-
-def _of_cloud(event: Fields) -> Fields:
-    """Return a CloudEvent's fields as those of a plain event.
-
-    `source` is a reference of which the last segment counts, and of a `type` in reversed
-    domain order the last name; `data` is the text, or an event's fields.
-    """
-    told = event.get("data")
-    fields = dict(told) if isinstance(told, dict) else {"text": told}
-    read_as = {
-        "event_id": event.get("id"),
-        "agent": event.get("subject"),
-        "source": _last(event.get("source"), "/"),
-        "type": _last(event.get("type"), "."),
-        "occurred_at": event.get("time"),
-    }
-    return fields | {
-        name: value for name, value in read_as.items() if value is not None
-    }
-
-
-def _last(told: object, separator: str) -> object:
-    return told.rpartition(separator)[2] if isinstance(told, str) else told

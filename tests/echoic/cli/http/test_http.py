@@ -111,6 +111,30 @@ def test_cloud_events_are_read_like_plain_ones(client: Client) -> None:
     assert (made["source"], made["type"]) == ("hall", "motion")
 
 
+def test_a_cloud_event_may_be_binary(client: Client) -> None:
+    """Its headers say what it is, and its body is the data: a device's own, or text."""
+    one = client(*ALL, "--source", "hall")
+    for kind, body in (
+        ("application/json", b'{"lux": 3, "motion": true}'),
+        ("text/plain; charset=utf-8", "jemand ist da, Zo\u00eb".encode()),
+    ):
+        id_ = str(uuid4())
+        headers = {
+            "ce-specversion": "1.0", "ce-id": id_, "ce-source": "/home/hall",
+            "ce-type": "org.example.motion", "ce-subject": AGENT, "Content-Type": kind,
+        }  # fmt: skip
+
+        sent = one.post("/v1/events", content=body, headers=headers)
+
+        assert sent.status_code == 202, sent.text
+        made = decided_until(one, id_)[-1]["message"]
+        assert (made["source"], made["type"]) == ("hall", "motion")
+    refused = one.post(
+        "/v1/events", content=b"\xff", headers=headers | {"Content-Type": "image/png"}
+    )
+    assert refused.status_code == 415
+
+
 def test_what_is_sent_again_counts_once(client: Client) -> None:
     """A batch under one key is decided on once, however often and at once it comes."""
     one = client(*ALL, "--source", "kitchen", "--burst", "1000", agent="carl")

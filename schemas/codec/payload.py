@@ -1,0 +1,115 @@
+"""What a device sends that knows nothing of events: its JSON, or one bare reading.
+
+A payload becomes an event by one plain rule: its values are the event's fields, and its
+text names them one after the other, for people and for likeness. Pure.
+"""
+
+import re
+from collections.abc import Iterator
+from typing import Any
+
+import orjson
+
+from schemas.messages.sensing import PERSON, Sensed
+from schemas.values import topics
+
+VALUE = "value"
+"""The field of a reading that has no name of its own."""
+
+# Those that the subject tells are no sign of an event: devices use these words, too.
+_PARTS = frozenset(Sensed.model_fields) - {"source", "type"}
+_UNITS = ("unit_of_measurement", "unit", "units")
+_READING = re.compile(
+    r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?)(?:\s*([^\W\d_%]{1,5}|[°%µ‰][A-Za-z]?|[A-Za-zµ]{1,3}/[A-Za-z]{1,2}[²³]?))?"
+)
+_STATES = {"true": True, "false": False}
+_AWAY = ("unavailable", "unknown")
+"""What hubs send instead of a reading."""
+
+_MOST_SAID = 24
+_LONGEST_TEXT = 2_000
+_LONGEST = 60
+"""Of one value, in characters."""
+
+
+def is_payload(fields: dict[str, Any]) -> bool:
+    """Tell whether a JSON object is a device's own: none of an event's parts is in it."""
+    return bool(fields) and _PARTS.isdisjoint(fields)
+
+
+def of_object(source: str, type_: str, fields: dict[str, Any]) -> dict[str, Any]:
+    """Return a device's object as the fields of an event."""
+    said = ", ".join(_first(_said("", fields), _MOST_SAID))[:_LONGEST_TEXT]
+    about = _about(source, type_)
+    return {"text": f"{about}: {said}" if said else about, "fields": fields}
+
+
+def of_text(source: str, type_: str, text: str) -> dict[str, Any]:
+    """Return bare text as the fields of an event: one reading is a value, too.
+
+    A person's words are words, whatever they are.
+    """
+    value = None if source == PERSON else _reading(text)
+    if value is None:
+        return {"text": text}
+    said = (
+        {True: "yes", False: "no"}.get(value, text) if isinstance(value, bool) else text
+    )
+    return {"text": f"{_about(source, type_)}: {said}", "fields": {VALUE: value}}
+
+
+def _reading(text: str) -> bool | int | float | str | None:
+    """Return the value of a bare reading, without its unit; None if it is none."""
+    if text in _STATES:
+        return _STATES[text]
+    if text in _AWAY:
+        return text
+    found = _READING.fullmatch(text)
+    if found is None:
+        return None
+    number: int | float = orjson.loads(found[1])
+    return number
+
+
+def _about(source: str, type_: str) -> str:
+    return f"{_words(source)} {_words(type_)}"
+
+
+def _words(token: str) -> str:
+    """Return a token as words; of a topic that was mapped the original ones."""
+    return (
+        " ".join((topics.original(token) or token).replace("_", " ").split()) or token
+    )
+
+
+def _said(name: str, value: object) -> Iterator[str]:
+    """Yield what is said of a value and of those within it, in their order."""
+    if isinstance(value, dict):
+        unit = next((f" {value[each]}" for each in _UNITS if each in value), "")
+        for key, each in value.items():
+            if key in _UNITS:
+                continue
+            is_number = isinstance(each, int | float) and not isinstance(each, bool)
+            for said in _said(f"{name} {_words(key)}".strip(), each):
+                yield said + unit if is_number else said
+    elif isinstance(value, list):
+        yield f"{name} {', '.join(map(_shown, value[:4])) or 'none'}".strip()
+    else:
+        yield f"{name} {_shown(value)}".strip()
+
+
+def _shown(value: object) -> str:
+    if isinstance(value, bool):
+        return "yes" if value else "no"
+    if value is None:
+        return "unknown"
+    text = value if isinstance(value, str) else orjson.dumps(value).decode()
+    return text if len(text) <= _LONGEST else text[: _LONGEST - 1] + "…"
+
+
+def _first(said: Iterator[str], most: int) -> Iterator[str]:
+    for number, each in enumerate(said):
+        if number == most:
+            yield "…"
+            return
+        yield each
