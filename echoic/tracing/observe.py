@@ -19,11 +19,13 @@ from echoic.tracing.run import LIVE, Run
 from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
 from handlers.worker.timing import Times
 from schemas.codec.envelope import Input, Output
+from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import PackLoaded
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
+from schemas.values.ids import span_id, traceparent
 
 HELD_MAX = 1_000
 """Decisions that are held at once; beyond it the oldest is sent unfinished."""
@@ -58,6 +60,15 @@ class _Open:
     final: bool = True
 
 
+@dataclass(frozen=True, slots=True)
+class _Apart:
+    """An ask that belongs to no open decision."""
+
+    ask: results.Asked
+    at_ns: int
+    cause: Input
+
+
 class Observer:
     """Holds the decisions whose end is open."""
 
@@ -79,6 +90,7 @@ class Observer:
         self._held: OrderedDict[str, _Open] = OrderedDict()
         # Decision ids by ask id, so that a result finds its decision.
         self._waiting: dict[str, str] = {}
+        self._apart: OrderedDict[str, _Apart] = OrderedDict()
         # Event ids by decision id, oldest first; kept longer than the trace, for late
         # links.
         self._events: OrderedDict[str, str] = OrderedDict()
@@ -91,6 +103,7 @@ class Observer:
             self._packs[message.name] = message.pack_version
         elif isinstance(message, results.Result):
             touched.append(self._result(seen.input, message))
+            yield from self._answered_apart(seen.input, message)
         elif isinstance(message, FeedbackGiven):
             yield self._feedback(seen, message)
         for output in seen.outputs:
@@ -174,6 +187,36 @@ class Observer:
         if held is not None:
             held.asks[id_] = (ask, seen.times.committed_ns)
             self._waiting[id_] = ask.decision_id
+        else:
+            # Of a vote or a reflection, or of a decision whose trace was sent.
+            self._apart[id_] = _Apart(ask, seen.times.committed_ns, seen.input)
+            if len(self._apart) > HELD_MAX:
+                self._apart.popitem(last=False)
+
+    def _answered_apart(
+        self, entry: Input, result: results.Result
+    ) -> Iterator[FollowUp]:
+        """Yield the trace of an ask that belonged to no open decision."""
+        asked = self._apart.pop(result.ask_id, None)
+        if asked is None:
+            return
+        step = results.answered_step(
+            entry, asked.ask, result, asked_ns=asked.at_ns, content=self._content
+        )
+        if step is None:
+            return
+        cause, ask, context = asked.cause, asked.ask, None
+        if isinstance(ask, DeliveryAsked):
+            event_id = ask.event_id
+        elif isinstance(ask, ModelAsked) and ask.is_afterwards:
+            event_id = cause.id
+        else:
+            event_id = self._events.get(ask.decision_id, cause.id)
+        if isinstance(cause.message, FeedbackGiven) and event_id == cause.id:
+            context = traceparent(cause.id, span_id(cause.id, names.FEEDBACK, 0))
+        yield FollowUp(
+            id=result.ask_id, traceparent=context, event_id=event_id, root=step
+        )
 
     def _result(self, entry: Input, result: results.Result) -> str:
         """Add the step of a result to its decision; return the decision's id, or ""."""
@@ -185,6 +228,9 @@ class Observer:
                 entry, ask, result, asked_ns=asked_ns, content=self._content
             )
             if step is not None:
+                if self._run is not LIVE:
+                    # Nobody was told of a replay's span, and its id is to be its own.
+                    step = replace(step, id=None)
                 held.trace = replace(
                     held.trace, steps=(*held.trace.steps, *_with_wait(step, asked_ns))
                 )

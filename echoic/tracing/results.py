@@ -19,6 +19,7 @@ from schemas.messages.results import (
     Recalled,
     RecallFailed,
 )
+from schemas.values import ids
 from schemas.values.record import nanoseconds
 
 Asked = ModelAsked | DeliveryAsked | RecallAsked
@@ -31,6 +32,13 @@ def answered_step(
     entry: Input, ask: Asked, result: Result, *, asked_ns: int, content: bool
 ) -> Step | None:
     """Return the step that answered an ask; None if the result is of another kind."""
+    step = _step(entry, ask, result, asked_ns=asked_ns, content=content)
+    return step and replace(step, id=ids.ask_span_id(result.ask_id))
+
+
+def _step(
+    entry: Input, ask: Asked, result: Result, *, asked_ns: int, content: bool
+) -> Step | None:
     if isinstance(ask, ModelAsked) and isinstance(result, ModelAnswered | ModelFailed):
         step = _chat(entry, ask, result, asked_ns)
         return _with_content(step, ask, result) if content else step

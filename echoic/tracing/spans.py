@@ -74,6 +74,8 @@ class Step(Struct, frozen=True, kw_only=True):
     links: tuple[Link, ...] = ()
     error: str | None = None
     service: str | None = None
+    id: str | None = None
+    """Its span's, if others were told of it; None: it is made of its name and place."""
 
 
 class DecisionTrace(Struct, frozen=True, kw_only=True):
@@ -252,7 +254,7 @@ def _root_span(
 ) -> SpanData:
     return SpanData(
         trace_id=trace_id,
-        span_id=ids.next(step.name),
+        span_id=step.id or ids.next(step.name),
         parent=parent,
         name=step.name,
         kind=step.kind,
@@ -281,7 +283,7 @@ def _child(step: Step, parent: SpanData, ids: _Ids) -> SpanData:
     ]
     return SpanData(
         trace_id=parent.trace_id,
-        span_id=ids.next(step.name),
+        span_id=step.id or ids.next(step.name),
         parent=parent.span_id,
         name=step.name,
         kind=step.kind,

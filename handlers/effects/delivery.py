@@ -55,11 +55,10 @@ def _headers(ask_id: str, asked: DeliveryAsked) -> dict[str, str]:
     """Return headers with the ask's id, by which repeats are known, and the trace
     context.
     """
-    span = ids.span_id(asked.decision_id, f"publish out.{asked.channel}", 0)
     return {
         "ce-specversion": "1.0",
         "ce-id": ask_id,
-        "traceparent": ids.traceparent(asked.event_id, span),
+        "traceparent": ids.traceparent(asked.event_id, ids.ask_span_id(ask_id)),
     }
 
 

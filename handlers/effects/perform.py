@@ -16,12 +16,12 @@ from handlers.effects.parts import Parts
 from handlers.effects.priority_queue import QueuedAsk
 from handlers.effects.recalling import Memory, recall
 from handlers.effects.speech import Speaker
+from handlers.effects.trace_context import traceparent
 from handlers.effects.utterance import is_speech, utter
 from handlers.effects.webhook import WEBHOOK, Webhook
 from schemas.codec.catalogue import EffectResult
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
 from schemas.messages.results import DeliveryInterrupted, TurnFailed, TurnGranted
-from schemas.values import ids
 from schemas.values.subjects import parse
 from streams.log import ReadableLog, WritableLog
 
@@ -93,8 +93,7 @@ class Performer:
         output = held.output
         match held.ask:
             case ModelAsked() as asked:
-                span = ids.span_id(asked.decision_id, f"chat {asked.model}", 0)
-                context = ids.traceparent(output.mark.cause_id, span)
+                context = await traceparent(self.log, output, asked)
                 # A race that the heuristic won, or a crowded-out decision, is not paid for
                 # any more.
                 is_late = left_s <= 0 or await self.ledger.is_given_up(held)

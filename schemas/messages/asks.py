@@ -121,6 +121,11 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     `periodic`; of `single` none if it is the talker's turn; why a character looks back:
     `actions`, `importance`, `decisions` or `asked`; None for the reflection of a sleep."""
 
+    @property
+    def is_afterwards(self) -> bool:
+        """Whether it is no part of a decision, but of what is learnt from some."""
+        return self.purpose in ("formation", "reflection", "review")
+
 
 class DeliveryAsked(Ask, frozen=True, kw_only=True):
     """A delivery of what the companion says to a channel."""

@@ -80,6 +80,14 @@ def span_id(key: str, name: str, index: int) -> str:
     return hashlib.blake2b(text, digest_size=8).hexdigest()
 
 
+def ask_span_id(ask_id: str) -> str:
+    """Return the id of the span in which an ask is performed.
+
+    Whoever performs it and whoever exports its span make the same, whatever its name.
+    """
+    return span_id(ask_id, "ask", 0)
+
+
 def traceparent(event_id: str, parent: str) -> str:
     """Return the W3C `traceparent` header for what the span `parent` of an event causes."""
     # Version 00, and the flag 01: the trace is recorded.

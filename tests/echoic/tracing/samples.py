@@ -242,3 +242,9 @@ def outcome(decision_id: str) -> OutcomeObserved:
         by="pattern",
         event_id=EVENT_ID,
     )
+
+
+def ask_of(record: Record) -> str:
+    """The ask that a result answers."""
+    answered_ = read_input(record).message
+    return str(getattr(answered_, "ask_id", ""))
