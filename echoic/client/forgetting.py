@@ -21,7 +21,8 @@ from projections.store.store import Store
 from schemas.codec.decode import read_input
 from schemas.messages.controls import PersonForgotten
 from schemas.messages.notes import ControlApplied
-from schemas.values.subjects import check_token, forgettings_of, partition_of
+from schemas.values.persons import token_of
+from schemas.values.subjects import forgettings_of, partition_of
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.intake import erase_waiting
@@ -78,7 +79,7 @@ async def forget(
         RefusedError: the agent does not answer that it forgot.
         Unanswered, LogUnavailable, ProjectionError: it has to be called again.
     """
-    check_token(person, "person")
+    person = token_of(person)
     keys = keyring(log)
     marks = await _begun(keys, agent, person)
     if not marks:

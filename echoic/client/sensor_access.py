@@ -18,6 +18,7 @@ from echoic.client.publish import TalkingLog, tell
 from echoic.config.load import Settings
 from echoic.errors import EchoicError
 from schemas.messages.executive import PersonsGranted
+from schemas.values.persons import token_of
 from schemas.values.subjects import SubjectError
 from streams.broker import data_folder as folders
 from streams.broker.enrolment import add_sensor, remove_sensor
@@ -120,7 +121,7 @@ async def grant_all(log: TalkingLog, data: Path, state: StateView) -> None:
             continue
         found = await state(each.agent)
         known = found["granted"].get(each.source) if found else None
-        if known != list(each.persons):
+        if known != list(map(token_of, each.persons)):
             await grant_persons(log, each.agent, each.source, each.persons)
 
 

@@ -4,11 +4,21 @@ from collections.abc import Iterator, Mapping
 from itertools import islice
 from typing import Annotated, Any, TypeVar
 
-from pydantic import Field, ValidationError
+from pydantic import Field, ValidationError, model_validator
 
 from echoic.errors import plainly
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
-from schemas.values.base import Name, Part, Personal, Seconds, Signed, Token, Unit
+from schemas.values import persons
+from schemas.values.base import (
+    Name,
+    Part,
+    Personal,
+    PersonalName,
+    Seconds,
+    Signed,
+    Unit,
+)
+from schemas.values.persons import PersonToken
 
 MOST_HEURISTICS = 1_000
 """Heuristics in one reply at most."""
@@ -31,7 +41,7 @@ class Nothing(Part):
 class OfPersonAsked(Part):
     """A request that may be about one person."""
 
-    person: Token | None = None
+    person: PersonToken | None = None
     """None: everybody."""
 
 
@@ -66,14 +76,21 @@ class UserMessage(Part):
     """What a person says to the companion."""
 
     text: Personal = Field(min_length=1, max_length=TEXT_LIMIT)
-    person: Token | None = None
+    person: PersonToken | None = None
     """Who says it; None: nobody in particular."""
+    called: PersonalName | None = None
+    """The person's name, where a token was derived from it."""
     event_id: EventId | None = None
     """Of the caller's own, so that a repeated call is decided on once."""
     sentiment: Signed | None = None
     urgency: Unit | None = None
     immediate: bool = True
     ttl_s: Seconds | None = None
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tells_the_person(cls, fields: Any) -> Any:
+        return persons.told(fields) if isinstance(fields, Mapping) else fields
 
 
 class EventToDecide(Sensed):

@@ -27,6 +27,7 @@ from schemas.values import ids, subjects
 from schemas.values.base import AnyMessage, StructMessage, first_fault
 from schemas.values.reasons import Quarantine
 from schemas.values.record import Record
+from schemas.values.text_form import all_normalized, normalized
 from schemas.values.unicode_text import quoted
 
 BODY_LIMIT = 256 * 1024
@@ -254,7 +255,7 @@ def _fields(record: Record) -> dict[str, Any]:
     # A sensor that declares JSON hears of a mistake in it; any other may send bare text.
     is_text = not text.startswith("{")
     if is_text and "json" not in record.headers.get("content-type", ""):
-        return {"text": text}
+        return {"text": normalized(text)}
     try:
         fields = orjson.loads(text)
     except orjson.JSONDecodeError as error:
@@ -268,7 +269,9 @@ def _fields(record: Record) -> dict[str, Any]:
     brackets = text.count("[") + text.count("{")
     if brackets > NESTING_LIMIT and depth(fields) > NESTING_LIMIT:
         raise _RefusedError("invalid", f"nested deeper than {NESTING_LIMIT} levels")
-    return fields
+    # Whatever is compared later is compared in one form. ASCII, escapes apart, has it.
+    is_plain = text.isascii() and "\\u" not in text
+    return fields if is_plain else cast(dict[str, Any], all_normalized(fields))
 
 
 def _is_bare(record: Record) -> bool:

@@ -13,6 +13,7 @@ from msgspec import Struct
 from schemas.codec.catalogue import message_type
 from schemas.codec.struct_models import message_model
 from schemas.messages.notes import ControlInferred
+from schemas.values import persons
 
 MARK = "x-personal"
 WHOLE = "whole"
@@ -55,6 +56,8 @@ def places_of(kind: str, token: str) -> Places:
 
 def replaced(kind: str, token: str, fields: dict[str, Any], seal: Seal) -> None:
     """Replace each personal value of a body's fields by what `seal` returns for it."""
+    # A name that stands for a token is a person's words, too.
+    fields.update(persons.told(fields))
     _replace(fields, places_of(kind, token), "", seal)
     # The body of another message, whose type only its own field tells.
     inner = fields.get("fields")

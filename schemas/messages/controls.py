@@ -1,12 +1,13 @@
 """Controls: whatever changes behaviour is an input of the log, answered like any other."""
 
-from typing import Annotated, ClassVar, Literal, TypeAlias
+from typing import Annotated, Any, ClassVar, Literal, TypeAlias
 
-from pydantic import Field
+from pydantic import Field, model_validator
 
 from schemas.messages.arms import Action
 from schemas.messages.experiments import UnitKind, Variant
 from schemas.messages.sensing import Fields
+from schemas.values import persons
 from schemas.values.base import (
     Kind,
     Message,
@@ -16,10 +17,10 @@ from schemas.values.base import (
     PersonalCode,
     PersonalName,
     Scalar,
-    Token,
     Unit,
     added,
 )
+from schemas.values.persons import PersonToken
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
 
@@ -205,7 +206,7 @@ class ProfileSet(Control):
     biases: dict[str, float] = Field(default_factory=dict, max_length=32)
     domain: Name | None = None
     """The domain whose events they apply to, overriding the agent's own; None: its own."""
-    person: Token | None = None
+    person: PersonToken | None = None
     """The person whose profile it is, which then holds no biases."""
     name: Personal | None = Field(default=None, max_length=200)
     """The person's name."""
@@ -213,6 +214,15 @@ class ProfileSet(Control):
     """How the person wants to be addressed, for example `Doctor Lee`."""
     language: Name | None = None
     """As a language tag, for example `en` or `de`."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tells_the_person(cls, fields: Any) -> Any:
+        if not isinstance(fields, dict):
+            return fields
+        known = dict(persons.told(fields))
+        called = known.pop("called", None)
+        return known if called is None else {"name": called, **known}
 
 
 class ProposalSubmitted(Control):
@@ -283,7 +293,7 @@ class PersonForgotten(Control):
 
     token: ClassVar[str] = "person_forgotten"
 
-    person: Token
+    person: PersonToken
     keys: tuple[Name, ...] = Field(default=(), max_length=1_000)
     """The names of the keys that were destroyed; a restored copy of one is destroyed again."""
     by: Name = "user"

@@ -4,16 +4,17 @@ Each comes from a person, a sensor or a program as an input; or the mind infers 
 example from a person's words, and records it as `ControlInferred` (ADR 0039).
 """
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field
+from pydantic import AfterValidator, BeforeValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.messages.controls import Control
 from schemas.messages.sensing import in_utc
-from schemas.values import base
+from schemas.values import base, persons
 from schemas.values.base import Moment, Name, Personal, PersonalName, Token, added
 from schemas.values.personality import Trait
+from schemas.values.persons import PersonToken
 from schemas.values.reasons import ResponseType
 from schemas.values.recurrence import Repeat
 
@@ -40,10 +41,17 @@ Topic = Annotated[Personal, Field(min_length=1, max_length=ABOUT_LIMIT)]
 class OfPerson(Control):
     """A control that concerns one person, or everybody who is there."""
 
-    person: Token | None = None
-    """Whom it concerns; None: everybody."""
+    person: PersonToken | None = None
+    """Whom it concerns; None: everybody. A name of any script may be given."""
+    called: PersonalName | None = added(None)
+    """The person's name, where a token was derived from it."""
     by: Name = "user"
     """Who wants it: a person, a sensor or a program."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tells_the_person(cls, fields: Any) -> Any:
+        return persons.told(fields) if isinstance(fields, dict) else fields
 
 
 class Muted(OfPerson):
@@ -201,7 +209,7 @@ class PersonsGranted(Control):
 
     source: Token
     """The sensor; one that no such message names is believed."""
-    persons: tuple[Token, ...] = Field(max_length=PERSONS_LIMIT)
+    persons: tuple[PersonToken, ...] = Field(max_length=PERSONS_LIMIT)
     """All of them; empty: nobody."""
 
 

@@ -5,10 +5,11 @@ a `Sensed` with `in_reply_to` and an outcome.
 """
 
 from datetime import UTC, datetime
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, JsonValue
+from pydantic import AfterValidator, Field, JsonValue, model_validator
 
+from schemas.values import persons
 from schemas.values.base import (
     AS_A_WHOLE,
     Kind,
@@ -20,9 +21,9 @@ from schemas.values.base import (
     PersonalName,
     Seconds,
     Signed,
-    Token,
     Unit,
 )
+from schemas.values.persons import PersonToken
 from schemas.values.reasons import ReportedOutcome
 
 Dimension = Literal[
@@ -101,10 +102,21 @@ class Sensed(Message):
     """How what was advised turned out."""
     reason: Personal | None = Field(default=None, max_length=500)
     """Why it turned out so."""
-    person: Token | None = None
-    """Who says it, or whom it is about; None: nobody in particular."""
+    person: PersonToken | None = None
+    """Who says it, or whom it is about; None: nobody in particular. A name of any script
+    may be given: its token is derived, and the name kept."""
+    called: PersonalName | None = Field(default=None)
+    """The person's name, where a token was derived from it."""
+    microphone: bool = False
+    """Whether a microphone heard these words: they may be the companion's own, or none at
+    all, and are not answered then."""
     evaluation_data: Annotated[JsonValue, AS_A_WHOLE] = None
     """Ground truth for evaluation; kept, never shown to a model."""
+
+    @model_validator(mode="before")
+    @classmethod
+    def _tells_the_person(cls, fields: Any) -> Any:
+        return persons.told(fields) if isinstance(fields, dict) else fields
 
     @property
     def is_persons(self) -> bool:

@@ -14,6 +14,7 @@ from functools import cache, lru_cache
 from typing import Literal, NoReturn, cast
 
 from schemas.values import unicode_text
+from schemas.values.text_form import normalized
 from schemas.values.unicode_text import quoted
 
 Scalar = str | int | float | bool | None
@@ -87,6 +88,7 @@ def parse(text: str) -> When:
     Raises:
         ConditionError: the text is no condition.
     """
+    text = normalized(text)
     if len(text) > LONGEST:
         raise ConditionError(f"is longer than {LONGEST} characters", LONGEST + 1)
     reader = _Reader(text, _tokens(text))

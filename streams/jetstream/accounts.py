@@ -9,6 +9,7 @@ import json
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 
+from schemas.values.persons import token_of
 from schemas.values.subjects import (
     AGENT_SOURCE,
     PUBLISHED_CONTROL,
@@ -129,7 +130,7 @@ class SensorAccess:
                 " A-Z a-z 0-9 _ -, and not '_' alone"
             )
         for person in self.persons or ():
-            check_token(person, "person")
+            token_of(person)
         if unknown := set(self.grants) - set(GRANTS):
             raise ValueError(
                 f"{sorted(unknown)[0]!r} cannot be granted: choose of {GRANTS}"

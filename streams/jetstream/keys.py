@@ -22,6 +22,7 @@ from schemas.messages.controls import PersonForgotten
 from schemas.messages.notes import ControlInferred
 from schemas.messages.sensing import PERSON, SOMEBODY
 from schemas.ports.sealing import Caused
+from schemas.values.persons import token_of
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import is_token, parse, partition_of
 from streams.jetstream.hardened_client import BrokerClient
@@ -281,8 +282,12 @@ def speaker(fields: Mapping[str, Any]) -> str:
     """Return whose words the fields of an input hold."""
     for name in ("person", "by", "actor"):
         value = fields.get(name)
-        if isinstance(value, str) and is_token(value) and value != PERSON:
-            return value
+        if not isinstance(value, str) or value == PERSON:
+            continue
+        try:
+            return token_of(value) if name == "person" or is_token(value) else SOMEBODY
+        except ValueError:
+            continue
     return SOMEBODY
 
 

@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from echoic.errors import EchoicError, NotFoundError
 from schemas.values.base import Part, Token, first_fault
+from schemas.values.persons import PersonToken
 from streams.embedded import write_private
 
 Scope = Literal["events", "feedback", "outcomes", "read"]
@@ -34,7 +35,7 @@ class AccessToken(Part):
     scopes: tuple[Scope, ...] = Field(min_length=1)
     sources: tuple[Token, ...] = ()
     """As which sources it publishes events."""
-    person: Token | None = None
+    person: PersonToken | None = None
     """Whose words, votes and outcomes these are; None: no person may be named."""
     per_s: Annotated[float, Field(gt=0, le=100_000)] = 50.0
     """Requests and events a second, in the long run."""

@@ -18,6 +18,7 @@ from echoic.doors.http.tokens import AccessToken
 from echoic.doors.requests import EventToSense
 from echoic.doors.services import refusal
 from schemas.messages.sensing import Sensed
+from schemas.values.persons import token_of
 from streams.errors import LogFull, StreamsError
 from streams.jetstream.connection import request as asked
 
@@ -243,12 +244,22 @@ def _claim(token: AccessToken, body: Fields, name: str) -> None:
         # A vote without a person is the token's, so that nobody votes as somebody else.
         body.setdefault(name, token.name)
     expected = token.person or (token.name if name == "actor" else None)
-    if body.get(name) != expected:
+    if _named(body.get(name), name) != expected:
         raise ProblemError(
             403,
             "not_allowed",
             f"the token {token.name!r} may not speak as {name} {str(body[name])[:64]!r}",
         )
+
+
+def _named(value: Any, field: str) -> Any:
+    """Return whom a body names: a person of any script by the token."""
+    try:
+        return (
+            token_of(value) if field == "person" and isinstance(value, str) else value
+        )
+    except ValueError:
+        return value
 
 
 def _is_ours(error: Mapping[str, Any]) -> bool:

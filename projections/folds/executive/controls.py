@@ -29,6 +29,9 @@ from schemas.state.executive import Executive
 
 def applied(executive: Executive, control: OfPerson, origin: Origin) -> Executive:
     """Return the executive's state after a control that was applied."""
+    memory = facts.called(executive.memory, control.person, control.called)
+    if memory is not executive.memory:
+        executive = replace(executive, memory=memory)
     match control:
         case PersonalitySelected():
             own = personality.selected(executive.personality, control)

@@ -8,6 +8,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from projections.folds.executive import facts
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
 from schemas.state import limits
@@ -28,6 +29,8 @@ def decided(
     Without an event a timer was due.
     """
     speaker = event.speaker if event is not None else None
+    if event is not None:
+        memory = facts.called(memory, event.person, event.called)
     if event is not None and speaker is not None:
         words = Utterance(decision_id=decision_id, at=at, text=cut(event.text))
         memory = _with(memory, speaker, words)

@@ -83,6 +83,20 @@ def folded(name: str) -> str:
     return " ".join(words(name)) or name
 
 
+def called(memory: Memory, person: str | None, name: str | None) -> Memory:
+    """Return the memory in which a person has the name that a token was derived from.
+
+    One that was set stays.
+    """
+    if person is None or name is None:
+        return memory
+    known = memory.profiles.get(person) or _UNKNOWN
+    if known.name:
+        return memory
+    profiles = memory.profiles.set(person, replace(known, name=name))
+    return replace(memory, profiles=profiles)
+
+
 def profile_set(memory: Memory, control: ProfileSet) -> Memory:
     """Return the memory after a person's profile was set; what was not said stays."""
     person = control.person

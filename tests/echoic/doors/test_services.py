@@ -147,7 +147,7 @@ async def test_a_call_without_meaning_is_not_appended(
             {"change": "louder", "amount": 3, "for_s": -1, "about": "rain"},
             ["amount", "change", "for_s"],
         ),
-        ("trait.adjust", {"trait": "charm", "person": "a.b"}, ["person", "trait"]),
+        ("trait.adjust", {"trait": "charm", "person": ""}, ["person", "trait"]),
         (
             "feedback",
             {"decision_id": "d", "rating": 1, "actor": ""},

@@ -78,7 +78,7 @@ def test_a_damaged_file_is_named(tmp_path: Path, body: bytes) -> None:
         {"scopes": ()},
         {"agent": "a.b"},
         {"sources": ("*",)},
-        {"person": "ada lovelace"},
+        {"person": "ada\x07"},
         {"per_s": 0},
         {"burst": 0},
     ],
