@@ -29,6 +29,7 @@ REASONS: Mapping[str, str] = {
     "locked": "it is kept from deciding",
     "asleep": "the character is asleep",
     "nothing_due": "there was nothing to do about it",
+    "own_echo": "it took the words for its own voice, or for no words at all",
     "error": "something failed",
     "stale": "the answer came too late",
     "superseded": "something newer took its place",

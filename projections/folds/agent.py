@@ -32,6 +32,7 @@ from projections.folds.executive import (
     opportunities,
     remembering,
     reminders,
+    sayings,
     signals,
     speech,
     waiting,
@@ -128,6 +129,7 @@ def _said(
             return layer_asks.asked(state, id_, message, context.input.id, context.now)
         case DeliveryAsked() as message:
             open_ = fires.ask_is(state, id_, "open")
+            open_ = sayings.aloud(open_, message.text, context.now)
             return speech.asked(open_, id_, message, context.now)
         case Handled(reason="recorded"):
             return _recorded(state, context, context.input.message)

@@ -217,6 +217,14 @@ class Reminder(Struct, frozen=True, kw_only=True):
     """When it comes again; None: once it was said, it is over."""
 
 
+class Aloud(Struct, frozen=True, kw_only=True, gc=False):
+    """Words that were said, to know them again where a microphone hears them."""
+
+    at: datetime
+    text: str
+    """Cut to `limits.ALOUD_TEXT` characters."""
+
+
 class Opportunity(Struct, frozen=True, kw_only=True):
     """When the companion may next speak of its own accord, for one purpose."""
 
@@ -300,6 +308,10 @@ class Executive(Struct, frozen=True, kw_only=True):
     """In order of being set; each has a timer while its clock is in force."""
     reminded: tuple[Reminder, ...] = ()
     """Those that were said lately, the latest at the end: they can be snoozed."""
+    aloud: tuple[Aloud, ...] = ()
+    """What was said last, whoever it was for, the latest at the end."""
+    doubtful: int = 0
+    """How many words in a row may have been its own voice, heard by a microphone."""
     counters: Bounded[str, int] = Bounded(limits.COUNTERS)
     """How many events came of each kind that milestones are declared of."""
     patterns: Bounded[str, Pattern] = _PATTERNS

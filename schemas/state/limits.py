@@ -80,6 +80,12 @@ SAYINGS = 100
 REMINDERS = 100
 """How many reminders may be set at once; more are refused."""
 
+ALOUD = 4
+"""How many of the latest things said are known again where they are heard."""
+
+ALOUD_TEXT = 600
+"""How many characters of each are."""
+
 REMINDED = 8
 """How many of the latest that were said can be snoozed."""
 

@@ -114,6 +114,8 @@ class Phrases(Part):
     """How a request may begin, which changes nothing: `could you`."""
     closers: tuple[str, ...] = added(())
     """Names that may stand after a phrase; those of the companion are added when it hears."""
+    phantoms: tuple[str, ...] = Field(default=(), max_length=256, exclude_if=().__eq__)
+    """What speech recognition makes of noise: such words of a microphone's are nobody's."""
     numbers: dict[str, float] = Field(default_factory=dict, max_length=128)
     """Numbers in words, such as `ten` or `half an`."""
     units: dict[str, float] = Field(default_factory=dict, max_length=64)

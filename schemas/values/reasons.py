@@ -67,6 +67,7 @@ Silence = Literal[
     "locked",
     "asleep",
     "nothing_due",
+    "own_echo",
 ]
 
 Absence = Literal["dead", "player_controlled", "locked", "asleep"]

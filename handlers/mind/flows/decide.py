@@ -8,6 +8,8 @@ from collections.abc import Mapping
 from datetime import timedelta
 from typing import cast
 
+from msgspec.structs import replace
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     audience,
@@ -15,6 +17,7 @@ from handlers.mind.flows import (
     converse,
     decision_messages,
     output,
+    own_voice,
     recollect,
     restrain,
     silence,
@@ -29,13 +32,14 @@ from handlers.mind.stages import executive, matching, outcomes, relevance, salie
 from handlers.mind.stages.executive import Choice
 from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.prompts import Prompt
+from handlers.mind.stages.salience import Assessment
 from handlers.mind.stages.timing import Answer
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
 from projections.folds import experiments
 from projections.folds.events import Domain
 from schemas.codec.catalogue import OutputMessage
-from schemas.messages.decisions import Relevance, Salience
+from schemas.messages.decisions import Gate, Relevance, Salience
 from schemas.messages.experiments import Assignment, Variant
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
@@ -46,7 +50,7 @@ from schemas.ports.decision_context import (
     Question,
     Strategy,
 )
-from schemas.values.reasons import Timing
+from schemas.values.reasons import Silence, Timing
 
 # A day: an event that far off has a wrong clock, or waited too long to tell.
 _IMPLAUSIBLE_S = 24 * 3600.0
@@ -72,15 +76,29 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     # From here on the variant's settings are in force; the outcome was counted without it.
     turn.adopt(_variant(turn, assignment))
     here = _occasion(turn, event, domain, assignment)
+    own = own_voice.gate(turn, event)
+    if own is not None:
+        here = replace(here, assessment=_heard(here.assessment, own))
+        if not own.passed:
+            return [_gated(turn, here, "own_echo")]
     told = acknowledged(turn, here)
     if told is not None:
         return told
     if here.assessment.silence is None:
         return _choose(turn, here)
     # A gated event is a decision, too: silence is recorded with what led to it.
+    return [_gated(turn, here, here.assessment.silence)]
+
+
+def _gated(turn: TurnContext, here: Occasion, why: Silence) -> OutputMessage:
     turn.enter("messages")
-    gates, why = here.assessment.gates, here.assessment.silence
-    return [decision_messages.gated(turn, here, strategy_in_force(turn), gates, why)]
+    gates, strategy = here.assessment.gates, strategy_in_force(turn)
+    return decision_messages.gated(turn, here, strategy, gates, why)
+
+
+def _heard(found: Assessment, own: Gate) -> Assessment:
+    """Return an assessment with the gate that closes to its own voice."""
+    return replace(found, gates=(*found.gates, own))
 
 
 def _undone(turn: TurnContext, event: Sensed, domain: str) -> OutcomeObserved | None:

@@ -42,6 +42,8 @@ def _executive(executive: Executive, person: str) -> Executive:
     return replace(
         executive,
         people=people.delete(person) if person in people else people,
+        # Whose words they repeat nobody knows, and they are of the last seconds.
+        aloud=(),
         reminded=tuple(
             each
             for each in executive.reminded

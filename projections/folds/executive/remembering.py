@@ -33,6 +33,10 @@ def decided(
     if event is None:
         said = sayings.of_decided(id_, message, now, b"")
     else:
+        state = sayings.listened(state, message)
+        # Its own voice is nobody's: nobody is there for it, and nobody said it.
+        if message.silence == sayings.OWN_ECHO:
+            return state
         said = sayings.of_decided(id_, message, now, context.aids.vector or b"")
         state = milestones.counted(sayings.heard(state, event, now), context, event)
         state = patterns.counted(state, context, event)

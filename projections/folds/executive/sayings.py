@@ -11,10 +11,14 @@ from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
 from schemas.state import limits
 from schemas.state.agent import AgentState, Pending
-from schemas.state.executive import Saying
+from schemas.state.executive import Aloud, Saying
 from schemas.values.by_identity import by_identity
 from schemas.values.vectors import Vector
 
+OWN_ECHO = "own_echo"
+"""The gate that closes to its own voice."""
+DOUBTFUL = 0.6
+"""From here on words may be its own voice, garbled; a clear turn of a person's is below."""
 _AT = attrgetter("at")
 
 
@@ -71,6 +75,25 @@ def between(
 def _in_order(said: tuple[Saying, ...]) -> list[Saying]:
     # Nearly always in order already, but a clock may be set back.
     return sorted(said, key=_AT)
+
+
+def aloud(state: AgentState, text: str, at: datetime) -> AgentState:
+    """Return the state that knows the words again which are said now."""
+    if not text:
+        return state
+    said = Aloud(at=at, text=text[: limits.ALOUD_TEXT])
+    kept = (*state.executive.aloud, said)[-limits.ALOUD :]
+    return replace(state, executive=replace(state.executive, aloud=kept))
+
+
+def listened(state: AgentState, message: Decided) -> AgentState:
+    """Return the state that counts words which may have been its own voice."""
+    gate = next((each for each in message.gates if each.name == OWN_ECHO), None)
+    if gate is None or gate.value is None:
+        return state
+    is_doubtful = gate.value >= DOUBTFUL
+    doubts = state.executive.doubtful + 1 if is_doubtful else 0
+    return replace(state, executive=replace(state.executive, doubtful=doubts))
 
 
 def heard(state: AgentState, event: Sensed, at: datetime) -> AgentState:

@@ -255,6 +255,7 @@ BOUNDS = {
     "waiting": limits.WAITING_ANSWERS,
     "reminders": limits.REMINDERS,
     "reminded": limits.REMINDED,
+    "aloud": limits.ALOUD,
     "modulations": limits.MODULATIONS,
 }
 

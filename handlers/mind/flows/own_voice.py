@@ -1,0 +1,68 @@
+"""Its own voice: what a microphone heard may be what the companion just said, or nothing.
+
+Only where the source says that a microphone heard the words: what is typed is meant.
+"""
+
+import re
+from datetime import datetime, timedelta
+
+from handlers.mind.context import TurnContext
+from projections.folds.executive.sayings import DOUBTFUL, OWN_ECHO
+from schemas.messages.decisions import Gate
+from schemas.messages.sensing import Sensed
+from schemas.state.executive import Executive
+from schemas.values import likeness
+from schemas.values.unicode_text import words
+
+ALIKE = 0.9
+"""How much of what was heard must have been said: one word of ten may be misread."""
+DOUBTS = 2
+"""How many such turns are answered in a row: an exchange with itself ends then."""
+_A_WORD_S = 0.5
+"""How long a word takes to be said, slowly."""
+_AFTER_S = 8.0
+"""How long after it was said a speech may still come back, transcribed."""
+_ASIDES = re.compile(r"\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫🎵🎶]")
+"""What a transcriber adds for sounds: `[Music]`, `(applause)`, `*sighs*`."""
+
+
+def gate(turn: TurnContext, event: Sensed) -> Gate | None:
+    """Return the gate that closes to its own words and to phantoms; None if none applies."""
+    if not event.microphone or not event.is_persons:
+        return None
+    if _is_phantom(turn, event.text):
+        return Gate(name=OWN_ECHO, passed=False, note="a phantom of speech recognition")
+    held = turn.state.executive
+    like = _likeness(held, words(event.text), turn.now)
+    is_alike = like >= ALIKE
+    is_loop = like >= DOUBTFUL and held.doubtful >= DOUBTS
+    note = "like what was just said" if is_alike else None
+    if is_loop and not is_alike:
+        note = f"{held.doubtful} exchanges without a clear turn of a person's"
+    return Gate(
+        name=OWN_ECHO,
+        passed=not is_alike and not is_loop,
+        value=like,
+        threshold=ALIKE,
+        margin=round(like - ALIKE, 6),
+        note=note,
+    )
+
+
+def _likeness(held: Executive, heard: list[str], now: datetime) -> float:
+    found = [0.0]
+    for each in held.aloud:
+        said = words(each.text)
+        lasts = timedelta(seconds=len(said) * _A_WORD_S + _AFTER_S)
+        if each.at <= now <= each.at + lasts:
+            found.append(likeness.of_echo(heard, said))
+    return max(found)
+
+
+def _is_phantom(turn: TurnContext, text: str) -> bool:
+    bare = words(_ASIDES.sub(" ", text))
+    if not bare:
+        return True
+    said = " ".join(bare)
+    known = turn.settings.executive.phrases
+    return any(said in each.phantoms for each in known)
