@@ -91,7 +91,8 @@ def compare(
         trace: Show flips, and some other decisions, in Jaeger beside the recorded ones.
         trace_to: The same into a file, which Jaeger's page can upload.
         trace_limit: How many decisions of each session and challenger at most.
-        trace_originals: Trace the recorded ones too, if that never happened.
+        trace_originals: Trace those of this instance's own sessions too, if that never
+            happened; those of files are always sent.
     """
     # What can be refused is refused first: comparing may take minutes.
     conditions = parse(fail_on) if fail_on else ()

@@ -5,7 +5,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from echoic.client.recordings import Source
+from echoic.client.recordings import LogSource, Source
 from echoic.client.replay_traces import Wanted, destination_of, trace_all
 from echoic.config.load import Settings
 from echoic.terminal.output import note
@@ -50,8 +50,11 @@ class Tracing:
         labels = [each.challenger.label for each in found.comparisons]
         pages = asyncio.run(trace_all(sources, results, plan, labels, self.wanted))
         note(f"traced: {sum(map(len, pages)):,} decisions, decided again")
-        if not self.wanted.originals:
-            note("→ of a session that was never traced, add --trace-originals")
+        if not self.wanted.originals and any(isinstance(s, LogSource) for s in sources):
+            note(
+                "→ of this instance's own sessions one side alone: what was not traced"
+                " live (sampled, or before the collector) comes with --trace-originals"
+            )
         comparisons = map(_linked, found.comparisons, pages)
         return replace(found, comparisons=tuple(comparisons))
 

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from echoic.client.recordings import Source, opened
+from echoic.client.recordings import FileSource, Source, opened
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from echoic.tracing import conventions as names
@@ -98,7 +98,9 @@ async def trace_all(
             if result is None:
                 continue
             replayed = _Replayed(recording, provider, result, wanted)
-            if wanted.originals:
+            # A file's decisions were traced elsewhere, if at all: without them one half of
+            # each compare page would be missing.
+            if wanted.originals or isinstance(source, FileSource):
                 await replayed.send_originals()
             for index, strategy in enumerate(plan.challengers):
                 found[index] |= await replayed.send(index, strategy, labels[index])

@@ -25,6 +25,7 @@ from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
+from schemas.state.agent import STRANGER
 from schemas.values.ids import span_id, traceparent
 
 HELD_MAX = 1_000
@@ -179,7 +180,7 @@ class Observer:
         messages = (output.message for output in seen.outputs)
         shown = [each for each in messages if isinstance(each, OutcomeObserved)]
         for outcome in shown[: steps.OUTCOMES_MAX]:
-            links = self._links(outcome.decision_id)
+            links = self._links(seen, outcome.decision_id)
             yield steps.outcome_step(outcome, links, seen.times)
 
     def _ask(self, seen: Answered, id_: str, ask: results.Asked) -> None:
@@ -290,11 +291,13 @@ class Observer:
             start_ns=min(seen.input.record.time_ns, seen.times.started_ns),
             end_ns=seen.times.committed_ns,
             attributes={names.AGENT_ID: seen.input.agent, **attributes},
-            links=self._links(decision_id),
+            links=self._links(seen, decision_id),
         )
 
-    def _links(self, decision_id: str) -> tuple[Link, ...]:
-        event_id = self._events.get(decision_id)
+    def _links(self, seen: Answered, decision_id: str) -> tuple[Link, ...]:
+        # After a restart this observer remembers nothing: the mind does, or the vote itself
+        # has it from the log.
+        event_id = self._events.get(decision_id) or _remembered(seen, decision_id)
         return () if event_id is None else (decision_link(event_id, decision_id),)
 
     def _finished(self, touched: list[str]) -> Iterator[DecisionTrace]:
@@ -312,6 +315,18 @@ class Observer:
         for ask_id in held.asks:
             self._waiting.pop(ask_id, None)
         held.asks.clear()
+
+
+def _remembered(seen: Answered, decision_id: str) -> str | None:
+    """Return the event of a decision by what the mind, or a vote, knows of it."""
+    message = seen.input.message
+    if isinstance(message, FeedbackGiven) and message.about is not None:
+        return message.about.event_id
+    if seen.held is None:
+        return None
+    agent = seen.held.state.agents.get(seen.input.agent, STRANGER)
+    known = agent.decisions.get(decision_id)
+    return None if known is None else known.event_id
 
 
 def _name_of(seen: Answered, decided: Decided) -> NameOf:

@@ -26,7 +26,11 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.estimates": ("--runs 2 --show",),
     "bench.executive": ("--events 1000 --answers 200",),
     "bench.flood": ("--messages 200 --seconds 0.5",),
-    "bench.fuzz": ("mind --count 200", "subjects --count 600 --seed short", "http --count 10"),
+    "bench.fuzz": (
+        "mind --count 200",
+        "subjects --count 600 --seed short",
+        "http --count 10",
+    ),
     "bench.home": ("packs/home/recording/day.echoic",),
     "bench.idle": (
         "--agents 20 --seconds 0.5",

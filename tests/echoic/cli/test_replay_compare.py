@@ -53,7 +53,7 @@ def test_flips_can_be_seen_beside_the_recorded_decisions(echoic: Program) -> Non
     """Each names Jaeger's page of both traces; the file holds these, to be uploaded."""
     file, page = echoic.folder / "traces.jsonl", echoic.folder / "out.html"
     named = ("-s", "heuristic_first:threshold=0.5", "--report", str(page))
-    traced = ("--trace-to", str(file), "--trace-originals", "--trace-limit", "7")
+    traced = ("--trace-to", str(file), "--trace-limit", "7")
 
     ran = echoic.here("replay", "compare", EVENING, *named, *traced, "--json")
 

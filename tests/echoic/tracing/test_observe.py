@@ -5,6 +5,7 @@ from dataclasses import replace
 from msgspec import structs
 
 from echoic.tracing import observe, spans
+from echoic.tracing.naming import Held
 from echoic.tracing.observe import Observer
 from echoic.tracing.spans import DecisionTrace, FollowUp
 from schemas.messages.asks import RecallAsked
@@ -18,6 +19,7 @@ from schemas.messages.results import (
     ModelFailed,
     RecallFailed,
 )
+from schemas.state.agent import AgentState, PartitionState, Remembered
 from schemas.values.ids import span_id
 from schemas.values.record import moment
 from tests.echoic.tracing import samples
@@ -343,3 +345,18 @@ def test_the_packs_version_is_known_from_its_load() -> None:
     assert isinstance(after, DecisionTrace)
     assert before.tags["echoic.pack.version"] == "1.0.0"
     assert after.tags["echoic.pack.version"] == "1.1.0"
+
+
+def test_a_vote_after_a_restart_is_linked_by_what_the_mind_remembers() -> None:
+    """An observer that never saw the decision has its event from the state, or the vote."""
+    known = Remembered(
+        event_id=samples.EVENT_ID, source="crafter", session_id=None, path="heuristic"
+    )
+    agent = AgentState(decisions=AgentState().decisions.set("d1", known))
+    state = PartitionState(agents=PartitionState().agents.set("mia", agent))
+    seen = replace(samples.feedback("d1"), held=Held(state, {}))
+
+    (vote,) = Observer().answered(seen)
+
+    assert isinstance(vote, FollowUp)
+    assert vote.root.links == (spans.decision_link(samples.EVENT_ID, "d1"),)

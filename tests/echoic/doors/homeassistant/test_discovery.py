@@ -1,6 +1,7 @@
 """What Home Assistant is told, held against what it documents and does."""
 
 import json
+from itertools import pairwise
 from typing import Any
 
 import jinja2
@@ -114,6 +115,28 @@ def test_the_recipe_has_whole_automations() -> None:
         assert each.keys() >= {"alias", "triggers", "actions"}
         assert all("trigger" in part for part in each["triggers"])
         assert all("action" in part for part in each["actions"])
+
+
+def runs(trigger: dict[str, Any], *states: str) -> int:
+    """How often a state trigger of Home Assistant fires over the states of its entity."""
+    fired = 0
+    for old, new in pairwise(states):
+        is_left = old not in trigger.get("not_from", ())
+        is_reached = trigger.get("to") in (None, new)
+        fired += old != new and is_left and is_reached and new != "unavailable"
+    return fired
+
+
+@pytest.mark.parametrize("each", examples(), ids=lambda each: str(each["alias"]))
+def test_a_restart_is_no_news(each: dict[str, Any]) -> None:
+    """What comes back from `unavailable` or `unknown` runs no automation; a change does."""
+    (trigger,) = each["triggers"]
+    old, new = ("off", "on") if "to" in trigger else ("00:46:58", "00:57:22")
+
+    assert runs(trigger, old, new) == 1
+    assert runs(trigger, new, "unavailable", new) == 0
+    assert runs(trigger, new, "unavailable", "unknown", new) == 0
+    assert runs(trigger, "unknown", old, new) == 1
 
 
 def test_the_recipe_sends_events_of_the_pack() -> None:
