@@ -86,6 +86,8 @@ class UserMessage(Part):
     urgency: Unit | None = None
     immediate: bool = True
     ttl_s: Seconds | None = None
+    microphone: bool = False
+    """Whether a microphone heard it: it may be the companion's own voice."""
 
     @model_validator(mode="before")
     @classmethod

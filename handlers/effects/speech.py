@@ -15,6 +15,7 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, Literal
 
+from handlers.effects.spoken_words import spoken
 from schemas.messages.asks import DeliveryAsked
 
 HEARD_S = 1.0
@@ -47,8 +48,9 @@ class SpeechCommand:
     """What speaks: a command with places for what differs."""
 
     template: str
-    """`{text}` the words (without it they go to standard input), `{voice}`, `{speed}` (a
-    factor), `{wpm}` (words a minute), `{length}` (1 / speed, as piper has it), `{id}`."""
+    """`{text}` the words, as one says them (without it they go to standard input),
+    `{voice}`, `{speed}` (a factor), `{wpm}` (words a minute), `{length}` (1 / speed, as
+    piper has it), `{id}`."""
     voice: str = ""
     """The voice where the personality names none."""
     may_interrupt: bool = True
@@ -72,7 +74,7 @@ class SpeechCommand:
         """Return the command's arguments for an utterance."""
         speed = asked.speed or 1.0
         # A NUL would end the argument, a dash at its start make an option of it.
-        words = asked.text.replace("\0", " ")
+        words = spoken(asked.text).replace("\0", " ")
         places = {
             "{voice}": asked.voice or self.voice,
             "{speed}": f"{speed:g}",
@@ -85,7 +87,9 @@ class SpeechCommand:
 
     def words_for_input(self, asked: DeliveryAsked) -> bytes:
         """Return what goes to standard input: the words, if they are no argument."""
-        return b"" if "{text}" in self.template else f"{asked.text}\n".encode()
+        if "{text}" in self.template:
+            return b""
+        return f"{spoken(asked.text)}\n".encode()
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +132,9 @@ class Speaker:
         clock = asyncio.get_running_loop().time
         if self._unwanted.pop(ask_id, False):
             return Spoken("asked", 0.0)
+        if not spoken(asked.text):
+            # A picture or a gesture alone: there is nothing to be heard of it.
+            return Spoken(None, 0.0)
         with TemporaryFile() as words, TemporaryFile() as complaints:
             words.write(self.command.words_for_input(asked))
             words.seek(0)

@@ -1,0 +1,186 @@
+"""What one says of a text: without mark-up, emoji, links, tables and stage directions.
+
+For channels that speak, outside the mind: what was decided and recorded stays as written.
+What is in doubt is said, for a word too many harms less than one that is missing.
+"""
+
+import html
+import re
+import unicodedata
+
+_FENCE = re.compile(r"^\s*(```|~~~).*?^\s*\1[^\n]*$", re.MULTILINE | re.DOTALL)
+_FENCE_LEFT = re.compile(r"^\s*(```|~~~)[^\n]*$", re.MULTILINE)
+_CODE = re.compile(r"`+([^`\n]+)`+")
+_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
+_LINK = re.compile(r"\[([^\]\n]+)\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]\n]*\])")
+_FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:?")
+_URL = re.compile(
+    r"<?\bhttps?://(?:www\.)?([^\s/<>()?#:,]+)[^\s<>()]*?(?=[.,;:!?]*(?:[\s<>()]|$))>?"
+)
+_TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>\n]*)?/?>")
+_RULE = re.compile(r"^\s*(?:[-*_=]\s*){3,}$")
+_TABLE_RULE = re.compile(r"^\s*\|?\s*:?-{2,}:?\s*(?:\|\s*:?-{2,}:?\s*)*\|?\s*$")
+_HEADING = re.compile(r"^\s*#{1,6}\s+(.*?)\s*#*$")
+_ITEM = re.compile(
+    r"^\s*(?:[-*+\u2022\u2023\u2013]|\d{1,3}[.)])\s+(?:\[[ xX]\]\s+)?(.*)$"
+)
+_QUOTE = re.compile(r"^\s*(?:>\s?)+")
+_STRONG = re.compile(r"(\*\*\*|\*\*|___|__|~~)(?=\S)(.+?)(?<=\S)\1")
+_SINGLE = re.compile(r"(?<![\w*])([*_])(?=[^\s*_])([^*_\n]*?)(?<=[^\s*_])\1(?![\w*])")
+_BRACKETED = re.compile(r"[(\[]([^()\[\]\n]{2,60})[)\]]")
+_EMOTICON = re.compile(r"(?<!\S)(?:[:;=][-'^]?[()DPpO/|]|<3|[xX]D|\^\^)(?=$|[\s.,!?])")
+_SHORTCODE = re.compile(r"(?<!\S):[a-z0-9_+-]{2,40}:(?=$|[\s.,!?])")
+_HASHTAG = re.compile(r"(?<![\w&])#(?=[^\W\d])")
+_ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])")
+_ENDS = (
+    ".",
+    "!",
+    "?",
+    ":",
+    ";",
+    ",",
+    "…",
+    "\u3002",
+    "\uff01",
+    "\uff1f",
+    "\u201d",
+    "\u201c",
+    '"',
+)
+_BEGUN = re.compile(r"(?:^|[.!?:…\n]['\"”)]?\s*)$")
+_KEPT_SIGNS = frozenset("°")
+_JOINERS = frozenset("\u200d\u20e3\ufe0e\ufe0f")
+
+_STAGE_WORDS = """
+    blinks blushes bows chuckles clears coughs cries frowns gasps giggles gives glances
+    grins groans hugs jumps kneels laughs leans looks mutters nods pats pauses points raises
+    rolls scratches shakes shrugs sighs sings sits smiles smirks sniffs sobs stands stares
+    stretches takes thinks tilts turns walks waves whispers winks yawns laughing smiling
+    sighing waving nodding grinning whispering winking giggling
+    atmet flüstert gähnt grinst hustet kichert klatscht lacht lächelt legt nickt runzelt
+    räuspert schaut schmunzelt schüttelt seufzt singt sitzt umarmt verbeugt weint winkt zieht
+    zuckt zwinkert lachend lächelnd seufzend winkend nickend flüsternd
+"""
+_STAGE = frozenset(_STAGE_WORDS.split())
+"""With what stage directions begin, in English and German."""
+
+
+def spoken(text: str) -> str:
+    """Return what one says of a text; empty if nothing is left to say."""
+    whole = _FENCE.sub("\n", html.unescape(text.replace("\r\n", "\n")))
+    whole = _FENCE_LEFT.sub("", whole)
+    whole = _LINK.sub(r"\1", _IMAGE.sub(r"\1", _FOOTNOTE.sub("", whole)))
+    whole = _TAG.sub(" ", _URL.sub(r"\1", whole))
+    said = _sentences(whole.split("\n"))
+    return _tidy(_plain(said))
+
+
+def _sentences(lines: list[str]) -> str:
+    """Return lines as running text: what stands by itself becomes a sentence."""
+    said: list[str] = []
+    is_open = False
+    for line in lines:
+        bare = _QUOTE.sub("", line).rstrip()
+        if not bare.strip() or _RULE.match(bare) or _TABLE_RULE.match(bare):
+            _close(said, is_open=is_open)
+            is_open = False
+            continue
+        alone = _alone(bare)
+        if alone is not None:
+            _close(said, is_open=is_open)
+            said.append(alone)
+            _close(said, is_open=True)
+            is_open = False
+            continue
+        said.append(bare.strip())
+        is_open = True
+    return " ".join(each for each in said if each)
+
+
+def _alone(line: str) -> str | None:
+    """Return what a heading, an item or a row of a table says; None if it is none."""
+    heading = _HEADING.match(line)
+    if heading is not None:
+        return heading[1]
+    item = _ITEM.match(line)
+    if item is not None:
+        return item[1]
+    if line.lstrip().startswith("|") or line.count("|") >= 2:
+        cells = (each.strip() for each in line.strip().strip("|").split("|"))
+        return ", ".join(each for each in cells if each)
+    return None
+
+
+def _close(said: list[str], *, is_open: bool) -> None:
+    """End what was said last as a sentence."""
+    if is_open and said and said[-1].rstrip("*_~`) ") and not _is_ended(said[-1]):
+        said[-1] += "."
+
+
+def _is_ended(text: str) -> bool:
+    return text.rstrip("*_~`) ").endswith(_ENDS)
+
+
+def _plain(text: str) -> str:
+    """Return the text without marks inside of lines."""
+    code: list[str] = []
+
+    def kept(found: re.Match[str]) -> str:
+        # What stands in code has no mark-up.
+        code.append(found[1])
+        return f"\x00{len(code) - 1}\x00"
+
+    text = _ESCAPED.sub(
+        lambda found: f"\x01{ord(found[1]):x}\x01", _CODE.sub(kept, text)
+    )
+    for _ in range(3):
+        text = _STRONG.sub(r"\2", text)
+    text = _SINGLE.sub(_emphasis, text)
+    text = _BRACKETED.sub(_aside, text)
+    text = _HASHTAG.sub("", _SHORTCODE.sub("", _EMOTICON.sub("", text)))
+    text = "".join(" " if _is_picture(each) else each for each in text)
+    text = re.sub("\x01([0-9a-f]+)\x01", lambda found: chr(int(found[1], 16)), text)
+    return re.sub("\x00([0-9]+)\x00", lambda found: code[int(found[1])], text)
+
+
+def _emphasis(found: re.Match[str]) -> str:
+    """Return emphasised words; nothing of a stage direction."""
+    inner, whole = found[2], found.string
+    if _is_stage(inner):
+        return " "
+    # A sentence begins with a capital: small letters between two are no words of it.
+    is_begun = _BEGUN.search(whole[: found.start()]) is not None
+    after = whole[found.end() :].lstrip()
+    is_alone = not after or after[0].isupper() or after[0] in "*_"
+    is_small = inner[:1].islower() and " " not in inner[:1]
+    return " " if is_begun and is_alone and is_small else inner
+
+
+def _aside(found: re.Match[str]) -> str:
+    return " " if _is_stage(found[1]) else found[0]
+
+
+def _is_stage(inner: str) -> bool:
+    first = re.match(r"\w+", inner.strip().lower())
+    return first is not None and first[0] in _STAGE
+
+
+def _is_picture(character: str) -> bool:
+    if character in _JOINERS or 0x1F000 <= ord(character) <= 0x1FAFF:
+        return True
+    if character.isascii() or character in _KEPT_SIGNS:
+        return False
+    # Symbols, and the tags of flags; signs of currencies and letters are none.
+    return (
+        unicodedata.category(character) in ("So", "Cn")
+        or 0xE0000 <= ord(character) <= 0xE007F
+    )
+
+
+def _tidy(text: str) -> str:
+    """Return a text with single blanks, and none before a stop."""
+    text = re.sub(r"\s+", " ", text)
+    text = re.sub(r" +([.,;:!?…])", r"\1", text)
+    text = re.sub(r"([.!?])(?:\s*\.)+(?!\.)", r"\1", text) if ".." not in text else text
+    text = re.sub(r"\(\s*\)|\[\s*\]", "", text).strip()
+    return text if any(each.isalnum() for each in text) else ""
