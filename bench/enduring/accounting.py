@@ -101,7 +101,8 @@ class Books:
         if kind == "sensor":
             id_ = record.headers.get("ce-id", "")
             self._causes[record.sequence] = (agent, id_)
-            if not record.subject.endswith(".feedback"):
+            # Without an id no event repeats another: that each has its answer is all there is.
+            if id_ and not record.subject.endswith(".feedback"):
                 self.arrived[agent, id_] += 1
         if kind == "result":
             body = orjson.loads(record.body)
