@@ -18,6 +18,7 @@ from projections.folds.executive import reminders
 from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Reminder
+from schemas.state.memory import Profile
 from schemas.values import phrase_matching, recurrence, timezones
 from schemas.values.phrases import Phrases
 from schemas.values.recurrence import Repeat
@@ -125,7 +126,8 @@ def in_words(text: str, known: Sequence[Phrases], zone: str, now: datetime) -> D
         if not moments:
             found = {}
             break
-        found |= dict.fromkeys(moments, repeat)
+        # In the zone in which they are told back.
+        found |= {timezones.local(each, zone): repeat for each in moments}
     if not found:
         raise EchoicError(
             f"{text!r} is not understood as a time to come",
@@ -158,13 +160,13 @@ def moment(text: str, zone: str, now: datetime) -> datetime:
         day = datetime.combine(here.date(), time.fromisoformat(text), here.tzinfo)
         # A wall clock's next day may have 23 or 25 hours.
         day = day if day > here else day + timedelta(days=1)
-        return day.astimezone(UTC)
+        return timezones.local(day, zone)
     except ValueError:
         pass
     try:
         given = datetime.fromisoformat(text)
         given = given if given.tzinfo else given.replace(tzinfo=here.tzinfo)
-        return given.astimezone(UTC)
+        return timezones.local(given.astimezone(UTC), zone)
     # The latter where the zone moves it out of what a datetime can hold.
     except (ValueError, OverflowError):
         raise EchoicError(
@@ -177,7 +179,11 @@ def _list(call: Call) -> None:
     async def run(connection: Connection) -> list[dict[str, object]]:
         known = await known_at(connection)
         held, zone = known.agent.executive.reminders, _zone(known)
-        return [_row(each, zone) for each in sorted(held, key=lambda each: each.due)]
+        names = known.agent.executive.memory.profiles
+        return [
+            _row(each, zone, names.get(each.person or ""))
+            for each in sorted(held, key=lambda each: each.due)
+        ]
 
     rows = on_instance(call, run)
     header = ("id", "due", "again", "for", "text")
@@ -239,8 +245,8 @@ def _tell(call: Call, control: ReminderSet) -> None:
     )
     told = in_units(applied.detail)
     if control.due_at is not None:
-        due = f"at {control.due_at.astimezone():%Y-%m-%d %H:%M %Z}"
-        told = told.replace(control.due_at.isoformat(), due)
+        due = f"at {control.due_at:%A, %Y-%m-%d %H:%M %Z}"
+        told = told.replace(control.due_at.astimezone(UTC).isoformat(), due)
     call.show(control.model_dump(mode="json", exclude_none=True), [told])
 
 
@@ -251,11 +257,11 @@ def _zone(known: AgentSnapshot) -> str:
     return executive.timezone if executive is not None else "UTC"
 
 
-def _row(held: Reminder, zone: str) -> dict[str, object]:
+def _row(held: Reminder, zone: str, profile: Profile | None) -> dict[str, object]:
     return {
         "id": held.id,
         "due": f"{timezones.local(held.due, zone):%Y-%m-%d %H:%M:%S %Z}",
         "again": reminders.repeated(held.repeat) if held.repeat else "",
-        "for": held.person or "everybody",
+        "for": (profile.name if profile else "") or held.person or "everybody",
         "text": held.text,
     }

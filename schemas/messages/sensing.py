@@ -22,6 +22,7 @@ from schemas.values.base import (
     Seconds,
     Signed,
     Unit,
+    added,
 )
 from schemas.values.persons import PersonToken
 from schemas.values.reasons import ReportedOutcome
@@ -105,9 +106,9 @@ class Sensed(Message):
     person: PersonToken | None = None
     """Who says it, or whom it is about; None: nobody in particular. A name of any script
     may be given: its token is derived, and the name kept."""
-    called: PersonalName | None = Field(default=None)
+    called: PersonalName | None = added(None)
     """The person's name, where a token was derived from it."""
-    microphone: bool = False
+    microphone: bool = added(False)
     """Whether a microphone heard these words: they may be the companion's own, or none at
     all, and are not answered then."""
     evaluation_data: Annotated[JsonValue, AS_A_WHOLE] = None
