@@ -6,6 +6,7 @@ the whole session is decided again, and must come out the same.
 """
 
 import asyncio
+import os
 import tempfile
 import time
 from collections.abc import Iterator
@@ -208,7 +209,11 @@ async def _verify(live: Instance, agent: str) -> Verification:
 
 
 def _settings(folder: Path) -> Settings:
-    """Return settings from flags and defaults alone: the same demo on every machine."""
+    """Return settings from flags and defaults alone: the same demo on every machine.
+
+    The user's own file is not read either, whose listeners an instance may have taken. Only
+    where traces go is the environment's to say.
+    """
     flags = {
         "data": str(folder),
         "agent": AGENT,
@@ -218,7 +223,10 @@ def _settings(folder: Path) -> Settings:
         "intake.rate": 0.0,
         "metrics.listen": "off",
     }
-    return load(flags, environment={}, folder=folder)
+    tracing = {k: v for k, v in os.environ.items() if k.startswith(_TRACING)}
+    # No folder of that name is made: there are no settings of one's own.
+    nobodys = {"XDG_CONFIG_HOME": str(folder / "no-config")}
+    return load(flags, environment={**tracing, **nobodys}, folder=folder)
 
 
 def _note_start(folder: Path, quiet: bool) -> None:
@@ -229,8 +237,16 @@ def _note_start(folder: Path, quiet: bool) -> None:
         )
 
 
-def _unsaid(_: str) -> None:
-    """Drop the instance's notes, such as that no collector of traces is set."""
+_TRACING = "OTEL_"
+
+
+def _unsaid(text: str) -> None:
+    """Drop the instance's notes, such as that no collector of traces is set.
+
+    Whoever set one hears that it does not answer.
+    """
+    if "collector" in text and any(each.startswith(_TRACING) for each in os.environ):
+        note(text)
 
 
 def _close(report: Report) -> None:

@@ -137,6 +137,12 @@ QUARANTINED = Metric(
     " `intake.rate` allows a source.",
     {"reason": get_args(reasons.Quarantine)},
 )  # fmt: skip
+UNTRACED = Metric(
+    "echoic_untraced_total", "counter",
+    "What is in no trace: `thinned` silences by sampling; `silent`, which are silences, and"
+    " `dropped` of what there was no room for or nobody took.",
+    {"why": ("thinned", "silent", "dropped")},
+)  # fmt: skip
 MAPPED_TOPICS = Metric(
     "echoic_mqtt_topics_mapped_total", "counter",
     "Events whose MQTT topic NATS cannot carry, and that came under a mapped one.",
@@ -168,7 +174,8 @@ AGENT_DECISIONS = Metric(
 WORKER: tuple[Metric, ...] = (
     INPUTS, DECISIONS, DECIDE, QUEUE_DELAY, COMMIT, ANSWER, MODEL_CALLS, MODEL_SECONDS,
     MODEL_TOKENS, MODEL_COST, DELIVERIES, FEEDBACK, FEEDBACK_REFUSED, OUTCOMES,
-    QUARANTINED, MAPPED_TOPICS, FAULTS, HEURISTICS, AGENTS, ANSWERED_SEQUENCE, AGENT_DECISIONS,
+    QUARANTINED, UNTRACED, MAPPED_TOPICS, FAULTS, HEURISTICS, AGENTS, ANSWERED_SEQUENCE,
+    AGENT_DECISIONS,
 )  # fmt: skip
 """Of each process that runs the mind."""
 

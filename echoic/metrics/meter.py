@@ -6,6 +6,7 @@ its group and times, once the log holds them.
 
 from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
+from typing import Protocol
 
 from prometheus_client import CollectorRegistry
 
@@ -51,6 +52,14 @@ _KINDS: Mapping[type[Exception], str] = {
 }
 
 
+class Untraced(Protocol):
+    """Counts what it leaves out of traces."""
+
+    thinned: int
+    dropped: int
+    dropped_silent: int
+
+
 class Meter:
     """Counts what one worker answers."""
 
@@ -65,6 +74,9 @@ class Meter:
         self._by_agent = AgentDecisions(self.registry, agents)
         self._packs = packs
         self._states: dict[int, PartitionState] = {}
+        self._tracer: Untraced | None = None
+        self._untraced: dict[str, int] = {}
+        """What was counted of it so far."""
         # By decision id, oldest first: its path, and when the broker received its event.
         self._open: OrderedDict[str, tuple[str, int]] = OrderedDict()
 
@@ -107,8 +119,25 @@ class Meter:
         """Count an error that made the worker fold its state again."""
         self._note(catalogue.FAULTS, 1, _KINDS.get(type(error), "process"))
 
+    def watch(self, tracer: Untraced) -> None:
+        """Count what this tracer leaves out."""
+        self._tracer = tracer
+
+    def _look_at_traces(self) -> None:
+        if self._tracer is None:
+            return
+        found = {
+            "thinned": self._tracer.thinned,
+            "silent": self._tracer.dropped_silent,
+            "dropped": self._tracer.dropped,
+        }
+        for why, amount in found.items():
+            self._note(catalogue.UNTRACED, amount - self._untraced.get(why, 0), why)
+        self._untraced = found
+
     def look(self) -> None:
-        """Set what is counted only when somebody asks: heuristics and agents."""
+        """Set what is counted only when somebody asks: heuristics, agents, lost traces."""
+        self._look_at_traces()
         count = dict.fromkeys(catalogue.HEURISTICS.labels["origin"], 0)
         agents = 0
         packs = self._packs()

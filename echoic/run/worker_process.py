@@ -162,7 +162,8 @@ def mind(
         sampling=Sampling(job.trace_silent, job.trace_ratio),
         content=_content(job, log),
     )
-
+    if tracer is not None:
+        meter.watch(tracer)
     wakeups = Wakeups(client)
 
     def answered(made: Sequence[Timed]) -> None:

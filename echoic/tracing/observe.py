@@ -141,6 +141,7 @@ class Observer:
         name_of = _name_of(seen, decided)
         found = tags.decide_tags(entry.agent, id_, decided, delay_ms, name_of) | {
             **tags.run_tags(self._run, decided),
+            **tags.person_tags(entry, content=self._content),
             names.PACK_VERSION: self._pack_version(seen, decided) or names.NONE,
         }
         if self._content and decided.text:

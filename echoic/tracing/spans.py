@@ -203,10 +203,16 @@ def _root(trace: DecisionTrace, links: tuple[Link, ...]) -> Step:
         kind="producer",
         start_ns=min(trace.received_ns, trace.started_ns),
         end_ns=max(ends),
-        attributes=trace.attributes,
+        # Jaeger's list of traces shows the root: what came of it is to be seen there.
+        attributes={**trace.attributes, **_ended(trace)},
         links=links,
         error=trace.error,
     )
+
+
+def _ended(trace: DecisionTrace) -> Attributes:
+    outcome = trace.tags.get(names.DECISION_OUTCOME)
+    return {} if outcome is None else {names.DECISION_OUTCOME: outcome}
 
 
 def _queue(trace: DecisionTrace) -> Step:

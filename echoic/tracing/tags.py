@@ -11,6 +11,7 @@ from schemas.codec.envelope import Input
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
+from schemas.values import ids
 
 SUMMARY_MAX = 200
 """Characters of a summary at most."""
@@ -139,7 +140,18 @@ def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
     }
     if content and isinstance(entry.message, Sensed):
         attributes[names.EVENT_TEXT] = entry.message.text
-    return attributes
+    return attributes | person_tags(entry, content=content)
+
+
+def person_tags(entry: Input, *, content: bool) -> Tags:
+    """Return who says an event, or whom it is about: by a hash where traces leave the house."""
+    event = entry.message
+    person = event.person if isinstance(event, Sensed) else None
+    if person is None:
+        return {}
+    if content:
+        return {names.USER_ID: person}
+    return {names.USER_HASH: ids.digest(f"{entry.agent}/{person}".encode())}
 
 
 def feedback_tags(given: FeedbackGiven, *, content: bool) -> Tags:

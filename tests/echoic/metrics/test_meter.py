@@ -2,6 +2,7 @@
 
 import base64
 import json
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
@@ -228,3 +229,19 @@ def test_the_number_of_series_is_bounded_and_small() -> None:
         most += series * (len(each.buckets) + 3)
 
     assert most < 6_000
+
+
+def test_what_is_in_no_trace_is_counted() -> None:
+    """By why it is not, each thing once however often somebody looks."""
+    meter = Meter()
+    tracer = SimpleNamespace(thinned=3, dropped=1, dropped_silent=0)
+    meter.watch(tracer)
+    meter.look()
+    tracer.thinned = 5
+    meter.look()
+    meter.look()
+
+    def counted(why: str) -> float | None:
+        return meter.registry.get_sample_value("echoic_untraced_total", {"why": why})
+
+    assert [counted(why) for why in ("thinned", "dropped", "silent")] == [5, 1, 0]

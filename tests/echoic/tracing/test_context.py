@@ -1,5 +1,6 @@
 """The context that a model or a channel is told is that of the exported span."""
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -92,3 +93,20 @@ def test_a_votes_own_call_is_traced_with_it(failed: bool) -> None:
     assert span.name == "chat tiny"
     assert (span.trace_id, span.parent) == (root.trace_id, root.span_id)
     assert span.span_id == ids.ask_span_id("formed")
+
+
+@pytest.mark.parametrize("content", [True, False])
+def test_a_trace_says_whose_event_it_was_and_what_came_of_it(content: bool) -> None:
+    """By name where traces stay in the house, by a hash elsewhere; on root and `decide`."""
+    seen = samples.sensed(("d1", samples.silent()))
+    told = seen.input.message.model_copy(update={"person": "mia"})  # type: ignore[union-attr]
+    entry = structs.replace(seen.input, message=told)
+
+    (trace,) = Observer(content=content).answered(replace(seen, input=entry))
+    found = {span.name: span.attributes for span in spans_of(trace)}
+
+    for span in (found["thirst"], found["decide"]):
+        assert (span.get("user.id") == "mia") == content
+        assert ("user.hash" in span) != content
+        assert "mia" not in str(span.get("user.hash"))
+        assert span["echoic.decision.outcome"] == "silent"
