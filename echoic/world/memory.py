@@ -31,7 +31,7 @@ from schemas.state.agent import PartitionState
 from schemas.values.record import Record, Wire, nanoseconds
 from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
 from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
-from schemas.values.vectors import Embedder
+from schemas.values.vectors import Embedder, cosine
 from streams.session_files.file import SessionFile
 from streams.session_files.reading import SessionHeader, SessionTrailer
 
@@ -188,6 +188,11 @@ class InMemoryMind:
         record = Record(wire.subject, wire.headers, wire.body, self._sequence, at)
         self._records.append(record)
         return record
+
+
+def likeness(one: str, other: str) -> float:
+    """Return how alike two texts are to the embedder, -1 to 1."""
+    return cosine(*_embedder().embed([one, other]))
 
 
 @cache

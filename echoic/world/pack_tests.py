@@ -14,6 +14,7 @@ from pydantic import Field, TypeAdapter, ValidationError
 
 from echoic.errors import EchoicError
 from echoic.packs.yaml_positions import SourceError, read
+from echoic.world.memory import likeness, match_limits
 from echoic.world.world import Mind, Reaction
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.executive import (
@@ -23,6 +24,7 @@ from schemas.messages.executive import (
     SkillUnloaded,
 )
 from schemas.messages.sensing import Dimension, Fields
+from schemas.packs import conditions
 from schemas.packs.manifest import Pack
 from schemas.values.base import Name, Part, Token, Unit, first_fault
 from schemas.values.ids import heuristic_id
@@ -30,6 +32,9 @@ from schemas.values.reasons import ResponseType
 
 FOLDER = "tests"
 """The folder of a pack that holds its cases."""
+
+_NEAREST = 3
+"""How many heuristics are named that did not answer."""
 
 APART_S = 60.0
 """How many seconds lie between two events if nothing is said."""
@@ -130,6 +135,13 @@ def _faults(pack: Pack, case: Case) -> Iterator[str]:
     except ValueError as error:
         yield str(error)
         return
+    differing = tuple(_differing(pack, case, reaction))
+    yield from differing
+    if differing and reaction.said is None:
+        yield from _why_quiet(pack, case, reaction)
+
+
+def _differing(pack: Pack, case: Case, reaction: Reaction) -> Iterator[str]:
     expected, decided = case.expect, reaction.decided
     if expected.heuristic is not None:
         wanted = heuristic_id(pack.name, expected.heuristic)
@@ -148,6 +160,40 @@ def _faults(pack: Pack, case: Case) -> Iterator[str]:
         found = ", ".join(decided.skills or ()) or "none"
         yield f"skills: {', '.join(expected.skills) or 'none'} expected, {found} used"
     yield from _of_silence(expected.silence, reaction)
+
+
+def _why_quiet(pack: Pack, case: Case, reaction: Reaction) -> Iterator[str]:
+    """Say what kept it quiet: gates that closed, and how near the heuristics came.
+
+    All that were expected or are nearest; of each what fell short, in the order of the page
+    on packs.
+    """
+    for gate in reaction.decided.gates:
+        if not gate.passed:
+            at = (
+                ""
+                if gate.value is None
+                else f" {gate.value:.2f} < {gate.threshold:.2f}"
+            )
+            yield f"gate: {gate.name}{at}"
+    event, limit = case.event, match_limits().match
+    rows = sorted(
+        ((likeness(event.text, each.condition), each) for each in pack.heuristics),
+        key=lambda row: (row[1].name != case.expect.heuristic, -row[0]),
+    )
+    for like, each in rows[:_NEAREST]:
+        sign = ">=" if like >= limit else "<"
+        when = conditions.read(each.when)
+        holds = when is None or conditions.holds(
+            when, event.type, event.source, event.fields
+        )
+        why = ""
+        if when is not None and not holds:
+            failed = conditions.explain_failure(
+                when, event.type, event.source, event.fields
+            )
+            why = f"; when: {failed}"
+        yield f"near: {each.name}: like {like:.2f} {sign} {limit:.2f}{why}"
 
 
 def _of_silence(expected: str | bool | None, reaction: Reaction) -> Iterator[str]:

@@ -1,5 +1,6 @@
 """`echoic pack new` and `echoic pack test`: a pack that works, and cases that tell."""
 
+import re
 from pathlib import Path
 from typing import Any
 
@@ -139,3 +140,20 @@ def test_a_broken_pack_is_no_bug(tmp_path: Path, manifest: str | None) -> None:
     with pytest.raises(EchoicError, match="E-PACK") as raised:
         called("pack", "test", str(folder))
     assert raised.value.next_step == f"echoic pack validate {folder}"
+
+
+def test_what_did_not_answer_says_how_near_it_came(tmp_path: Path) -> None:
+    """A wording that is too unlike, and a field that does not fit, look different."""
+    event = {**OPEN, "fields": {"minutes": 7}}
+    unlike = {"event": {**event, "text": "A parrot sings"}}
+    early = {"event": {**event, "fields": {"minutes": 1}}}
+    expect = {"heuristic": "door-open"}
+
+    of_words = faults(tmp_path / "one", expect=expect, **unlike)
+    of_field = faults(tmp_path / "other", expect=expect, **early)
+
+    assert of_words[0] == "heuristic: door-open expected, none answered"
+    (near,) = (each for each in of_words if each.startswith("near: door-open"))
+    assert re.fullmatch(r"near: door-open: like -?0\.\d\d < 0\.55", near)
+    (near,) = (each for each in of_field if each.startswith("near: door-open"))
+    assert re.fullmatch(r"near: door-open: like \d\.\d\d >= 0\.55; when: .*1\)", near)
