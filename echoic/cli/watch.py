@@ -17,6 +17,7 @@ from echoic.client import decision_json, known_agents, parts
 from echoic.client import state as remembering
 from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names
+from echoic.client.nearest import Near, nearest
 from echoic.client.parts import Part
 from echoic.client.state import AgentSnapshot
 from echoic.client.watch import answered, last_answered
@@ -98,15 +99,20 @@ def explain_(
         raise EchoicError("give one of ID, --last and --last-silent")
     suppositions = dict(_supposition(text) for text in what_if or ())
 
-    async def run(connection: Connection) -> tuple[DecisionRecord, Explanation]:
+    async def run(
+        connection: Connection,
+    ) -> tuple[DecisionRecord, Explanation, tuple[Near, ...]]:
         record = await decision_named(connection, id_ or "last", is_silent=last_silent)
         names = await heuristic_names(connection.log, record.agent)
-        return record, explain.explain(record, names, suppositions)
+        near = await nearest(connection, record)
+        return record, explain.explain(record, names, suppositions), near
 
-    record, explanation = on_instance(call, run)
+    record, explanation, near = on_instance(call, run)
     link = decision_json.trace_url(call.settings.trace_ui, record)
-    page = explained(record, explanation, link)
-    call.show({**explained_json(record, explanation), "trace_url": link}, page)
+    told = f"Not alike enough: {', '.join(map(str, near))}."
+    page = (*explained(record, explanation, link), *([told] if near else []))
+    fields = {**explained_json(record, explanation), "trace_url": link, "nearest": near}
+    call.show(fields, page)
 
 
 @app.command()

@@ -83,6 +83,31 @@ def test_explain_supposes_another_threshold(live: Program) -> None:
     assert "What if threshold=0.9: would have stayed silent" in ran.out
 
 
+def test_explain_tells_what_was_not_alike_enough(live: Program) -> None:
+    """With the limit, so that one sees that the words are what is missing."""
+    lesson = ("--condition", "The oven is on", "--say", "Turn it off.")
+    taught = ("--name", "oven", "--domain", "kitchen", "--agent", "unlike")
+    live.here("heuristic", "seed", *lesson, *taught)
+    event = (
+        "pub",
+        "A parrot sings",
+        "--source",
+        "kitchen",
+        "--type",
+        "noise",
+        "--wait",
+    )
+    live.here(*event, "--agent", "unlike")
+
+    page = live.here("explain", "--last", "--agent", "unlike").out
+    (near,) = live.here("explain", "--last", "--agent", "unlike", "--json").json[
+        "nearest"
+    ]
+
+    assert (near["name"], near["limit"]) == ("oven", 0.55)
+    assert f"Not alike enough: oven {near['likeness']:.2f} < 0.55." in page
+
+
 def test_explain_tells_the_last_silence(live: Program) -> None:
     """The last decision may have spoken; the last silence is found behind it."""
     live.here("pub", "The kettle boils.", "--agent", "quiet", "--wait")
