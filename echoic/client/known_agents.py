@@ -72,6 +72,15 @@ async def mapped_topics(client: Client) -> dict[str, int]:
     return dict(found)
 
 
+async def told_topics(client: Client) -> str:
+    """Return the same in words; empty if there are none."""
+    found = await mapped_topics(client)
+    if not found:
+        return ""
+    shown = "; ".join(f"{each!r} {found[each]}" for each in sorted(found)[:_NAMED])
+    return f"{len(found)} of MQTT that NATS cannot carry, with their messages: {shown}"
+
+
 async def _subjects(client: Client, pattern: str) -> dict[str, int]:
     """Return the number of messages by subject, of those that fit a pattern.
 
