@@ -114,24 +114,23 @@ def test_cloud_events_are_read_like_plain_ones(client: Client) -> None:
 def test_a_cloud_event_may_be_binary(client: Client) -> None:
     """Its headers say what it is, and its body is the data: a device's own, or text."""
     one = client(*ALL, "--source", "hall")
+    own = {
+        "ce-specversion": "1.0", "ce-source": "/home/hall",
+        "ce-type": "org.example.motion", "ce-subject": AGENT,
+    }  # fmt: skip
     for kind, body in (
         ("application/json", b'{"lux": 3, "motion": true}'),
         ("text/plain; charset=utf-8", "jemand ist da, Zo\u00eb".encode()),
     ):
-        id_ = str(uuid4())
-        headers = {
-            "ce-specversion": "1.0", "ce-id": id_, "ce-source": "/home/hall",
-            "ce-type": "org.example.motion", "ce-subject": AGENT, "Content-Type": kind,
-        }  # fmt: skip
+        headers = own | {"ce-id": (id_ := str(uuid4())), "Content-Type": kind}
 
         sent = one.post("/v1/events", content=body, headers=headers)
 
         assert sent.status_code == 202, sent.text
         made = decided_until(one, id_)[-1]["message"]
         assert (made["source"], made["type"]) == ("hall", "motion")
-    refused = one.post(
-        "/v1/events", content=b"\xff", headers=headers | {"Content-Type": "image/png"}
-    )
+    picture = own | {"ce-id": str(uuid4()), "Content-Type": "image/png"}
+    refused = one.post("/v1/events", content=b"\xff", headers=picture)
     assert refused.status_code == 415
 
 
