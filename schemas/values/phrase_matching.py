@@ -84,11 +84,21 @@ def moments_of(text: str, known: Iterable[Phrases]) -> tuple[When, ...] | None:
 
 def as_written(topic: str, text: str) -> str:
     """Return a topic as it stands in the text that it was read from: with its capitals."""
-    between = r"\W+".join(map(re.escape, topic.split()))
-    found = re.search(rf"(?<!\w){between}(?!\w)", text, re.IGNORECASE)
-    return " ".join(found[0].split()) if found else topic
+    sought = topic.split()
+    tokens = list(_WORD.finditer(text))
+    # By the words that each piece has: "gießen" is "giessen" where words are compared.
+    read = [
+        (place, each) for place, token in enumerate(tokens) for each in words(token[0])
+    ]
+    for start in range(len(read) - len(sought) + 1):
+        run = read[start : start + len(sought)]
+        if run and [each for _, each in run] == sought:
+            whole = text[tokens[run[0][0]].start() : tokens[run[-1][0]].end()]
+            return " ".join(whole.split())
+    return topic
 
 
+_WORD = re.compile(r"\w+")
 _CALL = re.compile(r"\s*([^?!.;:,]{1,60})[?!.;:,]\s+")
 _SENTENCE = re.compile(r"(?<!\b[ap]\.m)(?<!\d)[.]\s+\w|[?!;:]\s+\w", re.IGNORECASE)
 """Not after "a.m." and a number, which is a German date: "am 3. Mai"."""

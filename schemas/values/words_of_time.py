@@ -9,6 +9,9 @@ from schemas.values import spoken_times
 from schemas.values.spoken_moments import Dated
 from schemas.values.word_tables import first_of, longest
 
+_NEAR = 6
+"""Within how many words a unit of time belongs to what stands before."""
+
 
 def left_over(said: Sequence[str], known: Dated) -> bool:
     """Tell whether words that are to be no moment have a word of time."""
@@ -30,7 +33,7 @@ def left_over(said: Sequence[str], known: Dated) -> bool:
         here = rest[at:]
         if any(longest(here, each) for each in tables) or first_of(here, calendar.left):
             return True
-        if _is_led(here, known) or _is_span(here, known):
+        if _is_led(here, known) or _is_span(here, known) or _is_odd(here, known):
             return True
         at += 1
     return False
@@ -57,6 +60,13 @@ def _is_led(said: Sequence[str], known: Dated) -> bool:
     assert known.calendar is not None
     lead = first_of(said, known.calendar.at)
     return bool(lead) and spoken_times.time(said[lead:], known) is not None
+
+
+def _is_odd(said: Sequence[str], known: Dated) -> bool:
+    """Tell whether a span is begun that is none: `for the rest of the week`."""
+    assert known.calendar is not None
+    lead = first_of(said, known.calendar.lasting)
+    return bool(lead) and any(each in known.units for each in said[lead : lead + _NEAR])
 
 
 def _is_span(said: Sequence[str], known: Dated) -> bool:

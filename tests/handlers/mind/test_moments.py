@@ -173,6 +173,13 @@ REFUSED = [
     "remind me around dinner on Monday to call",
     "remind me to call Zoë tomorrow or on Monday",
     "remind me to pay the rent on the first of every month at 9",
+    "remind me",
+    "remind me this weekend to clean",
+    "remind me 5 minutes before 8 to go",
+    "remind me tomorrow between 8 and 9 to go",
+    "remind me to turn it off at 9 and to sleep at 10",
+    "set a timer for 5 min and another for 10 min",
+    "erinnere mich am Wochenende um 10 an Lee",
     "erinnere mich irgendwann an Lee",
     "erinnere mich morgen an Lee",
     "erinnere mich nächste Woche an Lee",
@@ -192,6 +199,8 @@ UNTIL = [
     ("no more about the weather until the evening", "11-27 19:00"),
     ("stop telling me about the weather until the cows come home", "?"),
     ("stop telling me about the weather for ages", "?"),
+    ("stop telling me about the weather for the rest of the day", "?"),
+    ("nichts mehr über das Wetter für den Rest des Tages", "?"),
     ("stop telling me about the weather every morning", "?"),
     ("be quiet until tomorrow", "11-28 00:00"),
     ("be quiet until tomorrow morning at 7", "11-28 07:00"),
@@ -209,7 +218,8 @@ def told(text: str) -> str:
     """The moments of a sentence, in the zone; `?` if it is not understood."""
     found = heard(text, KNOWN)
     assert found is not None, "it is taken for no phrase"
-    if found.is_unclear:
+    is_silent = not found.whens and found.span_s is None
+    if found.is_unclear or (is_silent and found.means in ("remind", "timer")):
         return "?"
     seen = [_shown(each, found.means) for each in found.whens]
     return "?" if "" in seen else ", ".join(seen)

@@ -112,6 +112,18 @@ def test_two_times_are_two_reminders_without_a_time_in_their_words() -> None:
     assert [each.due.hour for each in held(scenario).reminders] == [7, 19]
 
 
+def test_what_it_is_about_is_kept_as_written() -> None:
+    """With letters that are others where words are compared."""
+    scenario = at_home()
+    answer(scenario, "erinnere mich morgen früh daran, die Blumen zu gießen")
+    answer(scenario, "remind me to call O'Neil, Zoë's boss, tomorrow at 9")
+
+    assert [each.text for each in held(scenario).reminders] == [
+        "Ich sollte dich erinnern an: die Blumen zu gießen.",
+        "You wanted me to remind you: call O'Neil, Zoë's boss.",
+    ]
+
+
 def test_what_is_not_understood_changes_nothing() -> None:
     """Neither a reminder nor a modulation is left behind."""
     scenario = at_home()
