@@ -17,12 +17,14 @@ from typer.main import get_command
 
 from echoic import errors
 from echoic.terminal.called import as_typed
-from echoic.terminal.commands import COMMANDS
+from echoic.terminal.commands import COMMANDS, GROUPS
 from echoic.terminal.written_out import written_out
 
 if TYPE_CHECKING:
     from pydantic import ValidationError
 from echoic.run.process import prepare
+
+_WIDEST = max(map(len, COMMANDS))
 
 _DOCS = "Docs: README.md and docs/. Every error names the next command."
 
@@ -41,10 +43,12 @@ class _Lazy(TyperGroup):
         return members.get(cmd_name, found)  # type: ignore[no-any-return]
 
     def format_commands(self, ctx: typer.Context, formatter: object) -> None:  # type: ignore[override]
-        """List the commands without importing any."""
-        with formatter.section("Commands"):  # type: ignore[attr-defined]
-            rows = [(name, about) for name, (_, about) in COMMANDS.items()]
-            formatter.write_dl(rows)  # type: ignore[attr-defined]
+        """List the commands by what they are for, without importing any."""
+        for heading, names in GROUPS.items():
+            with formatter.section(heading):  # type: ignore[attr-defined]
+                # Padded alike, so that the groups make one table.
+                rows = [(f"{name:{_WIDEST}}", COMMANDS[name][1]) for name in names]
+                formatter.write_dl(rows)  # type: ignore[attr-defined]
 
 
 app = typer.Typer(

@@ -67,3 +67,25 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "schema": ("schema", "Messages and subjects, for programs."),
 }
 """Every command: the module of `echoic.cli` that has it, and one line of help."""
+
+GROUPS: dict[str, tuple[str, ...]] = {
+    "Run it": (
+        "up", "down", "status", "doctor", "demo", "health", "top", "config", "worker",
+        "effects", "backup", "restore", "log", "projection",
+    ),
+    "Tell it, and ask why": (
+        "pub", "watch", "explain", "trace", "state", "session", "recall", "output",
+        "emit", "interrupt",
+    ),
+    "Have it your way": (
+        "quiet", "mute", "remind", "activity", "context", "goals", "salience", "bias",
+        "personality", "trait", "skill", "profile", "fact", "forget",
+    ),
+    "Teach it": (
+        "feedback", "outcome", "heuristic", "learning", "pack", "sleep",
+    ),
+    "Compare and tune": ("strategy", "replay", "ab", "shadow", "tune", "model"),
+    "Characters and games": ("bridge", "neuro", "reflect"),
+    "Sensors and doors": ("sensor", "http", "homeassistant", "mcp", "schema"),
+}  # fmt: skip
+"""The commands by what they are for, as the help lists them."""

@@ -13,7 +13,7 @@ import pytest
 import typer
 
 from echoic.cli.program import command, run
-from echoic.terminal.commands import COMMANDS
+from echoic.terminal.commands import COMMANDS, GROUPS
 from tests.echoic.cli.conftest import SURVIVAL, Program
 
 HEAVY = ("numpy", "nats", "sqlalchemy", "litellm", "pydantic", "faststream", "rich")
@@ -61,6 +61,16 @@ def test_help_names_every_command(echoic: Program) -> None:
     assert ran.code == 0
     for name, (_, about) in COMMANDS.items():
         assert re.search(rf"^  {name} +{re.escape(about)}$", ran.out, re.MULTILINE)
+
+
+def test_the_help_is_grouped_by_what_commands_are_for(echoic: Program) -> None:
+    """Each command stands in one group, and each group in the help."""
+    ran = echoic.here("--help")
+    listed = [name for names in GROUPS.values() for name in names]
+
+    assert sorted(listed) == sorted(COMMANDS)
+    for heading in GROUPS:
+        assert f"\n{heading}:\n" in ran.out
 
 
 def commands_within(verb: Any) -> Iterator[Any]:
