@@ -26,7 +26,7 @@ _RATINGS: Mapping[str, Literal["positive", "negative"]] = {
     "down": "negative",
 }
 _UNCREDITED: Mapping[Aspect, str] = {
-    "overall": "counted for rapport; no heuristic answered that",
+    "overall": "counted for rapport only: no heuristic answered that",
     "action": "kept; no heuristic answered that",
     "condition": "kept; no heuristic answered that",
 }
@@ -106,7 +106,7 @@ def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
     if applied.heuristic_id:
         return f"counted for the heuristic {short(applied.heuristic_id)}"
     if is_forming:
-        return "counted; the model is asked for the rule of it: echoic heuristic list"
+        return "counted; the model is turning this answer into a rule: echoic heuristic list"
     return _UNCREDITED[applied.aspect]
 
 

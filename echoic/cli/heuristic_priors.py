@@ -36,7 +36,7 @@ def prior(
 ) -> None:
     """Say what heuristics of an origin start from.
 
-    Those of which something was learnt already stay as they are.
+    Heuristics with evidence keep theirs.
 
     Examples: `echoic heuristic prior learned --kappa 2 --mean 0.5`,
     `echoic heuristic prior skill_pack --pooled`, `echoic heuristic prior seeded --off`.

@@ -132,7 +132,7 @@ def diff(
 def near_misses_(
     call: Call, session: Annotated[str, typer.Argument(metavar="SESSION|FILE")]
 ) -> None:
-    """Show what would have answered had less trust been asked, or more: at .5 to .9.
+    """Show which heuristics would have answered at other thresholds, .5 to .9.
 
     Example: `echoic heuristic near-misses packs/survival/recording/evening.echoic`.
 

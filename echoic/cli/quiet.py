@@ -20,7 +20,7 @@ app = new_app("peace", "Peace for a while, or until taken back.")
 
 @app.command()
 def quiet(call: Call, span: For = None, person: str | None = None) -> None:
-    """Have it quiet for a while, 10 minutes if nothing is said, or no longer.
+    """Have it quiet for a while, 10 minutes by default; `off` ends it.
 
     Alerts still pass, and answers to the words of whoever asked for quiet. In the ten
     minutes after it, an event must matter more than usual.

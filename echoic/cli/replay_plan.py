@@ -49,8 +49,8 @@ def plan(
 
     Examples: `echoic replay plan evening.echoic -s heuristic_first:threshold=0.5`, of
     anybody's log `echoic replay plan log.jsonl --effect 0.15`, and without a log
-    `echoic replay plan --flip-rate 0.3 --decisions-per-session 40`. The numbers give a
-    true effect four chances in five to be found at 95 %.
+    `echoic replay plan --flip-rate 0.3 --decisions-per-session 40`. They are for
+    80 % power at 95 % confidence.
 
     Args:
         named: Recordings as for `compare`, or a log as for `estimate`.

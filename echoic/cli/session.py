@@ -165,7 +165,7 @@ def make(
     seed: int = 1,
     as_json: Json = False,
 ) -> None:
-    """Play a small world in memory, and keep it: recordings on which `tune` finds something.
+    """Generate sample sessions to try `tune` on, from a small world in memory.
 
     A greenhouse, whose strategy tries out now and then what it would not do. It needs no
     instance. Example: `echoic session make greenhouse`, then `echoic tune

@@ -29,8 +29,8 @@ def top(
 ) -> None:
     """Show rates, times and what goes wrong, live, until q or Ctrl-C.
 
-    It reads the metrics that `echoic up` serves to Prometheus. What is no terminal gets
-    one look, since the start.
+    It reads the metrics that `echoic up` serves to Prometheus. If output is not a
+    terminal, one snapshot since the start is printed.
 
     Examples: `echoic top`, `echoic top --once --json`.
 

@@ -127,7 +127,7 @@ def check(
     proposal_id: ProposalId,
     named: Annotated[list[str] | None, typer.Argument(metavar="SESSION|FILE")] = None,
 ) -> None:
-    """Hold what an autonomous character proposes against what was recorded of it.
+    """Check a character's proposal against its recordings.
 
     Actions that the proposing model was told of do not count. The exit code is 1 if the
     others speak against it.

@@ -60,8 +60,8 @@ def up(
 ) -> None:
     """Start an instance: a broker, a database and the mind.
 
-    Where no pack is named, here or in the settings, those in the folder `packs` are loaded
-    if you trust the folder you are in, but none that makes characters.
+    Where no pack is named, here or in the settings, all packs in the folder `packs`
+    are loaded if you trust the folder you are in, except character packs.
 
     Examples: `echoic up`, `echoic up --detach --pack packs/survival`.
 

@@ -52,7 +52,8 @@ def watch(
 
     With `--map` the characters on a map: who is where, does and says what, and which layer
     decided. Of a recording (a session's file, several, or their folder) it is played: space
-    pauses, + and - change the pace, q ends. What is no terminal gets one look.
+    pauses, + and - change the pace, q ends. If output is not a terminal, one
+    snapshot is printed.
 
     Examples: `echoic watch`, `echoic watch --json | jq .silence`, `echoic watch --map`,
     `echoic watch --map packs/village/recording --at 12:00`.

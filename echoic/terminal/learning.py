@@ -185,7 +185,7 @@ def _calibration(found: Calibration | None, fires: int) -> Iterator[RenderableTy
 
 def _rises(rises: Sequence[Rise]) -> Iterator[RenderableType]:
     if not rises:
-        yield "threshold     nothing that was taught or formed stood under it"
+        yield "threshold     no heuristic started below it"
         return
     reached = sum(each.reached_at is not None for each in rises)
     yield (
