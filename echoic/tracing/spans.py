@@ -24,7 +24,7 @@ GAP_NS = 1_000
 critical path leaves out a span that ends when the next one begins."""
 
 # W3C Trace Context: version, trace id, parent id and flags. Ids of zeros are invalid.
-_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-[0-9a-f]{2}")
+_TRACEPARENT = re.compile(r"[0-9a-f]{2}-([0-9a-f]{32})-([0-9a-f]{16})-([0-9a-f]{2})")
 
 
 class SpanEvent(Struct, frozen=True):
@@ -186,6 +186,9 @@ def _context(
     """Return the sensor's span as parent if it is in this trace, otherwise as a link."""
     match = _TRACEPARENT.fullmatch(traceparent or "")
     if match is None or match[2] == "0" * 16 or match[1] == "0" * 32:
+        return None, ()
+    # Not recorded (W3C Trace Context, 3.2.2.5.1): a link would lead to a trace nobody has.
+    if not int(match[3], 16) & 1:
         return None, ()
     # A sensor may use the event's id as its trace id, and so share the trace.
     if match[1] == trace_id:

@@ -125,11 +125,15 @@ def summary(decided: Decided, name_of: NameOf) -> str:
 def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:
     """Return the root's attributes, by OpenTelemetry's conventions for messaging."""
     record = entry.record
+    # Of an event what its sensor published to, as the template has it; the log renames it.
+    # What a timer made the mind decide meanwhile is not what came in.
+    is_event = isinstance(entry.message, Sensed) and decided.event_id == entry.id
+    published = f"in.{entry.agent}.{decided.source}.{decided.type}"
     attributes: Tags = {
         names.MESSAGING_SYSTEM: "nats",
         names.MESSAGING_OPERATION_NAME: "publish",
         names.MESSAGING_OPERATION_TYPE: "send",
-        names.MESSAGING_DESTINATION_NAME: record.subject,
+        names.MESSAGING_DESTINATION_NAME: published if is_event else record.subject,
         names.MESSAGING_DESTINATION_TEMPLATE: (
             f"in.{{agent}}.{decided.source}.{decided.type}"
         ),

@@ -110,3 +110,5 @@ def test_a_trace_says_whose_event_it_was_and_what_came_of_it(content: bool) -> N
         assert ("user.hash" in span) != content
         assert "mia" not in str(span.get("user.hash"))
         assert span["echoic.decision.outcome"] == "silent"
+    published = found["thirst"]["messaging.destination.name"]
+    assert published == "in.mia.crafter.thirst"

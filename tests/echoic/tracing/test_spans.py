@@ -145,8 +145,9 @@ def test_sensors_span_of_another_trace_is_a_link() -> None:
 
 
 def test_broken_context_of_a_sensor_is_ignored() -> None:
-    """Neither nonsense nor all zeros is a parent or a link."""
-    for broken in ("nonsense", f"00-{'0' * 32}-{'0' * 16}-01"):
+    """Neither nonsense nor all zeros nor what was not recorded is a parent or a link."""
+    unrecorded = f"00-{samples.TRACE_ID}-00f067aa0ba902b7-00"
+    for broken in ("nonsense", f"00-{'0' * 32}-{'0' * 16}-01", unrecorded):
         root, *_ = decision_spans(a_trace(traceparent=broken))
         assert (root.parent, root.links) == (None, ())
 
