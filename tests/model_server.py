@@ -2,12 +2,15 @@
 
 import json
 import threading
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
+from http import HTTPStatus
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any, Literal
 
 from typing_extensions import override
+
+from tests import strict_models
 
 
 class ModelServer(ThreadingHTTPServer):
@@ -29,8 +32,14 @@ class ModelServer(ThreadingHTTPServer):
         self.news = threading.Condition()
         self.failures: list[int] = []
         """Statuses to fail the next requests with."""
+        self.retry_after: str | None = None
+        """What its failures say of when to come again."""
+        self.refuses: Callable[[dict[str, Any]], str | None] = lambda _: None
+        """What is wrong with a request, by its body; None if it is taken."""
         self.finish_reason = "stop"
         self.text: str | None = "Mind the step."
+        self.message: dict[str, Any] = {}
+        """Fields that its messages have besides their content."""
         self.changes: dict[str, Any] = {}
         """Fields that its answers have instead of what belongs there."""
         self.closing = threading.Event()
@@ -99,12 +108,22 @@ class _Handler(BaseHTTPRequestHandler):
             self.server.closing.wait(30)
             self.close_connection = True
             return
-        if self.server.failures:
+        wrong = self.server.refuses(self.server.requests[-1])
+        if wrong is not None:
+            self._send(400, {"error": {"message": wrong, "code": 400}})
+        elif self.server.failures:
             self._send(self.server.failures.pop(0), {"error": {"message": "no"}})
+        elif (own := self._own_answer()) is not None:
+            self._send(200, own)
         elif self.server.streams and self.server.requests[-1].get("stream"):
             self._stream(self.server.breaks.pop(0) if self.server.breaks else "")
         else:
             self._send(200, self._completion())
+
+    def _own_answer(self) -> Mapping[str, Any] | None:
+        """Return the answer of an API other than OpenAI's; None if it is that."""
+        text = self.server.text or ""
+        return strict_models.answer(self.path, self.server.requests[-1], text)
 
     def _stream(self, breaks: str) -> None:
         """Answer in parts of a few characters, until it breaks in the middle."""
@@ -126,13 +145,14 @@ class _Handler(BaseHTTPRequestHandler):
         if breaks == "garbles":
             self.wfile.write(b'data: {"choices": [\n\n')
         if not breaks:
+            self._part(self.server.message)
             self._part({}, finish_reason=self.server.finish_reason)
             self._part(None, usage=self._completion()["usage"])
             self.wfile.write(b"data: [DONE]\n\n")
 
     def _part(
         self,
-        delta: dict[str, str] | None,
+        delta: dict[str, Any] | None,
         finish_reason: str | None = None,
         **more: Any,
     ) -> None:
@@ -147,7 +167,8 @@ class _Handler(BaseHTTPRequestHandler):
         self.wfile.write(b"data: " + json.dumps(body).encode() + b"\n\n")
 
     def _completion(self) -> dict[str, Any]:
-        message = {"role": "assistant", "content": self.server.text}
+        said = {"role": "assistant", "content": self.server.text}
+        message = said | self.server.message
         choice = {
             "index": 0,
             "message": message,
@@ -164,11 +185,13 @@ class _Handler(BaseHTTPRequestHandler):
             **self.server.changes,
         }
 
-    def _send(self, status: int, body: dict[str, Any]) -> None:
+    def _send(self, status: int, body: Mapping[str, Any]) -> None:
         data = json.dumps(body).encode()
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))
+        if status != HTTPStatus.OK and self.server.retry_after is not None:
+            self.send_header("retry-after", self.server.retry_after)
         self.end_headers()
         self.wfile.write(data)
 

@@ -17,7 +17,8 @@ from nats.aio.msg import Msg
 
 from echoic.config.load import Settings
 from echoic.tracing.collector import Collector, CollectorError, endpoint
-from handlers.effects.models import Model, ModelError
+from handlers.effects.completions import ModelError
+from handlers.effects.models import Model
 from schemas.messages.asks import ModelAsked
 
 SUBJECT = "svc._.health"
@@ -39,7 +40,7 @@ class Tried:
 async def serve(client: Client, settings: Settings, model: Model | None) -> None:
     """Answer requests for the instance's health until the connection ends."""
     trials: dict[str, Callable[[], Awaitable[Tried]]] = {
-        "model": lambda: _model(settings, model),
+        "model": lambda: model_works(settings, model),
         "traces": lambda: asyncio.to_thread(_collector, settings),
     }
 
@@ -64,7 +65,8 @@ async def ask(client: Client) -> dict[str, Tried]:
     return {name: Tried(**each) for name, each in fields.items()}
 
 
-async def _model(settings: Settings, model: Model | None) -> Tried:
+async def model_works(settings: Settings, model: Model | None) -> Tried:
+    """Call the model once, for one word, and say what came of it."""
     if model is None or settings["model.name"] is None:
         return Tried("none", "none: only what was learnt answers")
     deadline_s = min(LONGEST_S, settings["model.deadline_s"])

@@ -9,7 +9,8 @@ from pathlib import Path
 import msgspec
 
 from echoic.errors import EchoicError
-from handlers.effects.models import Completion, Model, ModelError
+from handlers.effects.completions import Completion, ModelError
+from handlers.effects.models import Model
 from replay.cassette import BudgetSpent, Spread, Take
 from schemas.messages.asks import ModelAsked
 

@@ -38,6 +38,7 @@ REASONS: Mapping[str, str] = {
     "llm_no_response": "the model gave no answer",
     "llm_timeout": "the model took too long",
     "llm_declined": "the model said nothing worth hearing",
+    "llm_malformed": "the model's answer was not in the form asked for",
     "cancelled": "it was cancelled",
     "interrupted": "it was interrupted before it began",
 }

@@ -4,15 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
-from handlers.effects.models import (
-    Completion,
-    Hear,
-    Model,
-    ModelError,
-    StreamingModel,
-    malformed,
-)
-from schemas.codec import model_answer
+from handlers.effects.completions import Completion, ModelError
+from handlers.effects.models import Hear, Model, StreamingModel
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 
@@ -58,10 +51,6 @@ async def ask_model(
             # One deadline around all attempts: a race or a person waits for the sum of
             # them.
             completion = await _insist(model, asked, deadline, headers, hear)
-        # Here, for whole answers and for streamed ones; a character's reader tells its own.
-        why = model_answer.fault(completion.text) if asked.purpose == "answer" else None
-        if why is not None:
-            raise malformed(why)
         return _answered(ask_id, asked, completion, started_at)
     except TimeoutError:
         failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
@@ -86,16 +75,19 @@ async def _insist(
     hear: Hear | None,
 ) -> Completion:
     clock = asyncio.get_running_loop().time
-    for pause_s in (*PAUSES_S, None):
+    for least_s in (*PAUSES_S, None):
         left_s = (deadline.when() or clock()) - clock()
         try:
             if hear is None or not isinstance(model, StreamingModel):
                 return await model.complete(asked, deadline_s=left_s, headers=headers)
             return await model.stream(asked, hear, deadline_s=left_s, headers=headers)
         except ModelError as error:
+            if least_s is None or not error.is_passing:
+                raise
+            pause_s = max(least_s, error.retry_after_s)
             # A pause that would outlast the deadline only hides the reason behind a
             # timeout.
-            if pause_s is None or not error.is_passing or pause_s >= left_s:
+            if pause_s >= (deadline.when() or clock()) - clock():
                 raise
             await asyncio.sleep(pause_s)
     raise AssertionError("unreachable")
@@ -104,17 +96,27 @@ async def _insist(
 def _answered(
     ask_id: str, asked: ModelAsked, completion: Completion, started_at: datetime
 ) -> ModelAnswered:
+    text = _kept(completion.text, TEXT_LIMIT)
     return ModelAnswered(
         ask_id=ask_id,
         request_hash=asked.request_hash,
         model=_kept(completion.model, NAME_LIMIT),
-        text=_kept(completion.text, TEXT_LIMIT),
+        text=text,
+        # Together they are no longer than a text may be.
+        reasoning=_kept_or_none(completion.reasoning, TEXT_LIMIT - len(text)),
+        finish_reason=_kept_or_none(completion.finish_reason, NAME_LIMIT),
+        tool_calls=_kept_or_none(completion.tool_calls, DETAIL_LIMIT),
+        refusal=_kept_or_none(completion.refusal, DETAIL_LIMIT),
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
         cost_usd=completion.cost_usd,
         started_at=started_at,
         latency_ms=completion.latency_ms,
     )
+
+
+def _kept_or_none(text: str | None, limit: int) -> str | None:
+    return _kept(text, limit) or None if text else None
 
 
 def _kept(text: str, limit: int) -> str:

@@ -8,11 +8,13 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
-from dataclasses import dataclass
 from importlib import import_module
 from types import ModuleType
-from typing import Any, Literal, Protocol, runtime_checkable
+from typing import Any, Protocol, runtime_checkable
 
+from handlers.effects import completions
+from handlers.effects.completions import Completion, ModelError
+from handlers.effects.model_request import NOTHING_KNOWN, Habits, parameters
 from schemas.messages.asks import ModelAsked
 
 _NOBODY = "http://127.0.0.1:0/v1"
@@ -25,43 +27,15 @@ litellm makes a client, with connections of its own, for each time-out that it i
 keeps up to 200 of them for an hour.
 """
 
-TOKENS_AT_MOST = 1_000_000_000
-"""No prompt or answer has more; a larger number from a server is not a count."""
+_IN_PARTS = {"stream": True, "stream_options": {"include_usage": True}}
+"""What asks for an answer in parts."""
 
-COST_AT_MOST_USD = 1_000_000.0
+_REFUSED = (400, 422)
+"""Statuses of a request that a server does not take."""
 
 _UNREADABLE = ("Invalid response object", "LiteLLM: provider returned")
 """How litellm's messages begin for an answer that it cannot read. It raises these as server
 errors, which would be repeated; the same answer would come, and cost, again."""
-
-FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
-
-
-class ModelError(Exception):
-    """The model gave no usable answer; `reason` is what the log records."""
-
-    def __init__(
-        self, reason: FailureReason, detail: str, *, is_passing: bool = False
-    ) -> None:
-        super().__init__(detail)
-        self.reason = reason
-        self.is_passing = is_passing
-        """Whether the same request may succeed a moment later."""
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Completion:
-    """A model's answer, with its latency, tokens and cost."""
-
-    text: str
-    model: str
-    latency_ms: float
-    input_tokens: int | None = None
-    output_tokens: int | None = None
-    cost_usd: float | None = None
-    fingerprint: str | None = None
-    """The provider's name of the version that answered, if it gives one."""
-
 
 Hear = Callable[[str], Awaitable[None]]
 """Takes all that a model has written so far."""
@@ -113,6 +87,8 @@ class LiteLLM:
         self._api_base = api_base
         self._api_key = api_key
         self._importing: asyncio.Task[ModuleType] | None = None
+        self._habits: dict[str, Habits] = {}
+        """What was learnt of each model that was asked."""
 
     async def prepare(self) -> None:
         """Import litellm before it is needed."""
@@ -138,10 +114,10 @@ class LiteLLM:
         started = clock()
         try:
             async with asyncio.timeout(deadline_s):
-                response = await litellm.acompletion(**self._request(asked, headers))
+                response = await self._called(litellm, asked, headers)
         except Exception as error:
             raise _failure(litellm, error) from error
-        return _completion(litellm, response, asked, 1000 * (clock() - started))
+        return self._completed(litellm, response, asked, 1000 * (clock() - started))
 
     async def stream(
         self,
@@ -159,17 +135,16 @@ class LiteLLM:
             ModelError: there is no whole answer.
         """
         litellm = await self._litellm()
+        if "stream" in self._known(asked).left_out:
+            return await self.complete(asked, deadline_s=deadline_s, headers=headers)
         clock = asyncio.get_running_loop().time
         started = clock()
         try:
             async with asyncio.timeout(deadline_s):
-                stream = await litellm.acompletion(
-                    **self._request(asked, headers),
-                    stream=True,
-                    stream_options={"include_usage": True},
-                )
-                chunks = await _heard(stream, hear)
-            response = litellm.stream_chunk_builder(chunks)
+                stream = await self._called(litellm, asked, headers, **_IN_PARTS)
+                is_whole = not hasattr(stream, "__aiter__")
+                chunks = [] if is_whole else await _heard(stream, hear)
+            response = stream if is_whole else litellm.stream_chunk_builder(chunks)
         except Exception as error:
             raise _failure(litellm, error) from error
         # litellm ends a stream as if it were whole when the server only closes it.
@@ -179,17 +154,48 @@ class LiteLLM:
             return await self.complete(asked, deadline_s=left_s, headers=headers)
         if not ended:
             raise ModelError("no_response", "the answer broke off", is_passing=True)
-        return _completion(litellm, response, asked, 1000 * (clock() - started))
+        return self._completed(litellm, response, asked, 1000 * (clock() - started))
 
-    def _request(self, asked: ModelAsked, headers: Mapping[str, str]) -> dict[str, Any]:
+    def _completed(
+        self, litellm: ModuleType, response: Any, asked: ModelAsked, latency_ms: float
+    ) -> Completion:
+        """Return the completion, and note whether the model is seen to reason."""
+        completion = completions.read(litellm, response, asked, latency_ms)
+        heard = self._known(asked).heard(completion.text, completion.reasoning)
+        self._habits[asked.model] = heard
+        return completion
+
+    async def _called(
+        self,
+        litellm: ModuleType,
+        asked: ModelAsked,
+        headers: Mapping[str, str],
+        **parts: object,
+    ) -> Any:
+        """Call the model, and again without what it refuses to take, as long as it does."""
+        while True:
+            habits = self._known(asked)
+            sent = parameters(litellm, asked, habits)
+            if "stream" not in habits.left_out:
+                sent |= {
+                    each: parts[each] for each in parts if each not in habits.left_out
+                }
+            try:
+                return await litellm.acompletion(**sent, **self._place(asked, headers))
+            except Exception as error:
+                known = _without(litellm, error, sent, habits)
+                # Each time one part less is sent, so that this ends.
+                if known is None:
+                    raise
+                self._habits[asked.model] = known
+
+    def _known(self, asked: ModelAsked) -> Habits:
+        return self._habits.get(asked.model, NOTHING_KNOWN)
+
+    def _place(self, asked: ModelAsked, headers: Mapping[str, str]) -> dict[str, Any]:
+        """Return where a call goes, and how."""
         return {
             "model": asked.model,
-            "messages": [
-                {"role": "system", "content": asked.system},
-                {"role": "user", "content": asked.prompt},
-            ],
-            "temperature": asked.temperature,
-            "max_tokens": asked.max_tokens,
             "timeout": _CLIENT_PATIENCE_S,
             "api_base": self._api_base,
             "api_key": self._api_key,
@@ -284,6 +290,32 @@ def _words_of(chunk: Any) -> str:
     return words if isinstance(words, str) else ""
 
 
+def _without(
+    litellm: ModuleType, error: Exception, sent: Mapping[str, Any], habits: Habits
+) -> Habits | None:
+    """Return how to call after an error that refuses part of a request; None: it does not."""
+    known = litellm.exceptions
+    # litellm takes some servers' refusals for a lost connection.
+    kinds = (known.BadRequestError, known.APIConnectionError)
+    is_refusal = (
+        isinstance(error, kinds) or getattr(error, "status_code", 0) in _REFUSED
+    )
+    if not is_refusal or isinstance(error, known.ContentPolicyViolationError):
+        return None
+    return habits.without(str(error), sent)
+
+
+def _retry_after_s(error: Exception) -> float:
+    """Return how many seconds a server wants to be left alone; 0 if it does not say."""
+    headers: Mapping[str, Any]
+    headers = getattr(error, "litellm_response_headers", None) or {}
+    for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
+        with suppress(KeyError, ValueError):
+            # A date is not obeyed: the clocks of two machines differ.
+            return max(0.0, scale * float(headers[name]))
+    return 0.0
+
+
 def _failure(litellm: ModuleType, error: Exception) -> ModelError:
     detail = str(error)[:2_000]
     known = litellm.exceptions
@@ -293,7 +325,7 @@ def _failure(litellm: ModuleType, error: Exception) -> ModelError:
         return ModelError("declined", detail)
     # Tested by text, for litellm gives these no class of their own.
     if any(words in detail for words in _UNREADABLE):
-        return malformed("litellm cannot read it")
+        return completions.malformed("litellm cannot read it")
     passing = (
         known.APIConnectionError,
         known.BadGatewayError,
@@ -301,60 +333,9 @@ def _failure(litellm: ModuleType, error: Exception) -> ModelError:
         known.RateLimitError,
         known.ServiceUnavailableError,
     )
-    return ModelError("unavailable", detail, is_passing=isinstance(error, passing))
-
-
-def _completion(
-    litellm: ModuleType, response: Any, asked: ModelAsked, latency_ms: float
-) -> Completion:
-    choices = getattr(response, "choices", None)
-    if not choices:
-        raise malformed("it holds no choice")
-    choice = choices[0]
-    text = choice.message.content
-    if choice.finish_reason == "content_filter":
-        raise ModelError("declined", "the provider withheld the answer")
-    if text is not None and not isinstance(text, str):
-        raise malformed(f"its content is a {type(text).__name__}, no text")
-    if text is None or not text.strip():
-        raise ModelError("declined", "the model answered with nothing")
-    usage = getattr(response, "usage", None)
-    model = response.model
-    return Completion(
-        text=text,
-        model=model if model and isinstance(model, str) else asked.model,
-        latency_ms=round(latency_ms, 3),
-        input_tokens=_count(usage, "prompt_tokens"),
-        output_tokens=_count(usage, "completion_tokens"),
-        cost_usd=_cost(litellm, response),
-        fingerprint=getattr(response, "system_fingerprint", None),
+    return ModelError(
+        "unavailable",
+        detail,
+        is_passing=isinstance(error, passing),
+        retry_after_s=_retry_after_s(error),
     )
-
-
-def malformed(why: str) -> ModelError:
-    """Return the error of an answer that is there and cannot be read."""
-    return ModelError("no_response", f"the answer is malformed: {why}")
-
-
-def _count(usage: object, name: str) -> int | None:
-    """Return a count of tokens; None if the server gave none.
-
-    Raises:
-        ModelError: it is no count that could be.
-    """
-    value = getattr(usage, name, None)
-    if value is None:
-        return None
-    # Not `isinstance`: True would count as one token.
-    if type(value) is not int or not 0 <= value <= TOKENS_AT_MOST:
-        raise malformed(f"{name} is {str(value)[:50]}")
-    return value
-
-
-def _cost(litellm: ModuleType, response: Any) -> float | None:
-    """Return what the answer cost; None for a model without a price."""
-    try:
-        cost = float(litellm.completion_cost(completion_response=response))
-    except Exception:  # noqa: BLE001  # a missing price is no reason to lose an answer
-        return None
-    return cost if 0.0 <= cost <= COST_AT_MOST_USD else None

@@ -14,7 +14,7 @@ import orjson
 from handlers.effects.delivery import Outlet
 from handlers.effects.models import Hear
 from handlers.effects.priority_queue import QueuedAsk
-from schemas.codec import model_answer
+from handlers.mind.reply import reading
 from schemas.messages.asks import ModelAsked, StopAsked
 from schemas.values import subjects
 
@@ -49,7 +49,7 @@ class Parts:
             if is_soon or held.output.id in self._taken_back:
                 return
             # Half a character is no UTF-8.
-            words = model_answer.said_so_far(written)[:LONGEST]
+            words = reading.words_so_far(written)[:LONGEST]
             words = words.encode("utf-8", "replace").decode()
             if words in ("", said):
                 return

@@ -32,6 +32,7 @@ from handlers.mind.flows import (
     unasked,
     waiting,
 )
+from handlers.mind.reply import reading
 from handlers.mind.stages import completion, controls, feedback, intake, outcomes
 from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
@@ -312,7 +313,13 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     unasked.consider(turn)
 
 
-def _hear(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
+def _hear(turn: TurnContext, received: ModelAnswered | ModelFailed) -> None:
+    # Here, for whatever it was asked: what is no content is a failure, and teaches nothing.
+    result = (
+        reading.understood(received)
+        if isinstance(received, ModelAnswered)
+        else received
+    )
     # One ask id tells whose answer it is: a sleep's, a rule's, or a decision's.
     asleep = turn.state.sleeping
     if asleep is not None and result.ask_id == asleep.ask_id:

@@ -6,7 +6,7 @@ make the same aids.
 
 from msgspec import Struct
 
-from schemas.codec import model_answer
+from handlers.mind.reply import reading
 from schemas.codec.envelope import Input
 from schemas.messages.controls import (
     GoalsSet,
@@ -46,8 +46,8 @@ def needs_of(input_: Input) -> Needs:
             return Needs(message.condition, further=(message.text,))
         case HeuristicEdited(condition=condition, text=text):
             return Needs(condition, further=(text,) if text else ())
-        case ModelAnswered(text=text):
-            return Needs(further=model_answer.texts(text))
+        case ModelAnswered() as answered:
+            return Needs(further=reading.texts(answered))
         case GoalsSet(goals=goals):
             return Needs(further=goals)
         # Vectors of goals are made when goals are set, so that no event waits for them (ADR

@@ -27,7 +27,9 @@ class Result(Message):
 
 
 class ModelAnswered(Result):
-    """The model answered."""
+    """The model answered: its reply as it was received, whole or from parts.
+
+    What it says is decided by the mind, which can refuse it."""
 
     token: ClassVar[str] = "model_answered"
 
@@ -35,6 +37,15 @@ class ModelAnswered(Result):
     """Of the request as asked, by which a replay finds this answer."""
     model: Name
     text: Personal = Field(max_length=100_000)
+    """The content as it came; empty if there was none."""
+    reasoning: Personal | None = Field(default=None, max_length=100_000)
+    """What the model thought, where its server tells that apart."""
+    finish_reason: Name | None = None
+    """Why it ended, as its server says: `stop`, `length`, `content_filter`, `tool_calls`."""
+    tool_calls: Personal | None = Field(default=None, max_length=10_000)
+    """The calls of tools in it, as JSON."""
+    refusal: Personal | None = Field(default=None, max_length=10_000)
+    """Why it refused, in the field that servers have for that."""
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
@@ -48,7 +59,10 @@ class ModelFailed(Result):
     token: ClassVar[str] = "model_failed"
 
     request_hash: Name
-    reason: Literal["timeout", "no_response", "declined", "unavailable", "stale"]
+    reason: Literal[
+        "timeout", "no_response", "declined", "unavailable", "stale", "malformed"
+    ]
+    """`malformed`: by the mind alone, for a reply whose form is none that was asked for."""
     detail: Personal = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None

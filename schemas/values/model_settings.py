@@ -23,6 +23,7 @@ class ModelSettings(Part):
     max_tokens: Annotated[int, Setting("model.max_tokens")] = Field(
         default=300, ge=1, le=8_000
     )
-    """The longest answer, in tokens."""
+    """The longest answer, in tokens; a model that reasons has at least 2,000, for what it
+    thinks counts."""
     deadline_s: Annotated[Seconds, Setting("model.deadline_s")] = 30.0
     """How long its answer is waited for."""

@@ -98,6 +98,7 @@ Drop = Literal[
     "interrupted",
     "quiet",
     "cooldown",
+    "llm_malformed",
 ]
 
 Handling = Literal["duplicate", "late", "second", "unknown", "nothing_due", "recorded"]

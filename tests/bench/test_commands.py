@@ -25,6 +25,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.embedders.measure": ("",),
     "bench.estimates": ("--runs 2 --show",),
     "bench.executive": ("--events 1000 --answers 200",),
+    "bench.reanswer": ("packs/survival/recording/explored.echoic",),
     "bench.flood": ("--messages 200 --seconds 0.5",),
     "bench.fuzz": (
         "mind --count 200",

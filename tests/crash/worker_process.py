@@ -13,7 +13,8 @@ from hashlib import blake2b
 from typing_extensions import override
 
 from handlers.broker import faststream_broker, start
-from handlers.effects.models import Completion, Model
+from handlers.effects.completions import Completion
+from handlers.effects.models import Model
 from handlers.effects.perform import Performer
 from handlers.effects.recalling import Memories, Memory
 from handlers.effects.subscribers import Effects

@@ -56,9 +56,11 @@ def formations(asks: list[ModelAsked]) -> list[ModelAsked]:
 @pytest.mark.parametrize(
     ("garbage", "reason"),
     [
-        (Reply(""), "llm_declined"),
-        (Reply("{}"), "llm_declined"),
-        (Reply('{"response": 7}'), "llm_declined"),
+        (Reply(""), "llm_malformed"),
+        (Reply("{}"), "llm_malformed"),
+        (Reply('{"response": 7}'), "llm_malformed"),
+        (Reply('{"response": ""}'), "llm_declined"),
+        (Reply("<think>They must not know."), "llm_malformed"),
         (Reply("", status=400), "llm_no_response"),
     ],
 )
@@ -86,7 +88,8 @@ async def test_an_answer_that_says_nothing_ends_in_its_reason(
         (json.dumps({**RULE, "type": "sing"}), "type"),
         (json.dumps({**RULE, "condition": "a wolf"}), "condition_length"),
         (json.dumps({**RULE, "message": "word " * 51}), "message_length"),
-        ("", "model_failed"),
+        ("", "unreadable"),
+        ("<think>Hm.", "model_failed"),
     ],
 )
 async def test_garbage_is_no_rule(

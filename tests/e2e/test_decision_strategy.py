@@ -149,7 +149,7 @@ async def test_rejected_path_when_not_immediate(
 @pytest.mark.parametrize(
     ("event", "says", "reason"),
     [
-        ("An owl sits on the gate", Reply(""), "llm_declined"),
+        ("An owl sits on the gate", Reply(""), "llm_malformed"),
         ("A cat sits on the gate", reply(""), "llm_declined"),
         ("A hen sits on the gate", Reply(status=400), "llm_no_response"),
         ("A rat sits on the gate", Reply(status=500), "llm_no_response"),

@@ -6,16 +6,19 @@ reason, and so is each action that was not offered and each aim that is none; th
 
 import json
 import re
-from collections.abc import Collection, Mapping
-from typing import Any, cast, get_args
+from collections.abc import Collection, Mapping, Sequence
+from contextlib import suppress
+from typing import Any, ClassVar, cast, get_args
 
 from msgspec import Struct
 from pydantic import ValidationError
 
+from handlers.mind.reply import form, near_json, reasoning
 from schemas.messages.arms import Action
 from schemas.messages.characters import Aim, Horizon
 from schemas.values.base import first_fault
 from schemas.values.exact_math import clamp, round6
+from schemas.values.reasons import Drop
 from schemas.values.unicode_text import quoted
 
 SPEECH = 1_000
@@ -36,8 +39,14 @@ SETS = frozenset({*SETTERS, SET_PRIORITIES})
 _WHAT = ("description", "goal", "target", "text")
 """Names under which models tell a goal."""
 
+_ASKED = frozenset({"thinking", "speaking", "action", "actions", "goal", "priorities"})
+"""What a reply is asked to hold."""
+
 _HORIZONS = cast(tuple[Horizon, ...], get_args(Horizon))
 _PERCENT = 100.0
+
+_BEGINS = re.compile(r"\{+(?=\s*(?:[\"'\u2018\u201c\u201e}]|\w+\s*:|/[/*]|\Z))")
+"""How an object begins; a brace in a sentence is none."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _MOST = 32
@@ -50,6 +59,15 @@ NONE: Mapping[str, str] = {}
 
 class Unreadable(Exception):
     """A reply holds nothing that can be understood."""
+
+    drop: ClassVar[Drop] = "llm_malformed"
+    """What becomes of a decision that waited for it."""
+
+
+class SaysNothing(Unreadable):
+    """A reply can be read, and holds nothing that can be said or done."""
+
+    drop = "llm_declined"
 
 
 class _Chosen(Struct):
@@ -89,10 +107,17 @@ def read(
     Raises:
         Unreadable: there is no JSON object in it, or nothing of use.
     """
-    reply = understood(read_object(text), tools, synonyms)
+    told = read_object(text)
+    reply = understood(told, tools, synonyms)
     if reply.is_empty:
-        raise Unreadable("; ".join(reply.refused) or "the reply says nothing")
+        raise nothing(told, reply.refused)
     return reply
+
+
+def nothing(told: Mapping[str, Any], refused: Sequence[str]) -> Unreadable:
+    """Return the error of a reply of no use: its form, if no name of it was asked for."""
+    why = "; ".join(refused) or "the reply says nothing"
+    return SaysNothing(why) if not _ASKED.isdisjoint(told) else Unreadable(why)
 
 
 def understood(
@@ -100,11 +125,15 @@ def understood(
 ) -> Reply:
     """Return what a reply's object says, be it nothing of use."""
     refused: list[str] = []
+    speaking, _ = reasoning.apart(words(told, "speaking"))
+    if (why := form.fault(speaking)) is not None:
+        refused.append(f"what it would say was left out: {why}")
+        speaking = ""
     chosen = _chosen(told.get("action"), tools, synonyms, refused)
     weights = shares(told.get("priorities"), refused)
     return Reply(
         thinking=words(told, "thinking"),
-        speaking=words(told, "speaking")[:SPEECH],
+        speaking=speaking[:SPEECH],
         action=chosen.action,
         aims=_aims([*_several(told.get("goal")), *chosen.goals], refused),
         priorities=weights if chosen.priorities is None else chosen.priorities,
@@ -119,21 +148,19 @@ def read_object(text: str) -> dict[str, Any]:
     Raises:
         Unreadable: there is none.
     """
-    start = text.find("{")
-    if start < 0:
+    begins = _BEGINS.search(text)
+    if begins is None:
         raise Unreadable("there is no JSON in the reply")
-    try:
-        told, _ = json.JSONDecoder().raw_decode(text, start)
-    except (ValueError, RecursionError) as error:
-        raise Unreadable(f"the reply's JSON is broken: {error}") from error
-    if not isinstance(told, dict):
-        raise Unreadable("the reply's JSON is no object")
-    try:
+    at = begins.end() - 1
+    with suppress(ValueError, RecursionError):
+        told, _ = json.JSONDecoder().raw_decode(text, at)
         # Escapes may stand for half a character, which nobody can write.
         json.dumps(told, ensure_ascii=False).encode()
-    except UnicodeEncodeError as error:
-        raise Unreadable("the reply's JSON holds half a character") from error
-    return told
+        return cast(dict[str, Any], told)
+    try:
+        return cast(dict[str, Any], near_json.Reader(text, at).value())
+    except near_json.NotJson as error:
+        raise Unreadable(f"the reply's JSON is broken: {error}") from error
 
 
 def words(told: Mapping[str, Any], name: str) -> str:

@@ -12,6 +12,8 @@ from handlers.mind.flows import endorsement, inferring, output, restrain, waitin
 from handlers.mind.flows.consult import manner_of, strategy_in_force, wording
 from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
 from handlers.mind.flows.output import Addressee
+from handlers.mind.reply import reading
+from handlers.mind.reply.reading import Unread
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Words
@@ -76,23 +78,23 @@ def _answered(
     turn: TurnContext, strategy: Strategy, pending: Pending, result: ModelAnswered
 ) -> None:
     manner = manner_of(turn.settings, strategy)
-    read = prompts.read_answer(result.text, manner.ceiling, pending.prediction)
+    said = reading.words(result)
+    if isinstance(said, Unread):
+        # A heuristic that stands by may still answer; nothing is learnt of this.
+        end_without_model(turn, strategy, pending, completion.unread(pending, said))
+        return
+    read = prompts.read_answer(said, manner.ceiling, pending.prediction)
     alike = endorsement.alike(turn, pending, read.text)
-    end = completion.answered(
-        pending, result.model, result.text, read, turn.now, alike.shown
-    )
+    end = completion.answered(pending, result.model, read, turn.now, alike.shown)
     declined = _nonsense(pending, result.text, end)
     if declined is not None:
         end_without_model(turn, strategy, pending, declined)
         return
-    # An empty answer is no answer: a heuristic that stands by may still give one.
-    if isinstance(end, Dropped) and end.reason == "llm_no_response":
-        end_without_model(turn, strategy, pending, end)
-    elif isinstance(end, Dropped) or not _ask_prediction(turn, strategy, pending, end):
+    if isinstance(end, Dropped) or not _ask_prediction(turn, strategy, pending, end):
         _end(turn, pending, end)
     # After the delivery, so that no answer waits for evidence to be counted.
     endorsement.endorse(turn, pending.decision_id, alike)
-    inferring.propose(turn, pending, result.text)
+    inferring.propose(turn, pending, said.fields)
 
 
 def _nonsense(pending: Pending, raw: str, end: Completed | Dropped) -> Dropped | None:
@@ -100,8 +102,7 @@ def _nonsense(pending: Pending, raw: str, end: Completed | Dropped) -> Dropped |
     usable.
     """
     if isinstance(end, Dropped):
-        is_empty = end.reason == "llm_no_response"
-        return completion.declined(pending, completion.EMPTY) if is_empty else None
+        return None
     why = completion.nonsense(raw, end.text, pending.asked)
     return completion.declined(pending, why) if why is not None else None
 

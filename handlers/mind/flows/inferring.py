@@ -3,12 +3,14 @@
 Only when a person applies the proposal is it a fact or a goal.
 """
 
+from collections.abc import Mapping
+
 from pydantic import ValidationError
 
 from handlers.mind.context import TurnContext
+from handlers.mind.reply import reading
 from projections.folds import proposals
 from projections.folds.executive import facts
-from schemas.codec import model_answer
 from schemas.messages.learning import Inferred, ProposalMade
 from schemas.state.agent import Pending
 from schemas.values import ids
@@ -18,11 +20,10 @@ _CAP = 200
 """How many characters of each part are proposed."""
 
 
-def propose(turn: TurnContext, pending: Pending, raw: str) -> None:
+def propose(turn: TurnContext, pending: Pending, fields: Mapping[str, object]) -> None:
     """Propose the fact and the goal in a model's answer to a person's own words."""
     if not turn.settings.executive.infers or pending.speaker is None:
         return
-    fields = model_answer.object_in(raw, "response") or {}
     for found in (_fact(fields, pending), _goal(fields)):
         if found is None or _is_known(turn, found):
             continue
@@ -41,12 +42,12 @@ def propose(turn: TurnContext, pending: Pending, raw: str) -> None:
         )
 
 
-def _fact(fields: dict[str, object], pending: Pending) -> Inferred | None:
+def _fact(fields: Mapping[str, object], pending: Pending) -> Inferred | None:
     told = fields.get("fact")
     if not isinstance(told, dict):
         return None
     parts = {
-        name: capped(model_answer.words(told, name), _CAP)
+        name: capped(reading.field(told, name), _CAP)
         for name in ("subject", "relation", "object")
     }
     if not all(parts.values()):
@@ -57,8 +58,8 @@ def _fact(fields: dict[str, object], pending: Pending) -> Inferred | None:
         return None
 
 
-def _goal(fields: dict[str, object]) -> Inferred | None:
-    goal = capped(model_answer.words(fields, "goal"), _CAP)
+def _goal(fields: Mapping[str, object]) -> Inferred | None:
+    goal = capped(reading.field(fields, "goal"), _CAP)
     return Inferred(kind="goal", goal=goal) if goal else None
 
 

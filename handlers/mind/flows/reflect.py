@@ -10,6 +10,8 @@ from datetime import datetime, timedelta
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import consolidation, consult, endorsement, form
 from handlers.mind.flows.consult import Consultation, consultation, manner_of
+from handlers.mind.reply import reading
+from handlers.mind.reply.reading import Said, Unread
 from handlers.mind.stages import formation, prompts
 from handlers.mind.stages.formation import Fault, Rule
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
@@ -82,7 +84,11 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
         _take(turn, about, formation.read(result.text, _lesson(about)))
         _go_on(turn)
     else:
-        _reflect(turn, about, result.text)
+        said = reading.words(result)
+        if isinstance(said, Unread):
+            _end(turn, "model_failed", said.detail[:2_000])
+        else:
+            _reflect(turn, about, said)
 
 
 def give_up(turn: TurnContext) -> None:
@@ -161,12 +167,12 @@ def _ask_again(turn: TurnContext, moment: Moment, consulted: Consultation) -> No
     )
 
 
-def _reflect(turn: TurnContext, about: Moment, text: str) -> None:
+def _reflect(turn: TurnContext, about: Moment, told: Said) -> None:
     """Compare the model's answer with the decision then, and with the heuristics now."""
     sleeping, _ = _under_way(turn)
     turn.adopt(None)
     manner = manner_of(turn.settings, consult.strategy_in_force(turn))
-    said = prompts.read_answer(text, manner.ceiling, manner.prediction).text
+    said = prompts.read_answer(told, manner.ceiling, manner.prediction).text
     # `None` stays apart from "differs": without vectors nobody knows.
     likeness = _likeness(turn, about, said)
     limit = turn.settings.limits.endorse

@@ -7,6 +7,7 @@ decision then ends as dropped with the reason, unless a heuristic stands by.
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
+from handlers.mind.reply.reading import Unread
 from schemas.messages.arms import heuristic_arm
 from schemas.messages.asks import Rival, Words
 from schemas.messages.decisions import Completed, Dropped
@@ -23,9 +24,9 @@ DROPS: Mapping[str, Drop] = {
     "declined": "llm_declined",
     "unavailable": "llm_no_response",
     "stale": "stale",
+    "malformed": "llm_malformed",
 }
 
-EMPTY = "the model's answer was empty"
 ECHO = "the model repeated what it was asked"
 ENDLESS = "the model repeated itself without end"
 
@@ -48,20 +49,17 @@ a text that goes round in circles of a line or less, less than one in four."""
 def answered(
     pending: Pending,
     model: str,
-    raw: str,
     answer: ReadAnswer,
     now: datetime,
     agrees_with: Mapping[str, float] = _NONE,
 ) -> Completed | Dropped:
-    """Return the end of a decision whose model answered `raw`, read as `answer`.
+    """Return the end of a decision whose model's reply was read as `answer`.
 
     `agrees_with` are the heuristics shown to it that say the same, with how alike they
     are.
     """
     if now > pending.expires_at:
         return stale(pending)
-    if not raw.strip():
-        return _dropped(pending, "llm_no_response", "the model's answer was empty")
     if not answer.text:
         return _dropped(pending, "llm_declined", "the model chose to say nothing")
     words = Words(
@@ -109,6 +107,11 @@ def answered_by_rival(
 def failed(pending: Pending, message: ModelFailed) -> Dropped:
     """Return the end of a decision whose model failed."""
     return _dropped(pending, DROPS[message.reason], message.detail)
+
+
+def unread(pending: Pending, fault: Unread) -> Dropped:
+    """Return the end of a decision whose model's reply nobody may hear."""
+    return _dropped(pending, DROPS[fault.reason], fault.detail)
 
 
 def given_up(pending: Pending) -> Dropped:

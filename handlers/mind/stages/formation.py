@@ -10,7 +10,7 @@ from dataclasses import dataclass
 
 import orjson
 
-from schemas.codec import model_answer
+from handlers.mind.reply import reading
 from schemas.packs import conditions
 from schemas.packs.conditions import ConditionError
 from schemas.state.lessons import Lesson
@@ -94,16 +94,14 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     """Parse and check the rule in a model's text; return what is wrong with it if
     anything.
     """
-    fields = model_answer.object_in(text, model_answer.RULE[0])
+    fields = reading.object_or_none(text, reading.RULE[0])
     if fields is None:
         return Fault("unreadable", "the model sent no JSON object with a rule")
-    condition, message = (
-        model_answer.words(fields, name) for name in model_answer.RULE
-    )
-    response_type = TYPES.get(model_answer.words(fields, "type"))
+    condition, message = (reading.field(fields, name) for name in reading.RULE)
+    response_type = TYPES.get(reading.field(fields, "type"))
     if response_type is None:
         known = ", ".join(TYPES)
-        found = model_answer.words(fields, "type")[:NAME_LIMIT]
+        found = reading.field(fields, "type")[:NAME_LIMIT]
         return Fault("type", f"its type is {quoted(found)}, not one of {known}")
     if fault := _length("condition_length", "condition", condition):
         return fault
@@ -173,6 +171,4 @@ def _failure(when: str, lesson: Lesson) -> str:
 
 def _due(fields: Mapping[str, object], response_type: ResponseType) -> str | None:
     is_reminder = response_type == TYPES["remind"]
-    return (
-        model_answer.words(fields, "time")[:NAME_LIMIT] or None if is_reminder else None
-    )
+    return reading.field(fields, "time")[:NAME_LIMIT] or None if is_reminder else None

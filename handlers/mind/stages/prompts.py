@@ -11,7 +11,8 @@ from dataclasses import dataclass
 
 from msgspec import structs
 
-from schemas.codec import model_answer
+from handlers.mind.reply import reading
+from handlers.mind.reply.reading import Said
 from schemas.messages.arms import llm_arm
 from schemas.messages.asks import ModelAsked
 from schemas.packs.compiled import CompiledPack
@@ -232,25 +233,21 @@ def request_hash(model: ModelSettings, system: str, prompt: str) -> str:
 
 
 def read_answer(
-    text: str, ceiling: float, prediction: Prediction = "same"
+    said: Said, ceiling: float, prediction: Prediction = "same"
 ) -> ReadAnswer:
-    """Parse a model's answer; text that is no JSON object is the response itself.
+    """Return a model's answer with what it predicts of it, if its reply was an object.
 
     Its predictions are clamped to [0, ceiling]: models are overconfident. Without a request
     to predict in the same call they are unknown.
     """
-    fields = model_answer.object_in(text, "response")
-    if fields is None:
-        return unpredicted(text.strip(), ceiling)
-    said = model_answer.words(fields, "response")
-    if prediction != "same":
-        return unpredicted(said, ceiling)
-    return _predicted(said, fields, ceiling)
+    if prediction != "same" or not said.fields:
+        return unpredicted(said.words, ceiling)
+    return _predicted(said.words, said.fields, ceiling)
 
 
 def read_prediction(answer: str, text: str, ceiling: float) -> ReadAnswer:
     """Return an earlier answer with what the model, asked again, predicts of it."""
-    fields = model_answer.object_in(text, "predicted_success")
+    fields = reading.object_or_none(text, "predicted_success")
     return _predicted(answer, fields or {}, ceiling)
 
 

@@ -16,6 +16,7 @@ _BY_A_MODEL: tuple[Drop, ...] = (
     "llm_no_response",
     "llm_timeout",
     "llm_declined",
+    "llm_malformed",
     "stale",
 )
 """What became of decisions whose model failed."""

@@ -15,7 +15,7 @@ from echoic.client.autonomous import (
     NoChoiceError,
     SkillLibrary,
 )
-from handlers.effects.models import Completion, ModelError
+from handlers.effects.completions import Completion, ModelError
 from schemas.messages.asks import ModelAsked
 from schemas.packs.autonomous import Autonomous
 from schemas.state.autonomy import Act, Routine

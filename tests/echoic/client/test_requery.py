@@ -11,7 +11,8 @@ from echoic.client.recordings import FileSource
 from echoic.client.requery import Requery
 from echoic.errors import EchoicError
 from evaluation.compare.session import Plan
-from handlers.effects.models import Completion, LiteLLM, ModelError
+from handlers.effects.completions import Completion, ModelError
+from handlers.effects.models import LiteLLM
 from replay.cassette import BudgetSpent, Spread
 from replay.closed_loop.run import Answers
 from schemas.messages.asks import ModelAsked

@@ -13,7 +13,8 @@ from nats.aio.msg import Msg
 
 from bench.beside import beside
 from handlers.broker import faststream_broker, start
-from handlers.effects.models import Completion, Model
+from handlers.effects.completions import Completion
+from handlers.effects.models import Model
 from handlers.effects.perform import Performer
 from handlers.effects.subscribers import Effects
 from schemas.codec.catalogue import AskMessage

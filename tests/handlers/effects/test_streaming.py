@@ -13,7 +13,7 @@ from nats.aio.msg import Msg
 
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import LiteLLM
-from schemas.codec import model_answer
+from handlers.mind.reply import reading
 from schemas.messages.asks import StopAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 from tests.handlers.effects.test_effects import (
@@ -49,7 +49,7 @@ class Ear:
     @property
     def said(self) -> list[str]:
         """What of it a person may hear."""
-        return [model_answer.said_so_far(each) for each in self.heard]
+        return [reading.words_so_far(each) for each in self.heard]
 
 
 @pytest.fixture
@@ -140,14 +140,35 @@ async def test_a_server_that_hangs_in_the_middle_times_out(server: ModelServer) 
 
 @pytest.mark.model
 @pytest.mark.parametrize("text", [ANSWER[:-1], ANSWER[:30], "Sure: " + ANSWER[:40]])
-async def test_json_without_an_end_is_no_answer(server: ModelServer, text: str) -> None:
-    """Such as one that ran out of tokens: it is neither said nor asked for again."""
+async def test_json_without_an_end_comes_as_it_is(
+    server: ModelServer, text: str
+) -> None:
+    """The mind says that it is none; it is not asked for again."""
     server.text = text
-    failed = await streamed(server, Ear())
+    answered = await streamed(server, Ear())
 
-    assert isinstance(failed, ModelFailed)
-    assert failed.reason == "no_response"
+    assert isinstance(answered, ModelAnswered)
+    assert answered.text == text
     assert len(server.requests) == 1
+
+
+@pytest.mark.model
+@pytest.mark.parametrize("streams", [True, False], ids=["streamed", "whole"])
+async def test_all_of_a_reply_is_kept(server: ModelServer, streams: bool) -> None:
+    """What was thought, why it ended, what was called and refused, as it was received."""
+    call = {
+        "id": "c",
+        "type": "function",
+        "function": {"name": "light", "arguments": "{}"},
+    }
+    server.finish_reason, server.streams = "length", streams
+    server.message = {"reasoning_content": "Hm.", "tool_calls": [{"index": 0, **call}]}
+    answered = await streamed(server, Ear())
+
+    assert isinstance(answered, ModelAnswered)
+    assert (answered.text, answered.reasoning) == (ANSWER, "Hm.")
+    assert answered.finish_reason == "length"
+    assert "light" in (answered.tool_calls or "")
 
 
 @pytest.mark.model
@@ -161,30 +182,6 @@ async def test_a_server_that_knows_no_parts_answers_whole(server: ModelServer) -
     assert answered.text == ANSWER
     assert ear.heard == []
     assert [each.get("stream") for each in server.requests] == [True, None]
-
-
-@pytest.mark.parametrize(
-    ("text", "words"),
-    [
-        ("", ""),
-        ("Mind the", "Mind the"),
-        ('{"resp', ""),
-        ('{"response": "Mind\\n the', "Mind\n the"),
-        ('{"response": "Mind \\u00', "Mind"),
-        ('```json\n{"response": "Mind', "Mind"),
-        ("```js", ""),
-        ('Sure! {"response": "Mind', "Mind"),
-        ('{"predicted_success": 0.5, "response": "Mi', "Mi"),
-        ('{"response": ["Mind', ""),
-        ('{"response": "Mind"} and more', "Mind"),
-        ("{mind the step}", ""),
-        ("\ud800 half", "\ud800 half"),
-        ('{"response": "\ud800', "?"),
-    ],
-)
-def test_what_is_said_so_far(text: str, words: str) -> None:
-    """Of an object its response; nothing that a person should not hear."""
-    assert model_answer.said_so_far(text) == words
 
 
 @asynccontextmanager

@@ -97,7 +97,7 @@ def answered(
         means = Means(known, offered, mind.synonyms, fields)
         wanted = planning.read(result.text, before, means)
     except Unreadable as error:
-        asking.drop(turn, asked, "llm_declined", str(error))
+        asking.drop(turn, asked, error.drop, str(error))
         return
     asking.complete(turn, asked, result.model, "", None, tuple(wanted.refused))
     plan(turn, wanted, before, "executor")

@@ -12,7 +12,6 @@ from pydantic import ValidationError
 from handlers.mind.characters import replies
 from handlers.mind.characters.executor import prompt
 from handlers.mind.characters.queue import tactics
-from handlers.mind.characters.replies import Unreadable
 from schemas.messages.characters import TASKS, PlannedBuild, PlanTask
 from schemas.packs.tactics import Tactics
 from schemas.state.character import Plan
@@ -62,7 +61,7 @@ def read(text: str, plan: Plan, means: Means) -> Wanted:
     told = replies.read_object(text)
     wanted = understood(told, told.get("action", told.get("actions")), plan, means)
     if wanted.is_empty and not replies.words(told, "thinking"):
-        raise Unreadable("; ".join(wanted.refused) or "the reply says nothing")
+        raise replies.nothing(told, wanted.refused)
     return wanted
 
 

@@ -114,7 +114,7 @@ def answered(
     try:
         told = replies.read_object(result.text)
     except Unreadable as error:
-        asking.drop(turn, asked, "llm_declined", str(error))
+        asking.drop(turn, asked, error.drop, str(error))
         return
     does, works = _divided(told, social, mind.synonyms)
     reply = replies.understood(told | {"action": does}, social, mind.synonyms)

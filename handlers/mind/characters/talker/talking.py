@@ -118,7 +118,7 @@ def answered(
             result.text, prompts.offered(layer.tools, fields), mind.synonyms
         )
     except Unreadable as error:
-        asking.drop(turn, asked, "llm_declined", str(error))
+        asking.drop(turn, asked, error.drop, str(error))
         return
     complete(turn, layer, asked, result, reply, reply.refused)
     say(turn, mind, layer, asked, reply)

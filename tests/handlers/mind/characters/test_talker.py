@@ -244,6 +244,7 @@ def test_a_sixth_aim_is_refused_not_dropped() -> None:
     ("reply", "why"),
     [
         ("I would rather pick berries.", "no JSON"),
+        ('{"speaking": ""}', "says nothing"),
         ('{"thinking": "half', "broken"),
         ("{}", "says nothing"),
         ('{"action": {"type": "gather", "target": "wood"}}', "was not offered"),
@@ -259,7 +260,8 @@ def test_a_bad_reply_ends_with_its_reason_and_life_goes_on(
     asked = report(scenario, needs={"hunger": 1.0})
     turn = answer(scenario, asked, reply)
     dropped = one(turn, Dropped)
-    assert dropped.reason == "llm_declined"
+    is_read = why == "was not offered" or "speaking" in reply
+    assert dropped.reason == ("llm_declined" if is_read else "llm_malformed")
     assert why in dropped.detail
     assert scenario.mind.character.due == scenario.at + timedelta(seconds=30)
 

@@ -94,22 +94,23 @@ def test_the_nearest_ttl_counts(
 
 
 @pytest.mark.parametrize(
-    ("text", "detail"),
+    ("text", "reason", "detail"),
     [
-        ("", "the model's answer was empty"),
-        (" \n", "the model's answer was empty"),
-        ('{"response": ""}', "the model chose to say nothing"),
+        ("", "llm_malformed", "the answer is malformed: it is empty"),
+        (" \n", "llm_malformed", "the answer is malformed: it is empty"),
+        ("{}", "llm_malformed", 'the answer is malformed: it has no "response"'),
+        ('{"response": ""}', "llm_declined", "the model chose to say nothing"),
     ],
 )
 def test_an_answer_without_words_is_dropped(
-    scenario: Scenario, text: str, detail: str
+    scenario: Scenario, text: str, reason: str, detail: str
 ) -> None:
-    """Its detail tells an empty body from an empty response, which is a choice."""
+    """Its reason tells the form of an empty body from an empty response, a choice."""
     told = scenario.answer_model(asked(scenario), text)
 
     assert names(told) == ["Handled", "Dropped"]
     dropped = one(told, Dropped)
-    assert (dropped.reason, dropped.detail) == ("llm_declined", detail)
+    assert (dropped.reason, dropped.detail) == (reason, detail)
 
 
 @pytest.mark.parametrize(

@@ -33,7 +33,6 @@ def asked() -> tuple[Scenario, ModelAsked, Turn]:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        (" ", completion.EMPTY),
         ("{prompt}", completion.ECHO),
         ("Sure! {prompt}\nWell, run.", completion.ECHO),
         (EVENT.upper(), completion.ECHO),

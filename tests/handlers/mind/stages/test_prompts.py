@@ -5,6 +5,8 @@ from typing import Any
 import pytest
 from pydantic import JsonValue
 
+from handlers.mind.reply import reading
+from handlers.mind.reply.reading import Said
 from handlers.mind.stages import prompts, withholding
 from handlers.mind.turn import Turn
 from schemas.messages.asks import ModelAsked
@@ -15,6 +17,7 @@ from schemas.values import ids
 from schemas.values.prompt_fencing import RULE
 from tests import factories
 from tests.factories import MODEL, candidate, heuristic, pack
+from tests.handlers.mind.reply_cases import replied
 from tests.scenario import Scenario, one, said
 
 CONTEXT = DecisionContext(event_id="e", event_text="dusk falls", event_source="game")
@@ -305,42 +308,28 @@ READ = [
 ]
 
 
+def told(raw: str) -> Said:
+    """What a reply says."""
+    said = reading.words(replied(raw))
+    assert isinstance(said, Said)
+    return said
+
+
 @pytest.mark.parametrize(("raw", "success"), READ)
 def test_answers_are_read_as_told_or_taken_at_their_word(
     raw: str, success: float
 ) -> None:
     """A prediction that cannot be read is 0.5; all are clamped to [0, ceiling]."""
-    read = prompts.read_answer(raw, 0.8)
+    read = prompts.read_answer(told(raw), 0.8)
 
     assert read.text == "Hi"
     assert read.predicted_success == success
 
 
-@pytest.mark.parametrize("raw", ["{Hi", "} Hi {", "{Hi}", '["Hi"]', "{} Hi"])
-def test_what_only_looks_like_json_is_words(raw: str) -> None:
-    """Braces alone make no object."""
-    read = prompts.read_answer(raw, 0.8)
-
-    assert read.text == raw
-    assert (read.predicted_success, read.prediction_confidence) == (0.5, 0.5)
-
-
-@pytest.mark.parametrize("response", ['""', '"  "', "null", "7"])
-def test_an_empty_response_says_nothing(response: str) -> None:
-    """A model may choose to be silent."""
-    assert prompts.read_answer(f'{{"response": {response}}}', 0.8).text == ""
-
-
-def test_a_data_structure_is_not_said() -> None:
-    """An object that is all of the answer and has no response says nothing."""
-    assert prompts.read_answer('{"answer": "Hi"}', 0.8).text == ""
-    assert prompts.read_answer('Hi {"mood": 1}', 0.8).text == 'Hi {"mood": 1}'
-
-
 def test_a_low_ceiling_holds_for_what_cannot_be_read_too() -> None:
     """The ceiling is the most that a model's own confidence counts."""
-    assert prompts.read_answer("Hi", 0.3).predicted_success == 0.3
-    assert prompts.read_answer("Hi", 0.3).prediction_confidence == 0.3
+    assert prompts.read_answer(told("Hi"), 0.3).predicted_success == 0.3
+    assert prompts.read_answer(told("Hi"), 0.3).prediction_confidence == 0.3
 
 
 def test_a_model_is_told_that_an_event_is_urgent() -> None:

@@ -1,0 +1,54 @@
+"""What no words for a person hold: marks of chat templates, names of roles, pieces of JSON."""
+
+import re
+
+_MARKUP = re.compile(
+    r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|\[/?INST\]|<</?SYS>>"  # noqa: RUF001
+    r"|<(?:start|end)_of_turn>|<(?:unk|pad|eos|bos|sep|cls|mask|eot|eop)>"
+    r"|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS)\]"
+    r"|</?(?:assistant|user|system|human)>",
+    re.IGNORECASE,
+)
+_TOOL_CALL = re.compile(
+    r"</?(?:tool_call|function_calls?|invoke|tool_use)\b[^<>]*>|<function=|\[TOOL_CALLS\]",
+    re.IGNORECASE,
+)
+_ROLE = re.compile(
+    r"(?:^|\n)\s*(?:#{1,4}\s*|\*\*|\[)?(?:assistant|user|human)(?:\*\*|\])?\s*[:\uff1a]"
+    r"|\A\s*(?:assistant|user|human|system|model)(?:\s*\n|[\W_]*\Z)"
+    r"|(?:^|\n)\s*#{1,4}\s*(?:response|instruction|input|output)\s*:",
+    re.IGNORECASE,
+)
+_NOTHING = re.compile(r"null|none|nil|undefined", re.IGNORECASE)
+_PIECE = re.compile(
+    r"\A\s*[\"'\u201c\u201d]?response[\"'\u201c\u201d]?\s*[:=]"
+    r"|\A\s*\{+\s*[\"'\u201c]|</?response>|\A[^{\[]*[\"\u201d]\s*[,;]*\s*[}\]]+\s*\Z",
+    re.IGNORECASE,
+)
+_INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
+_QUOTES = "\"'`\u2018\u2019\u201c\u201d\u201e"
+
+
+def fault(words: str) -> str | None:
+    """Return why words are none that a person may hear; None if they are."""
+    if _TOOL_CALL.search(words):
+        return "it is a tool call"
+    if _MARKUP.search(words):
+        return "it holds a mark of a chat template"
+    if _ROLE.search(words):
+        return "it holds the name of a role"
+    if _NOTHING.fullmatch(words.strip()):
+        return f"it is {words.strip().lower()}"
+    if _PIECE.search(words):
+        return "it holds a piece of JSON"
+    return None
+
+
+def is_empty(text: str) -> bool:
+    """Tell whether a text holds nothing that can be seen but quotes and a fence."""
+    return not text.strip().strip(_INVISIBLE + _QUOTES).strip()
+
+
+def is_whole(words: str) -> bool:
+    """Tell whether words end outside of what may become such a mark."""
+    return re.search(r"[<\[{][^<>\[\]{}]{0,40}\Z", words) is None

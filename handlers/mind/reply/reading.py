@@ -1,0 +1,314 @@
+"""Reading a reply: what it says, or what is wrong with it.
+
+`understood` takes the reply apart as it was received, whatever it was asked for; `object_in`
+and `words` read what it says. While a reply is written, `words_so_far` gives only what is in
+a form that its end cannot make into something else.
+"""
+
+import re
+from collections.abc import Mapping
+from typing import Literal
+
+from msgspec import Struct
+
+from handlers.mind.reply import form, reasoning
+from handlers.mind.reply.near_json import CutOff, NotJson, Reader
+from schemas.messages.results import ModelAnswered, ModelFailed
+
+RESPONSE = "response"
+"""The field with what a person is told."""
+RULE = ("condition", "message")
+"""The fields of a rule that are embedded and compared."""
+
+USED_UP = "the token limit was used up by reasoning"
+
+_LIMIT = ("length", "max_tokens", "model_length")
+"""How an answer ends that ran out of tokens."""
+_WITHHELD = ("content_filter", "safety", "refusal", "blocklist", "prohibited_content")
+"""How one ends that its provider did not want to be heard."""
+_CALLS = ("tool_calls", "function_call")
+
+_FENCED = re.compile(r"```\w*\n?(.*?)(?:```)?", re.DOTALL)
+_ANSWER = re.compile(
+    r"<(answer|final|final_answer)>(.*)</\1>", re.DOTALL | re.IGNORECASE
+)
+_QUOTE = "[\"'`\u2018\u2019\u201c\u201d\u201e]"
+"""Whatever models, and what they learnt from, put around a name."""
+_WHOLE_OBJECT = re.compile(rf"\{{+\s*(?:{_QUOTE}|\w+\s*:|\}}|//|/\*|\Z)")
+"""How a text begins that is an object from its first sign on."""
+_OBJECT = re.compile(rf"\{{\s*(?:{_QUOTE}|response\s*[:=]|\{{)")
+"""How an object begins within other words."""
+_LIST = re.compile(rf"\[\s*(?:{_QUOTE}|[\[{{])")
+_SENTENCE_END = re.compile(
+    r"[.!?\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*(?=\s|\Z)"
+)
+
+UnreadReason = Literal["malformed", "declined", "no_response"]
+
+
+class Unread(Struct, frozen=True):
+    """Why nothing of a reply may be heard."""
+
+    reason: UnreadReason
+    """`malformed`: its form; `declined`: the model's, or its provider's, choice."""
+    detail: str
+
+
+class Said(Struct, frozen=True):
+    """What a reply says."""
+
+    words: str
+    """Empty: the model chose to say nothing."""
+    fields: Mapping[str, object]
+    """Its object; empty if it is none."""
+
+
+class NoObject(Exception):
+    """A text that should hold an object holds none that can be read."""
+
+
+def understood(answered: ModelAnswered) -> ModelAnswered | ModelFailed:
+    """Return a reply with its bare content: without reasoning, a refusal or a tool call.
+
+    One that holds no content is a failure, whatever it was asked for.
+    """
+    finish = (answered.finish_reason or "").lower()
+    content = _content(answered.text)
+    fault: Unread | None = None
+    if answered.refusal:
+        fault = Unread("declined", f"the model refused: {answered.refusal}")
+    elif finish in _WITHHELD:
+        fault = Unread("declined", "the provider withheld the answer")
+    elif answered.tool_calls or finish in _CALLS:
+        fault = _malformed("it is a tool call")
+    elif form.is_empty(_bare(content)):
+        fault = _empty(answered, finish)
+    # What is merely empty is left to who reads it: it may ask once more.
+    if fault is None:
+        return answered.model_copy(update={"text": content})
+    return ModelFailed(
+        ask_id=answered.ask_id,
+        request_hash=answered.request_hash,
+        reason=fault.reason,
+        detail=fault.detail[:2_000],
+        started_at=answered.started_at,
+        latency_ms=answered.latency_ms,
+    )
+
+
+def thought(answered: ModelAnswered) -> str:
+    """Return what a model thought, wherever its reply holds it; empty if it tells nothing."""
+    _, aloud = reasoning.apart(answered.text)
+    return "\n".join(each for each in (answered.reasoning or "", aloud) if each)
+
+
+def words(answered: ModelAnswered) -> Said | Unread:
+    """Return what an understood reply says to a person."""
+    if form.is_empty(_bare(answered.text)):
+        return _malformed("it is empty")
+    is_cut = (answered.finish_reason or "").lower() in _LIMIT
+    try:
+        fields = object_in(answered.text, RESPONSE)
+    except NoObject as error:
+        cause = error.__cause__
+        if is_cut and isinstance(cause, _CutObject):
+            return _whole_of(cause)
+        return _malformed(str(error))
+    if fields is None:
+        return _plain(answered.text, is_cut=is_cut)
+    if RESPONSE not in fields:
+        return _malformed(f'it has no "{RESPONSE}"')
+    said = fields[RESPONSE]
+    if not isinstance(said, str):
+        return _malformed(f'its "{RESPONSE}" is no text')
+    return _checked(said, fields)
+
+
+def object_in(text: str, key: str) -> dict[str, object] | None:
+    """Return the first JSON object in a text that has `key`; None if it is but words.
+
+    An object without `key` counts where all of the text is it. What follows it is not read.
+
+    Raises:
+        NoObject: there should be one, and none can be read.
+    """
+    bare = _bare(text)
+    if _is_list(bare):
+        raise NoObject("it is a list, and no object")
+    if _WHOLE_OBJECT.match(bare):
+        return _read(bare, len(bare) - len(bare.lstrip("{")) - 1)
+    fault: NoObject | None = None
+    for begins in _OBJECT.finditer(bare):
+        try:
+            fields = _read(bare, begins.start())
+        except NoObject as error:
+            fault = fault or error
+            continue
+        if key in fields:
+            return fields
+        fault = fault or NoObject(f'it has no "{key}"')
+    if fault is not None:
+        raise fault
+    return None
+
+
+def object_or_none(text: str, key: str) -> dict[str, object] | None:
+    """Return the object in a text; None if there is none, or none that can be read."""
+    try:
+        return object_in(text, key)
+    except NoObject:
+        return None
+
+
+def words_so_far(text: str) -> str:
+    """Return what a reply that is still written tells the person for certain; may be empty.
+
+    Of an object its response. Other words may turn out to be reasoning until all are there.
+    """
+    content, _ = reasoning.apart(text)
+    bare = _bare(content)
+    if not bare.startswith("{"):
+        return ""
+    reader = Reader(bare, len(bare) - len(bare.lstrip("{")) - 1)
+    try:
+        reader.value()
+    except CutOff:
+        name, begun = reader.unfinished or ("", "")
+        so_far = begun if name == RESPONSE else reader.fields.get(RESPONSE)
+    except NotJson:
+        return ""
+    else:
+        so_far = reader.fields.get(RESPONSE)
+    if not isinstance(so_far, str):
+        return ""
+    said, _ = reasoning.apart(so_far)
+    is_certain = form.fault(said) is None and form.is_whole(said)
+    return said if is_certain else ""
+
+
+def field(fields: Mapping[str, object], name: str) -> str:
+    """Return a field's text, stripped; empty if the field is missing or no text."""
+    value = fields.get(name)
+    return value.strip() if isinstance(value, str) else ""
+
+
+def texts(answered: ModelAnswered) -> tuple[str, ...]:
+    """Return the parts of a reply that may have to be compared with other texts."""
+    content = understood(answered)
+    if isinstance(content, ModelFailed):
+        return ()
+    said = words(content)
+    rule = object_or_none(content.text, RULE[0]) or {}
+    told = (said.words, field(said.fields, "goal")) if isinstance(said, Said) else ()
+    found = (*told[:1], *(field(rule, name) for name in RULE), *told[1:])
+    return tuple(each for each in found if each)
+
+
+def _content(text: str) -> str:
+    """Return a text without reasoning; what stands within an object's texts stays there."""
+    bare = _bare(text)
+    if bare.startswith("{"):
+        reader = Reader(bare)
+        try:
+            reader.value()
+        except NotJson:
+            pass
+        else:
+            if reader.at == len(bare):
+                return text
+    return reasoning.apart(text)[0]
+
+
+class _CutObject(NotJson):
+    """An object that is cut off, with what it holds."""
+
+    def __init__(self, reader: Reader) -> None:
+        super().__init__("its JSON has no end")
+        self.reader = reader
+
+
+def _malformed(why: str) -> Unread:
+    return Unread("malformed", f"the answer is malformed: {why}")
+
+
+def _empty(answered: ModelAnswered, finish: str) -> Unread | None:
+    if finish in _LIMIT:
+        return Unread("no_response", USED_UP)
+    return _malformed("it is reasoning alone") if thought(answered) else None
+
+
+def _read(text: str, at: int) -> dict[str, object]:
+    reader = Reader(text, at)
+    try:
+        found = reader.value()
+    except CutOff:
+        raise NoObject("its JSON has no end") from _CutObject(reader)
+    except NotJson as error:
+        raise NoObject(str(error)) from error
+    assert isinstance(found, dict), "it begins with a brace"
+    return found
+
+
+def _whole_of(cut: _CutObject) -> Said | Unread:
+    """Return the whole sentences of an answer whose object ran out of tokens."""
+    name, begun = cut.reader.unfinished or ("", "")
+    said = cut.reader.fields.get(RESPONSE)
+    if isinstance(said, str):
+        return _checked(said, cut.reader.fields)
+    return _plain(begun if name == RESPONSE else "", is_cut=True)
+
+
+def _plain(text: str, *, is_cut: bool) -> Said | Unread:
+    """Return words that stand for themselves; of those that were cut off whole sentences."""
+    said = _unquoted(_bare(text))
+    if is_cut:
+        ends = [match.end() for match in _SENTENCE_END.finditer(said)]
+        # A number or a letter with a full stop begins a list, and says nothing.
+        ends = [end for end in ends if " " in said[:end].strip()]
+        if not ends:
+            detail = "the token limit cut the answer off before a sentence was whole"
+            return Unread("no_response", detail)
+        said = said[: ends[-1]]
+    return _checked(said, {})
+
+
+def _checked(told: str, fields: Mapping[str, object]) -> Said | Unread:
+    """Return words if a person may hear them; an object's may be empty."""
+    said, _ = reasoning.apart(told)
+    if told.strip() and form.is_empty(said):
+        return _malformed("it is empty")
+    why = form.fault(said)
+    return _malformed(why) if why is not None else Said(said, fields)
+
+
+def _bare(text: str) -> str:
+    """Return a text without blanks, code fence and mark of an answer around it."""
+    stripped = text.strip().lstrip("\ufeff")
+    answer = _ANSWER.fullmatch(stripped)
+    stripped = answer[2].strip() if answer else stripped
+    fenced = _FENCED.fullmatch(stripped)
+    return fenced[1].strip() if fenced else stripped
+
+
+def _is_list(bare: str) -> bool:
+    if not bare.startswith("["):
+        return False
+    reader = Reader(bare)
+    try:
+        reader.value()
+    except NotJson:
+        return _LIST.match(bare) is not None
+    return not bare[reader.at :].strip()
+
+
+def _unquoted(text: str) -> str:
+    """Return a text that is one JSON text as what that holds."""
+    if not text.startswith('"'):
+        return text
+    reader = Reader(text)
+    try:
+        found = reader.value()
+    except NotJson:
+        return text
+    is_all = not text[reader.at :].strip()
+    return found if is_all and isinstance(found, str) else text
