@@ -39,6 +39,9 @@ class Status:
     last_message: int
     """The sequence of the last message of the log."""
     mind: MindSettings
+    model: str | None
+    """What is wrong with the model, found when the instance started; None: nothing is known
+    to be."""
     exploration: str | None
     """How is explored; None: it is not."""
     packs: tuple[str, ...]
@@ -88,6 +91,7 @@ async def look(connection: Connection) -> Status:
         database=database.rpartition("@")[2] if database else None,
         last_message=await connection.log.last_sequence("ev.>"),
         mind=mind,
+        model=note.model if note else None,
         exploration=explored(mind.exploration),
         packs=_packs(in_force[agents[0]]),
         own=tuple(filter(None, (own_of(each, in_force[each]) for each in agents))),

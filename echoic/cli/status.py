@@ -36,7 +36,7 @@ _PLAIN = (
     "workers",
     "read_models", "quarantine", "storage", "peace", "quiet_hours", "fallen",
     "agents",
-    "exploration", "packs", "own",
+    "exploration", "packs", "own", "model",
 )  # fmt: skip
 
 
@@ -58,7 +58,8 @@ def _screen(found: Status) -> Iterator[RenderableType]:
         "exploration": found.exploration or "",
         "own": "\n".join(found.own),
         "packs": ", ".join(found.packs),
-        "model": model.name if model else "none: only what was learnt answers",
+        "model": found.model
+        or (model.name if model else "none: only what was learnt answers"),
         "agents": agents,
         "quiet": _quiet(found),
         "silent": _fallen(found),

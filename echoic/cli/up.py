@@ -196,15 +196,31 @@ async def _run_once(settings: Settings) -> None:
     note("starting …")
     async with run(settings, note) as running:
         stopped = stopped_by_signal()
-        write_note(settings.data, _note(running))
+        left = _note(running)
+        write_note(settings.data, left)
         running.tasks.start("heartbeat", beat(settings.data))
         show(*_banner(running))
+        running.tasks.start("trial", _try_model(running, left))
         try:
             # A task of the instance that fails ends the wait with its error.
             await running.tasks.beside(stopped.wait())
         finally:
             remove_note(settings.data)
             note("stopping …")
+
+
+async def _try_model(running: "Instance | ProjectorAlone", left: InstanceNote) -> None:
+    """Call the model once and tell what is wrong, beside the instance, which is ready."""
+    from echoic.client.health import model_works
+    from echoic.run.instance import Instance
+
+    if isinstance(running, Instance):
+        tried = await model_works(running.settings, running.model)
+        if tried.works == "fails":
+            note(f"model: {tried.found}\n  → {as_typed('echoic doctor')}")
+            write_note(running.settings.data, replace(left, model=tried.found))
+    # A task that ended would count as a part that failed.
+    await asyncio.Event().wait()
 
 
 def stopped_by_signal() -> asyncio.Event:

@@ -47,6 +47,9 @@ class InstanceNote:
     """None: it serves no metrics, or is of a version that has none."""
     nats_ca: str | None = None
     """The authority's file for a broker at `tls://`."""
+    model: str | None = None
+    """What is wrong with its model, found by one call after the start; None: nothing is
+    known to be."""
 
 
 def read_note(data: Path) -> InstanceNote | None:

@@ -77,6 +77,7 @@ class Instance:
     log: LiveLog
     worker: Worker
     embedder: Embedder
+    model: Model | None
     metrics_url: str | None
     """None: no metrics are served."""
     tasks: Tasks
@@ -150,6 +151,7 @@ async def instance(
             log=log,
             worker=mind.worker,
             embedder=made_by,
+            model=model,
             metrics_url=stack.enter_context(metrics.served(notify)),
             tasks=tasks,
         )
