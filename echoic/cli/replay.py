@@ -1,6 +1,7 @@
 """`echoic replay`: decide again what was recorded, and compare."""
 
 import asyncio
+from dataclasses import asdict
 from importlib.metadata import version
 from itertools import count
 from pathlib import Path
@@ -14,14 +15,16 @@ from echoic.cli.connected import aid_provider
 from echoic.cli.options import Call, Jobs, new_app
 from echoic.cli.progress import Progress
 from echoic.client import known_agents, session_sealing
+from echoic.client.comparison import sources
 from echoic.client.connection import Connection, connect
 from echoic.client.recordings import file_of, is_path
+from echoic.client.rereading import reread as reread_all
 from echoic.client.verification import verify_all
 from echoic.config.load import Settings
 from echoic.embedders import embedder
 from echoic.errors import EchoicError
 from echoic.terminal.output import note
-from echoic.terminal.verification import fields_of, screen_of
+from echoic.terminal.verification import fields_of, reread_screen, screen_of
 from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import find_session
 from replay.verify import Span, Verification
@@ -51,6 +54,7 @@ def verify(
     session: Annotated[str | None, typer.Argument(metavar="[SESSION|FILE]")] = None,
     all_agents: bool = False,
     jobs: Jobs = None,
+    reread: bool = False,
 ) -> None:
     """Decide again under the recorded strategy: every output must come out the same.
 
@@ -64,11 +68,15 @@ def verify(
     Args:
         session: A session's id, or a file.
         all_agents: Every agent, in several processes.
+        reread: Only read again what models sent, and list what is read otherwise today.
     """
     settings = call.settings
     is_named = settings.origins["agent"].startswith("flag") or session is not None
     if all_agents and is_named:
         raise EchoicError("--all-agents: name no session and no agent beside it")
+    if reread:
+        _reread(call, session)
+        return
     found: Verification | WorldVerification
     is_of_file = session is not None and is_path(session)
     if not is_of_file:
@@ -87,6 +95,18 @@ def verify(
     fields = fields_of(found)
     call.show(fields, screen_of(found))
     if not found.is_identical or fields["verdict"] != "identical":
+        raise typer.Exit(errors.FINDING)
+
+
+def _reread(call: Call, session: str | None) -> None:
+    """List the replies that today's reader reads otherwise."""
+    found = asyncio.run(
+        reread_all(sources(call.settings, [session] if session else []))
+    )
+    differing = [asdict(each) for each in found.found]
+    fields = {"reader": found.version, "replies": found.replies, "differing": differing}
+    call.show(fields, reread_screen(found))
+    if found.found:
         raise typer.Exit(errors.FINDING)
 
 

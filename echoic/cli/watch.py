@@ -2,7 +2,7 @@
 
 from collections import deque
 from collections.abc import Sequence
-from dataclasses import replace
+from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Annotated
@@ -24,8 +24,10 @@ from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
 from echoic.explain.as_json import explained as explained_json
+from echoic.explain.exchanges import exchanges
 from echoic.explain.explain import Explanation
 from echoic.terminal import decisions
+from echoic.terminal.exchanges import screen as exchanges_screen
 from echoic.terminal.explanation import explained
 from echoic.terminal.output import note, print_json, show, terminal
 from echoic.terminal.screen import rendered, text
@@ -84,6 +86,7 @@ def explain_(
     last: bool = False,
     last_silent: bool = False,
     what_if: Annotated[list[str] | None, typer.Option(metavar="NAME=NUMBER")] = None,
+    prompt: bool = False,
 ) -> None:
     """Say why a decision came out as it did, from the log alone.
 
@@ -95,6 +98,7 @@ def explain_(
         last: The last decision.
         last_silent: The last silence.
         what_if: Suppose another number.
+        prompt: And what models were told, what they sent, and what was read of it.
     """
     if (id_ is not None) + last + last_silent > 1:
         raise EchoicError("give one of ID, --last and --last-silent")
@@ -113,6 +117,10 @@ def explain_(
     told = f"Not alike enough: {', '.join(map(str, near))}."
     page = (*explained(record, explanation, link), *([told] if near else []))
     fields = {**explained_json(record, explanation), "trace_url": link, "nearest": near}
+    if prompt:
+        sent = exchanges(record)
+        fields["exchanges"] = [asdict(each) for each in sent]
+        page = (*page, *exchanges_screen(sent))
     call.show(fields, page)
 
 

@@ -5,7 +5,8 @@ from dataclasses import asdict
 
 from rich.console import RenderableType
 
-from echoic.terminal.screen import marked, number, pairs, table
+from echoic.terminal.screen import counted, marked, number, pairs, short, table
+from replay.reread import Rereading
 from replay.verify import Verification
 from replay.world import WorldVerification
 
@@ -46,6 +47,19 @@ def screen_of(found: Verification | WorldVerification) -> Iterator[RenderableTyp
         yield pairs(
             {"recorded": first.recorded or "-", "replayed": first.replayed or "-"}
         )
+
+
+def reread_screen(found: Rereading) -> Iterator[RenderableType]:
+    """Yield the replies that are read otherwise today."""
+    count = len(found.found)
+    yield marked(
+        _mark(is_good=not count),
+        f"{counted(found.replies, 'reply', 'replies')} read again by reader"
+        f" {found.version}, {count} otherwise",
+    )
+    for each in found.found:
+        yield f"decision {short(each.decision_id)}, {each.at.isoformat()}"
+        yield pairs({"sent": each.reply, "said": each.recorded, "today": each.today})
 
 
 def _world(found: WorldVerification) -> Iterator[RenderableType]:

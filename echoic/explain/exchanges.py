@@ -1,0 +1,83 @@
+"""What models were asked for a decision, what they sent, and what was read of it.
+
+Pure, over what the log recorded: a reply stands there as it was received.
+"""
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from handlers.mind.reply import reading
+from handlers.mind.reply.reading import Said
+from replay.recording.decisions import DecisionRecord
+from schemas.messages.results import ModelAnswered, ModelFailed
+
+
+@dataclass(frozen=True, slots=True)
+class Reply:
+    """A reply as it was received, and what is read of it."""
+
+    content: str
+    reasoning: str
+    """What the model thought, apart or within the content."""
+    finish_reason: str | None
+    tool_calls: str | None
+    refusal: str | None
+    said: str | None
+    """What a person may hear of it; None: nothing, or it was no answer for a person."""
+    fault: str | None
+    """Why it cannot be used; None: it can, as far as its form goes."""
+
+
+@dataclass(frozen=True, slots=True)
+class Exchange:
+    """One call of a model, and its reply."""
+
+    ask_id: str
+    purpose: str
+    model: str
+    system: str
+    prompt: str
+    reply: Reply | None
+    """None: none came, or none yet."""
+
+
+def exchanges(record: DecisionRecord) -> tuple[Exchange, ...]:
+    """Return the calls for a decision, in order."""
+    return tuple(_exchanges(record))
+
+
+def _exchanges(record: DecisionRecord) -> Iterator[Exchange]:
+    answers = {each.ask_id: each for each in record.answers}
+    for id_, asked in record.asks.items():
+        answered = answers.get(id_)
+        yield Exchange(
+            ask_id=id_,
+            purpose=asked.purpose,
+            model=asked.model,
+            system=asked.system,
+            prompt=asked.prompt,
+            reply=_reply(answered, asked.purpose) if answered is not None else None,
+        )
+
+
+def _reply(answered: ModelAnswered, purpose: str) -> Reply:
+    said, fault = _read(answered, purpose)
+    return Reply(
+        content=answered.text,
+        reasoning=reading.thought(answered),
+        finish_reason=answered.finish_reason,
+        tool_calls=answered.tool_calls,
+        refusal=answered.refusal,
+        said=said,
+        fault=fault,
+    )
+
+
+def _read(answered: ModelAnswered, purpose: str) -> tuple[str | None, str | None]:
+    content = reading.understood(answered)
+    if isinstance(content, ModelFailed):
+        return None, content.detail
+    if purpose != "answer":
+        return None, None
+    said = reading.words(content)
+    return (said.words, None) if isinstance(said, Said) else (None, said.detail)
