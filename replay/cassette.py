@@ -73,6 +73,10 @@ class Take:
     source: Source
     text: str | None
     """None: the model failed, or nobody knows what it would have said."""
+    finish_reason: str | None = None
+    tool_calls: str | None = None
+    refusal: str | None = None
+    """What else the mind reads a reply by, as it was received."""
     failure: str | None = None
     """Why it said nothing, if that is known."""
     detail: str = ""

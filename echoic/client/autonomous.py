@@ -19,12 +19,13 @@ from handlers.effects.models import LiteLLM, Model
 from handlers.mind.characters import replies
 from handlers.mind.characters.autonomous import prompt, recall, reflecting, reply
 from handlers.mind.characters.autonomous.reply import Choice
+from handlers.mind.reply import reading
 from handlers.mind.stages.prompts import request_hash
 from projections.folds.characters import episodes, retrospects, situations
 from projections.folds.characters.situations import Surroundings
 from schemas.messages.asks import ModelAsked
 from schemas.messages.learning import InsightFormed
-from schemas.messages.results import ModelFailed
+from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs.autonomous import Autonomous
 from schemas.state.autonomy import UNDECIDED, Act, Autonomy, Routine
 from schemas.values.bounded_map import EMPTY
@@ -137,6 +138,8 @@ class AIDecisionConnector:
         result = await ask_model(
             self._port, "query", asked, within_s=within_s, headers={}
         )
+        if isinstance(result, ModelAnswered):
+            result = reading.understood(result)
         if isinstance(result, ModelFailed):
             raise NoChoiceError(f"the model failed ({result.reason}): {result.detail}")
         return result.text

@@ -22,6 +22,9 @@ class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
     asked: str = ""
     """The model as it was asked for."""
     text: str | None = None
+    finish_reason: str | None = None
+    tool_calls: str | None = None
+    refusal: str | None = None
     model: str | None = None
     """The model's version, if the provider reports it."""
     fingerprint: str | None = None
@@ -93,6 +96,9 @@ def _said(key: str, asked: str, said: Completion) -> _Line:
         key,
         asked,
         text=said.text,
+        finish_reason=said.finish_reason,
+        tool_calls=said.tool_calls,
+        refusal=said.refusal,
         model=said.model,
         fingerprint=said.fingerprint,
         latency_ms=said.latency_ms,
@@ -105,6 +111,9 @@ def _take(line: _Line) -> Take:
     return Take(
         source="asked",
         text=line.text,
+        finish_reason=line.finish_reason,
+        tool_calls=line.tool_calls,
+        refusal=line.refusal,
         failure=line.failure,
         detail=line.detail,
         model=line.model or line.asked,

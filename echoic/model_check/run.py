@@ -9,6 +9,7 @@ from echoic.errors import NotRunningError
 from echoic.model_check.situations import Layer, Prompt, Verdict, prompts
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import Model
+from handlers.mind.reply import reading
 from handlers.mind.stages.prompts import request_hash
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
@@ -104,6 +105,9 @@ async def _ask(model: Model, settings: ModelSettings, prompt: Prompt) -> Asked:
     result = await ask_model(
         model, "check", asked, within_s=settings.deadline_s, headers={}
     )
+    if isinstance(result, ModelAnswered):
+        # As the mind takes it: without what it thought.
+        result = reading.understood(result)
     if isinstance(result, ModelFailed):
         return Asked(prompt=prompt, result=result, verdict=None)
     return Asked(prompt=prompt, result=result, verdict=prompt.judge(result.text))

@@ -267,6 +267,9 @@ def _take(
     return Take(
         source="recorded",
         text=result.text,
+        finish_reason=result.finish_reason,
+        tool_calls=result.tool_calls,
+        refusal=result.refusal,
         model=result.model,
         latency_ms=latency,
         cost_usd=None if cost is None else Spread.exactly(cost),

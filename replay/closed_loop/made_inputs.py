@@ -38,6 +38,9 @@ def result_of(
             request_hash=asked.request_hash,
             model=take.model,
             text=UNKNOWN_TEXT if take.text is None else take.text,
+            finish_reason=take.finish_reason,
+            tool_calls=take.tool_calls,
+            refusal=take.refusal,
         )
     match take.failure:
         case "timeout" | "no_response" | "declined" | "unavailable" as reason:
