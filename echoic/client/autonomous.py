@@ -25,7 +25,7 @@ from projections.folds.characters import episodes, retrospects, situations
 from projections.folds.characters.situations import Surroundings
 from schemas.messages.asks import ModelAsked
 from schemas.messages.learning import InsightFormed
-from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.messages.results import ModelFailed
 from schemas.packs.autonomous import Autonomous
 from schemas.state.autonomy import UNDECIDED, Act, Autonomy, Routine
 from schemas.values.bounded_map import EMPTY
@@ -135,11 +135,10 @@ class AIDecisionConnector:
             response_type="observation",
             request_hash=request_hash(self._model, system, words),
         )
-        result = await ask_model(
+        received = await ask_model(
             self._port, "query", asked, within_s=within_s, headers={}
         )
-        if isinstance(result, ModelAnswered):
-            result = reading.understood(result)
+        result = reading.understood(received)
         if isinstance(result, ModelFailed):
             raise NoChoiceError(f"the model failed ({result.reason}): {result.detail}")
         return result.text

@@ -102,12 +102,11 @@ async def _ask(model: Model, settings: ModelSettings, prompt: Prompt) -> Asked:
         response_type="observation",
         request_hash=request_hash(settings, prompt.system, prompt.text),
     )
-    result = await ask_model(
+    received = await ask_model(
         model, "check", asked, within_s=settings.deadline_s, headers={}
     )
-    if isinstance(result, ModelAnswered):
-        # As the mind takes it: without what it thought.
-        result = reading.understood(result)
+    # As the mind takes it: without what it thought.
+    result = reading.understood(received)
     if isinstance(result, ModelFailed):
         return Asked(prompt=prompt, result=result, verdict=None)
     return Asked(prompt=prompt, result=result, verdict=prompt.judge(result.text))

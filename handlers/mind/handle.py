@@ -315,11 +315,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
 
 def _hear(turn: TurnContext, received: ModelAnswered | ModelFailed) -> None:
     # Here, for whatever it was asked: what is no content is a failure, and teaches nothing.
-    result = (
-        reading.understood(received)
-        if isinstance(received, ModelAnswered)
-        else received
-    )
+    result = reading.understood(received)
     # One ask id tells whose answer it is: a sleep's, a rule's, or a decision's.
     asleep = turn.state.sleeping
     if asleep is not None and result.ask_id == asleep.ask_id:

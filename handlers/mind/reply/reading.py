@@ -67,11 +67,13 @@ class NoObject(Exception):
     """A text that should hold an object holds none that can be read."""
 
 
-def understood(answered: ModelAnswered) -> ModelAnswered | ModelFailed:
+def understood(answered: ModelAnswered | ModelFailed) -> ModelAnswered | ModelFailed:
     """Return a reply with its bare content: without reasoning, a refusal or a tool call.
 
-    One that holds no content is a failure, whatever it was asked for.
+    One that is no content is a failure, whatever it was asked for; a failure stays one.
     """
+    if isinstance(answered, ModelFailed):
+        return answered
     finish = (answered.finish_reason or "").lower()
     content = _content(answered.text)
     fault: Unread | None = None

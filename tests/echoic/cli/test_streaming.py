@@ -1,5 +1,6 @@
 """A model's answer on a person's terminal, while the model writes it."""
 
+import json
 from collections.abc import Iterator
 
 import pytest
@@ -17,7 +18,8 @@ WORDS = "A fox, behind the oak."
 def server() -> Iterator[ModelServer]:
     """A model that answers in five parts, each when it is let."""
     with model_server() as running:
-        running.text, running.pace_s = WORDS, 0.4
+        running.text = json.dumps({"response": WORDS})
+        running.pace_s = 0.4
         yield running
 
 
