@@ -85,10 +85,10 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
         _go_on(turn)
     else:
         said = reading.words(result)
+        # One reply of another form says nothing of this event; the next may be readable.
         if isinstance(said, Unread):
-            _end(turn, "model_failed", said.detail[:2_000])
-        else:
-            _reflect(turn, about, said)
+            said = Said(words="", fields={})
+        _reflect(turn, about, said)
 
 
 def give_up(turn: TurnContext) -> None:
