@@ -106,7 +106,8 @@ def pub(
     elif text == "-":
         items = read_lines(sys.stdin, **how)
     else:
-        items = read_records([("the text", _record(text or ""))], **how)
+        # Read at once: what is refused is refused without an instance, too.
+        items = iter([*read_records([("the text", _record(text or ""))], **how)])
     pacer = Pace(pace)
 
     async def run(connection: Connection) -> int:

@@ -16,6 +16,7 @@ import psutil  # type: ignore[import-untyped]
 
 from echoic.doors.http import bodies
 from echoic.doors.http.limits import GUESSES, REQUESTS
+from handlers.mind.stages.intake import NESTING
 from schemas.codec.decode import NESTING_LIMIT
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import ALL, Client, address_of
@@ -41,7 +42,8 @@ def nested(levels: int) -> bytes:
 
 
 BODIES = (
-    (nested(NESTING_LIMIT), 202),
+    (nested(NESTING + 1), 202),
+    (nested(NESTING_LIMIT), 413),
     (nested(NESTING_LIMIT + 1), 400),
     (nested(1_000), 400),
     (b"[" * 500_000, 400),
@@ -97,7 +99,7 @@ def test_a_vote_is_no_place_for_a_megabyte(client: Client, path: str) -> None:
 def test_a_trace_that_is_too_long_is_left_out(client: Client) -> None:
     """With it the event could be too large for the broker, for ever."""
     headers = {"tracestate": "a=" + "b" * 12_000}
-    text = {"type": "t", "text": "x", "fields": {"a": "b" * 57_000}}
+    text = {"type": "t", "text": "€" * 8_000, "fields": {"a": "b" * 31_000}}
 
     assert client().post("/v1/events", json=text, headers=headers).status_code == 202
 

@@ -78,7 +78,7 @@ def test_what_no_prompt_can_hold_is_refused() -> None:
         ["ControlApplied"],
     ]
     details = [said(each, ControlRefused)[0].detail for each in answers[:3]]
-    assert "once written, the limit is 32000" in details[0]
+    assert "once written, the limit is 32,000" in details[0]
     assert "the limit is 500" in details[1]
     assert len(one(turn, ModelAsked).to_bytes()) < 10_000
 
