@@ -19,6 +19,7 @@ from schemas.messages.executive import (
 )
 from schemas.messages.results import ClockTicked
 from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.text_form import normalized
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario
@@ -30,14 +31,14 @@ _LONG = "very " * 500
 def _texts() -> dict[str, str]:
     kinds = YAML(typ="safe").load(_FILE.read_text(encoding="utf-8"))
     return {
-        f"{kind}-{place}": text.replace("{long}", _LONG)
+        f"{kind}-{place}": normalized(text.replace("{long}", _LONG))
         for kind, texts in kinds.items()
         for place, text in enumerate(texts)
     }
 
 
 TEXTS = _texts()
-"""By kind and place in the file."""
+"""By kind and place in the file, in the form in which they are read."""
 
 HARMLESS = "the kettle sings a song"
 
