@@ -9,6 +9,7 @@ import psutil  # type: ignore[import-untyped]
 import psycopg
 import pytest
 
+from echoic.client import admission
 from tests.echoic.cli.acting import eventually, thirsty, watching
 from tests.echoic.cli.conftest import ROOT, Program
 
@@ -124,8 +125,11 @@ def test_log_tail_shows_the_last_messages(live: Program) -> None:
     assert lines[-1]["body"]["text"] == "You are thirsty. Find water and drink."
 
 
-def test_what_was_quarantined_shows_in_doctor_and_log(live: Program) -> None:
-    """An event that cannot be read is kept, counted and explained."""
+def test_what_was_quarantined_shows_in_doctor_and_log(
+    live: Program, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """An event that cannot be read, of a sensor that asks nobody, is kept and explained."""
+    monkeypatch.setattr(admission, "refused", lambda *_: None)
     line = json.dumps({"text": "x", "urgency": 9})
     ran = live.here("pub", "-", "--agent", "odd", "--wait", stdin=line)
     assert ran.code == 1
