@@ -49,7 +49,8 @@ class Parts:
             if is_soon or held.output.id in self._taken_back:
                 return
             # Half a character is no UTF-8.
-            words = reading.words_so_far(written)[:LONGEST]
+            # Cut before it is read, too: reading takes time, and holds up everything else.
+            words = reading.words_so_far(written[:LONGEST])
             words = words.encode("utf-8", "replace").decode()
             if words in ("", said):
                 return

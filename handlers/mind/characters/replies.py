@@ -45,7 +45,7 @@ _ASKED = frozenset({"thinking", "speaking", "action", "actions", "goal", "priori
 _HORIZONS = cast(tuple[Horizon, ...], get_args(Horizon))
 _PERCENT = 100.0
 
-_BEGINS = re.compile(r"\{+(?=\s*(?:[\"'\u2018\u201c\u201e}]|\w+\s*:|/[/*]|\Z))")
+_BEGINS = re.compile(r"(?<!\{)\{++(?=\s*(?:[\"'\u2018\u201c\u201e}]|\w+\s*:|/[/*]|\Z))")
 """How an object begins; a brace in a sentence is none."""
 
 _NAME = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -156,7 +156,9 @@ def read_object(text: str) -> dict[str, Any]:
         told, _ = json.JSONDecoder().raw_decode(text, at)
         # Escapes may stand for half a character, which nobody can write.
         json.dumps(told, ensure_ascii=False).encode()
-        return cast(dict[str, Any], told)
+        # How deep Python reads differs by version, and by who calls.
+        if near_json.is_shallow(told):
+            return cast(dict[str, Any], told)
     try:
         return cast(dict[str, Any], near_json.Reader(text, at).value())
     except near_json.NotJson as error:

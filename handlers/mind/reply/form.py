@@ -14,15 +14,15 @@ _TOOL_CALL = re.compile(
     re.IGNORECASE,
 )
 _ROLE = re.compile(
-    r"(?:^|\n)\s*(?:#{1,4}\s*|\*\*|\[)?(?:assistant|user|human)(?:\*\*|\])?\s*[:\uff1a]"
+    r"(?:\A|\n)[^\S\n]*+(?:#{1,4}\s*|\*\*|\[)?(?:assistant|user|human)(?:\*\*|\])?\s*[:\uff1a]"
     r"|\A\s*(?:assistant|user|human|system|model)(?:\s*\n|[\W_]*\Z)"
-    r"|(?:^|\n)\s*#{1,4}\s*(?:response|instruction|input|output)\s*:",
+    r"|(?:\A|\n)[^\S\n]*+#{1,4}\s*(?:response|instruction|input|output)\s*:",
     re.IGNORECASE,
 )
 _NOTHING = re.compile(r"null|none|nil|undefined", re.IGNORECASE)
 _PIECE = re.compile(
     r"\A\s*[\"'\u201c\u201d]?response[\"'\u201c\u201d]?\s*[:=]"
-    r"|\A\s*\{+\s*[\"'\u201c]|</?response>|\A[^{\[]*[\"\u201d]\s*[,;]*\s*[}\]]+\s*\Z",
+    r"|\A\s*\{+\s*[\"'\u201c]|</?response>",
     re.IGNORECASE,
 )
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
@@ -39,9 +39,19 @@ def fault(words: str) -> str | None:
         return "it holds the name of a role"
     if _NOTHING.fullmatch(words.strip()):
         return f"it is {words.strip().lower()}"
-    if _PIECE.search(words):
+    if _PIECE.search(words) or _is_end_of_object(words):
         return "it holds a piece of JSON"
     return None
+
+
+def _is_end_of_object(words: str) -> bool:
+    """Tell whether words end as a text within an object does that begins nowhere."""
+    # By hand, for an expression with a run of blanks twice takes the square of the time.
+    ended = words.rstrip()
+    text = ended.rstrip("}]")
+    if text == ended or "{" in text or "[" in text:
+        return False
+    return text.rstrip().rstrip(",;").rstrip().endswith(('"', "\u201d"))
 
 
 def is_empty(text: str) -> bool:

@@ -6,7 +6,7 @@ off, said twice, no number, or half a character is refused.
 """
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 
 VERSION = 1
 """Raise it when a text is read differently: `replay verify --reread` shows where."""
@@ -35,7 +35,7 @@ _PLAIN = {
 _BLANK = re.compile(r"(?:\s|\ufeff|//[^\n]*(?:\n|\Z)|/\*.*?\*/)*", re.DOTALL)
 _NAME = re.compile(r"[A-Za-z_]\w*")
 _NUMBER = re.compile(r"-?(?:\d+\.?\d*|\.\d+)(?:[eE][+-]?\d+)?")
-_BEGUN = re.compile(r"-?(?:\d+\.?\d*(?:[eE][+-]?)?|\.)?\Z")
+_BEGUN = re.compile(r"-?(?:\d++\.?+\d*+(?:[eE][+-]?)?|\.)?\Z")
 """A number that the end of the text may have cut off."""
 _ESCAPES: Mapping[str, str] = {
     '"': '"', "'": "'", "\\": "\\", "/": "/",
@@ -244,6 +244,27 @@ _NESTED: Mapping[str, Callable[[Reader], object]] = {
     "{": Reader._object,  # a table of its own methods
     "[": Reader._list,
 }
+
+
+def _inside(value: object) -> Iterable[object]:
+    if isinstance(value, dict):
+        return value.values()
+    return value if isinstance(value, list) else ()
+
+
+def is_shallow(value: object) -> bool:
+    """Tell whether a value that was read is nested no deeper than is read here."""
+    level: list[object] = [value]
+    for _ in range(DEEPEST):
+        level = [
+            inner
+            for each in level
+            for inner in _inside(each)
+            if isinstance(inner, dict | list)
+        ]
+        if not level:
+            return True
+    return False
 
 
 def _number(text: str) -> int | float:

@@ -7,6 +7,7 @@ a form that its end cannot make into something else.
 
 import re
 from collections.abc import Mapping
+from itertools import islice
 from typing import Literal
 
 from msgspec import Struct
@@ -40,8 +41,16 @@ _OBJECT = re.compile(rf"\{{\s*(?:{_QUOTE}|response\s*[:=]|\{{)")
 """How an object begins within other words."""
 _LIST = re.compile(rf"\[\s*(?:{_QUOTE}|[\[{{])")
 _SENTENCE_END = re.compile(
-    r"[.!?\u2026\u3002\uff01\uff1f][\"'\u201d\u2019)\]]*(?=\s|\Z)"
+    r"[.!?\u2026][\"'\u201d\u2019)\]]*(?=\s|\Z)"
+    r"|[\u3002\uff01\uff1f][\"'\u201d\u2019)\]\u300d\u300f]*"
 )
+
+_UNSPACED = re.compile(r"[\u3002\uff01\uff1f]")
+"""What ends sentences in scripts that put no blanks between words."""
+
+_TRIES = 32
+"""At how many places in other words an object is looked for: each look may take as long as
+the text is."""
 
 UnreadReason = Literal["malformed", "declined", "no_response"]
 
@@ -140,7 +149,7 @@ def object_in(text: str, key: str) -> dict[str, object] | None:
     if _WHOLE_OBJECT.match(bare):
         return _read(bare, len(bare) - len(bare.lstrip("{")) - 1)
     fault: NoObject | None = None
-    for begins in _OBJECT.finditer(bare):
+    for begins in islice(_OBJECT.finditer(bare), _TRIES):
         try:
             fields = _read(bare, begins.start())
         except NoObject as error:
@@ -186,6 +195,12 @@ def words_so_far(text: str) -> str:
     said, _ = reasoning.apart(so_far)
     is_certain = form.fault(said) is None and form.is_whole(said)
     return said if is_certain else ""
+
+
+def fault(words: str) -> str | None:
+    """Return why words are none that a person may hear as they are; None if they are."""
+    is_thought = reasoning.apart(words)[0] != words.strip()
+    return "it holds reasoning" if is_thought else form.fault(words)
 
 
 def field(fields: Mapping[str, object], name: str) -> str:
@@ -264,14 +279,20 @@ def _plain(text: str, *, is_cut: bool) -> Said | Unread:
     """Return words that stand for themselves; of those that were cut off whole sentences."""
     said = _unquoted(_bare(text))
     if is_cut:
-        ends = [match.end() for match in _SENTENCE_END.finditer(said)]
-        # A number or a letter with a full stop begins a list, and says nothing.
-        ends = [end for end in ends if " " in said[:end].strip()]
-        if not ends:
+        said = _sentences(said)
+        if not said:
             detail = "the token limit cut the answer off before a sentence was whole"
             return Unread("no_response", detail)
-        said = said[: ends[-1]]
     return _checked(said, {})
+
+
+def _sentences(text: str) -> str:
+    """Return the whole sentences that a text begins with; empty if there are none."""
+    end = max((match.end() for match in _SENTENCE_END.finditer(text)), default=0)
+    found = text[:end]
+    # A number or a letter with a full stop begins a list, and says nothing.
+    is_said = " " in found.strip() or _UNSPACED.search(found) is not None
+    return found if is_said else ""
 
 
 def _checked(told: str, fields: Mapping[str, object]) -> Said | Unread:

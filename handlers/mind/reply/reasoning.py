@@ -4,15 +4,17 @@ import re
 
 _NAMES = (
     r"think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis"
-    r"|inner_monologue"
+    r"|inner_monologue|chain_of_thought|antthinking|(?:seed|mm|ant)[:_]think(?:ing)?"
 )
 _OPENS = re.compile(
-    rf"<\s*(?:{_NAMES})(?:\s[^<>]*)?>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
+    rf"<\s*+(?:{_NAMES})(?:\s[^<>]*)?>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
+    rf"|<\|start_thinking\|>|<\|channel>thought|&lt;(?:{_NAMES})&gt;"
     r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)[^<]*<\|message\|>",
     re.IGNORECASE,
 )
 _CLOSES = re.compile(
-    rf"<\s*/\s*(?:{_NAMES})\s*>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+    rf"<\s*+/\s*+(?:{_NAMES})\s*>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
+    rf"|<\|end_thinking\|>|<channel\|>|&lt;/(?:{_NAMES})&gt;|\.\.\.done thinking\."
     r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final[^<]*<\|message\|>",
     re.IGNORECASE,
 )

@@ -98,6 +98,10 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     if fields is None:
         return Fault("unreadable", "the model sent no JSON object with a rule")
     condition, message = (reading.field(fields, name) for name in reading.RULE)
+    # A rule is said again and again, long after anybody looked at the reply.
+    for part, told in zip(reading.RULE, (condition, message), strict=True):
+        if (why := reading.fault(told)) is not None:
+            return Fault("unreadable", f"its {part} cannot be said: {why}")
     response_type = TYPES.get(reading.field(fields, "type"))
     if response_type is None:
         known = ", ".join(TYPES)

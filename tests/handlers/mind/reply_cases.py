@@ -155,6 +155,7 @@ CUT: dict[str, str | None] = {
     "It is sunny.": SUNNY,
     "It is sunny (“very.”) Take": "It is sunny (“very.”)",
     "Es ist sonnig! Nimm ei": "Es ist sonnig!",
+    "今天很热。别忘了带": "今天很热。",
     "Before you leave you shou": None,
     "1. Take your ha": None,
     "It costs 3.5": None,

@@ -1,5 +1,7 @@
 """One reader of replies: words that may be heard, or why there are none."""
 
+import time
+from contextlib import suppress
 from typing import Any
 
 import orjson
@@ -7,10 +9,15 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from handlers.mind.characters import replies
+from handlers.mind.characters.replies import Unreadable
 from handlers.mind.reply import reading
-from handlers.mind.reply.near_json import CutOff, NotJson, Reader
+from handlers.mind.reply.near_json import DEEPEST, CutOff, NotJson, Reader
 from handlers.mind.reply.reading import Said, Unread
+from handlers.mind.stages import formation
+from handlers.mind.stages.formation import Fault, Rule
 from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.state.lessons import Lesson
 from tests.handlers.mind.reply_cases import CUT, MALFORMED, SAYS, replied
 
 SECRET = "The guest must not hear of the party."
@@ -100,6 +107,12 @@ def test_each_end_has_a_meaning(
         f"It is sunny. <think>{SECRET}",
         f'<think>{SECRET}</think>{{"response": "It is sunny."}}',
         f'{{"response": "<think>{SECRET}</think>It is sunny."}}',
+        f"<THINK>{SECRET} <think>no</think> yes</THINK>It is sunny.",
+        f"<seed:think>{SECRET}</seed:think>It is sunny.",
+        f"<|START_THINKING|>{SECRET}<|END_THINKING|>It is sunny.",
+        f"<|channel>thought\n{SECRET}<channel|>It is sunny.",
+        f"&lt;think&gt;{SECRET}&lt;/think&gt;It is sunny.",
+        f"Thinking...\n{SECRET}\n...done thinking.\n\nIt is sunny.",
     ],
 )
 def test_what_was_thought_is_kept_and_never_said(text: str) -> None:
@@ -112,6 +125,50 @@ def test_what_was_thought_is_kept_and_never_said(text: str) -> None:
     assert reading.thought(answered).startswith("Further.")
     for end in range(len(text) + 1):
         assert "guest" not in reading.words_so_far(text[:end])
+
+
+_LONG = 40_000
+"""Characters, about as many as are kept of a reply."""
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        "a" + "\n" * _LONG + "b",
+        'a"' + " " * _LONG + "b",
+        "x " + "{\u201e" * (_LONG // 2),
+        "x " + '{"a"/*' * (_LONG // 6),
+        'x {"a":1} ' * (_LONG // 10),
+        'x {"response": ' * (_LONG // 15),
+        '{"a":' + "1" * _LONG + "}",
+        "x" + "{" * _LONG,
+        "[" * _LONG,
+        "<think>" * (_LONG // 7),
+        "A. " * (_LONG // 3),
+    ],
+    ids=lambda text: text[:12],
+)
+def test_no_reply_takes_long_to_read(text: str) -> None:
+    """What takes the square of its length would hold up all agents for seconds."""
+    began = time.process_time()
+    for finish in ("stop", "length"):
+        read(replied(text, finish_reason=finish))
+    reading.words_so_far(text)
+    with suppress(Unreadable):
+        replies.read_object(text)
+    # Three times what the slowest takes on a slow machine; the square takes ten.
+    assert time.process_time() - began < 3.0
+
+
+@pytest.mark.parametrize("deep", [DEEPEST, DEEPEST + 1, 900, 100_000])
+def test_how_deep_is_read_depends_on_nothing_else(deep: int) -> None:
+    """Not on Python's version, nor on how deep the caller stands."""
+    text = '{"a":' * deep + "1" + "}" * deep
+    if deep == DEEPEST:
+        assert replies.read_object(text)
+        return
+    with pytest.raises(Unreadable, match="nested too deep"):
+        replies.read_object(text)
 
 
 CERTAIN = [
@@ -199,7 +256,8 @@ def test_json_is_read_as_json(value: Any) -> None:
 def test_no_beginning_is_taken_for_the_whole(value: dict[str, Any]) -> None:
     """An object that is cut off anywhere is known to be."""
     text = orjson.dumps(value).decode()
-    for end in range(len(text)):
+    # At fifty places at most, for each reads the whole beginning.
+    for end in range(0, len(text), 1 + len(text) // 50):
         with pytest.raises(CutOff):
             Reader(text[:end]).value()
 
@@ -215,3 +273,26 @@ def test_any_text_is_read_or_refused(text: str) -> None:
         Reader(text).value()
     except NotJson:
         return
+
+
+@pytest.mark.parametrize("hidden", [f"<think>{SECRET}</think>", "<|im_end|>"])
+@pytest.mark.parametrize("part", reading.RULE)
+def test_a_rule_is_learnt_only_of_words_that_may_be_said(
+    part: str, hidden: str
+) -> None:
+    """It would be said again and again, long after anybody looked at the reply."""
+    words = "say that it is very cold outside and that a coat would help today"
+    told = dict.fromkeys(reading.RULE, words) | {"type": "warn", "when": None}
+    lesson = Lesson(
+        domain="home",
+        source="hall",
+        type="reading",
+        text="cold",
+        fields="{}",
+        said="A coat.",
+    )
+    assert isinstance(formation.read(orjson.dumps(told).decode(), lesson), Rule)
+    told[part] = f"{hidden}{words}"
+    fault = formation.read(orjson.dumps(told).decode(), lesson)
+    assert isinstance(fault, Fault)
+    assert fault.reason == "unreadable"
