@@ -6,7 +6,7 @@ is sent. Pure: what is read comes as lines of text.
 
 import csv
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import chain, islice
 from typing import Any
 
@@ -129,7 +129,7 @@ def _table(
             yield line
 
     rows = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True)
-    columns = [each.strip() for each in next(rows)]
+    columns = [each.strip() for each in next(_rows(rows, lambda: at))]
     if len(set(columns)) != len(columns) or not all(columns):
         raise EchoicError(
             f"the first row does not name each column once: {', '.join(columns)}",
@@ -141,7 +141,7 @@ def _table(
             next_step=f"--map text={columns[-1]}, or a text of several:"
             f' --map text="{{{columns[0]}}} is {{{columns[-1]}}}"',
         )
-    for row in rows:
+    for row in _rows(rows, lambda: at):
         place = f"line {at}"
         if len(row) != len(columns):
             raise _no_event(place, f"{len(row)} values for {len(columns)} columns")
@@ -155,6 +155,14 @@ def _table(
         )
 
 
+def _rows(rows: Iterator[list[str]], at: Callable[[], int]) -> Iterator[list[str]]:
+    """Yield rows; name the line that `csv` cannot read, such as a value of 200 kB."""
+    try:
+        yield from rows
+    except csv.Error as error:
+        raise _no_event(f"line {at()}", error) from error
+
+
 def value(cell: str) -> object:
     """Return a number or a truth for a cell that is one as JSON writes it, else its text."""
     text = cell.strip()
@@ -166,15 +174,24 @@ def value(cell: str) -> object:
 def _delimiter(first: str, second: str, is_table: bool) -> str | None:
     """Return what separates the columns of a table; None if these lines are text."""
     for each in (",", ";", "\t"):
-        names = next(csv.reader([first], delimiter=each))
+        names = _cells(first, each) or []
         if len(names) < 2:
             continue
-        cells = next(csv.reader([second], delimiter=each), [])
+        cells = _cells(second, each)
         # A value in quotes may go on in the next line.
-        width = len(names) if second.count('"') % 2 else len(cells)
+        is_cut = cells is None or second.count('"') % 2
+        width = len(names) if is_cut else len(cells or [])
         if is_table or _are_columns(names, width):
             return each
     return "," if is_table else None
+
+
+def _cells(line: str, delimiter: str) -> list[str] | None:
+    """Return the values of a line; None if `csv` cannot read it."""
+    try:
+        return next(csv.reader([line], delimiter=delimiter), [])
+    except csv.Error:
+        return None
 
 
 def _are_columns(names: list[str], width: int) -> bool:

@@ -5,6 +5,7 @@ from pathlib import Path
 
 import pytest
 
+from echoic.client.event_files import records
 from echoic.client.event_lines import Options, Sending, read_lines
 from echoic.client.sending import read_file
 from echoic.errors import EchoicError
@@ -79,6 +80,18 @@ def test_another_file_is_refused_before_its_first_line(text: str) -> None:
         next(events)
 
     assert caught.value.next_step
+
+
+def test_what_csv_cannot_read_is_text_or_named() -> None:
+    """A line of progress is text; a value that is too long is refused at its line."""
+    progress = ["10 %\r20 %, done\n", "end, of all\n"]
+    long = ["text,type\n", f"{'a' * 200_000},door\n"]
+
+    found = [record for _, record in records(progress)]
+
+    assert found == ["10 %\r20 %, done", "end, of all"]
+    with pytest.raises(EchoicError, match="line 2 is no event: field larger"):
+        list(records(long))
 
 
 def test_columns_are_named() -> None:
