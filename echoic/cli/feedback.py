@@ -13,11 +13,13 @@ from echoic.client.connection import Connection
 from echoic.client.names import Names, heuristic_names, named, resolve
 from echoic.client.publish import new_event_id
 from echoic.errors import EchoicError
+from echoic.terminal.called import as_typed
 from echoic.terminal.screen import short
 from replay.recording.decisions import DecisionRecord
+from schemas.codec.catalogue import OutputMessage
 from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven
-from schemas.messages.learning import FeedbackApplied
+from schemas.messages.learning import FeedbackApplied, HeuristicFormed
 from schemas.messages.sensing import Sensed
 from schemas.values.subjects import partition_of
 
@@ -67,7 +69,7 @@ def feedback(
             next_step=f"echoic feedback last {vote} --aspect timing",
         )
 
-    async def run(connection: Connection) -> tuple[FeedbackApplied, bool]:
+    async def run(connection: Connection) -> tuple[FeedbackApplied, str]:
         log, agent = connection.log, connection.settings.agent
         named = (
             resolve(await heuristic_names(log, agent), id_)
@@ -86,18 +88,31 @@ def feedback(
         )
         outputs = await publish.tell(log, agent, given)
         messages = [output.message for output in outputs]
-        # After a vote only one thing is asked of a model: the rule
-        # of an answer that was liked.
-        asked = any(isinstance(each, ModelAsked) for each in messages)
         votes = (each for each in messages if isinstance(each, FeedbackApplied))
         # `tell` raises if the vote was refused, so there is one.
-        return next(votes), asked
+        return next(votes), _formed(messages)
 
-    applied, is_forming = on_instance(call, run)
-    call.show(applied.model_dump(), [_counted(applied, is_forming)])
+    applied, formed = on_instance(call, run)
+    call.show(applied.model_dump(), [_counted(applied, formed)])
 
 
-def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
+def _formed(messages: Sequence[OutputMessage]) -> str:
+    """Describe in words what a vote made of what was liked; empty if nothing."""
+    for each in messages:
+        # After a vote only one thing is asked of a model: the rule
+        # of an answer that was liked.
+        if isinstance(each, ModelAsked):
+            return (
+                "counted; the model is turning this answer into a rule:"
+                f" {as_typed('echoic heuristic list')}"
+            )
+        if isinstance(each, HeuristicFormed) and each.is_silence:
+            shown = as_typed(f"echoic heuristic show {short(each.heuristic_id)}")
+            return f"counted; that silence became a heuristic of its own: {shown}"
+    return ""
+
+
+def _counted(applied: FeedbackApplied, formed: str) -> str:
     """Describe in words what a vote counted for."""
     if applied.aspect == "timing":
         return "counted for rapport; when it was said is no fault of a heuristic"
@@ -105,9 +120,7 @@ def _counted(applied: FeedbackApplied, is_forming: bool) -> str:
         return f"counted by a share of {applied.share:.2f}: several answers were said as one"
     if applied.heuristic_id:
         return f"counted for the heuristic {short(applied.heuristic_id)}"
-    if is_forming:
-        return "counted; the model is turning this answer into a rule: echoic heuristic list"
-    return _UNCREDITED[applied.aspect]
+    return formed or _UNCREDITED[applied.aspect]
 
 
 @app.command()

@@ -1,5 +1,6 @@
 """`echoic heuristic`: what was learnt, how far it is trusted, and new lessons."""
 
+import shlex
 from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from datetime import UTC, datetime
@@ -10,14 +11,15 @@ import typer
 from rich.console import RenderableType
 
 from echoic.cli import heuristic_priors, learning
-from echoic.cli.connected import known_at, on_instance, send
+from echoic.cli.connected import known_at, on_instance
 from echoic.cli.options import Call, TextCall, new_app
 from echoic.client import heuristics, known_agents
 from echoic.client.connection import Connection
 from echoic.client.heuristics import LEVEL, Learnt, Measures, measures
-from echoic.client.names import resolve
+from echoic.client.names import heuristic_names, resolve
 from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
+from echoic.terminal.called import as_typed
 from echoic.terminal.output import note
 from echoic.terminal.output import show as show_screen
 from echoic.terminal.screen import bar, number, pairs, short, table, words
@@ -136,17 +138,46 @@ def seed(
         text=say,
         confidence=confidence,
     )
-    send(call, lesson)
+
+    async def run(connection: Connection) -> list[str]:
+        log, agent = connection.log, connection.settings.agent
+        # A name given twice is most often a lesson that was to be mended.
+        known = await heuristic_names(log, agent) if name else {}
+        await tell(log, agent, lesson)
+        return [each for each, known_as in known.items() if known_as == name]
+
+    alike = on_instance(call, run)
     settings = call.settings
     called = f"{lesson.name} ({id_[:8]})" if name else id_[:8]
     call.show(
         {"heuristic_id": id_}, [f"taught {settings.agent} the heuristic {called}"]
     )
-    # The most common surprise of a first lesson: it matches, and yet says nothing.
-    if lesson.confidence < settings["threshold"] and not call.as_json:
-        note(
-            f"it speaks from a confidence of {settings['threshold']:.2f} on: seed it with"
-            f" that, or let `echoic feedback {lesson.name} up --heuristic` move it there"
+    if not call.as_json:
+        for line in _surprises(lesson, settings["threshold"], alike):
+            note(line)
+
+
+def _surprises(
+    lesson: HeuristicSeeded, threshold: float, alike: Sequence[str]
+) -> Iterator[str]:
+    """Say what a first lesson may surprise by, as lines.
+
+    Args:
+        lesson: What was taught.
+        threshold: The confidence from which heuristics speak.
+        alike: Ids of those that were called so before.
+    """
+    for each in alike:
+        yield (
+            f"another is called {lesson.name} and goes on answering\n  → "
+            + as_typed(f"echoic heuristic freeze {short(each)}, to put it out of force")
+        )
+    # The most common one: it matches, and yet says nothing.
+    if lesson.confidence < threshold:
+        named = short(lesson.heuristic_id) if alike else shlex.quote(lesson.name)
+        yield (
+            f"it speaks from a confidence of {threshold:.2f} on: seed it with that, or let"
+            f" `echoic feedback {named} up --heuristic` move it there"
         )
 
 
