@@ -28,7 +28,7 @@ class Rise:
     decisions: int | None
     """How many decisions the agent made meanwhile."""
     hours: float | None
-    """By the agent's time; None unless both ends are known."""
+    """By the agent's time; None unless both ends are known, by one clock."""
     confidence: float
     """What is believed of it in the end."""
 
@@ -118,6 +118,10 @@ def _take(climbs: dict[str, _Climb], move: Move, place: int, threshold: float) -
 
 def _hours(climb: _Climb) -> float | None:
     if climb.began_at is None or climb.reached_at is None:
+        return None
+    # A session by the clock of its events may come after one by that of the broker, and
+    # tell of an earlier time.
+    if climb.reached_at < climb.began_at:
         return None
     return (climb.reached_at - climb.began_at).total_seconds() / 3600.0
 

@@ -11,6 +11,7 @@ from evaluation.learning.differences import differences
 from evaluation.learning.history import learning_history
 from evaluation.learning.periods import by_voice, period, quarters, stretches
 from evaluation.learning.summary import read, report
+from evaluation.learning.time_to_trust import _Climb, _hours
 from replay.recording.decisions import DecisionRecords
 from replay.recording.source import of_file
 from schemas.messages.controls import ExperimentStarted, SessionStarted
@@ -54,6 +55,14 @@ def answer(
     at = NOON + timedelta(minutes=number)
     record = replace(record, at=at, asks=asks)
     return Answer(record=record, success=success, worth=worth, voice=voice)
+
+
+def test_a_rise_between_two_clocks_has_no_duration() -> None:
+    """A lesson of today that rises in a session by the clock of last month's events."""
+    rise = _Climb(0.5, NOON, 0, reached_at=NOON + timedelta(hours=2), decisions=1)
+
+    assert _hours(rise) == 2.0
+    assert _hours(replace(rise, reached_at=NOON - timedelta(days=30))) is None
 
 
 def test_a_period_keeps_three_measures_apart() -> None:
