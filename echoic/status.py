@@ -78,7 +78,8 @@ async def look(connection: Connection) -> Status:
     database, shared = connection.database_url, await sharing(connection.client)
     mind = await settings_in_force(connection.log, 0)
     lately = await _lately(connection, named)
-    agents = sorted({each.agent for each in lately} or {settings.agent})
+    # The one that is asked about, too, before it has decided anything.
+    agents = sorted({each.agent for each in lately} | {settings.agent})
     in_force = {each: await in_force_before(connection.log, each) for each in agents}
     return Status(
         process=note.pid if note else None,

@@ -53,7 +53,7 @@ def doctor(
 
 
 async def _of_instance(settings: Settings) -> list[Check]:
-    async with waiting("the instance, which asks its model"):
+    async with waiting("the instance, which asks its model if it has one"):
         return await of_instance(settings)
 
 

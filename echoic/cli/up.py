@@ -74,7 +74,8 @@ def up(
     settings = settings_of(
         call.data, call.agent, packs=packs, worker__processes=workers
     )
-    if not settings.packs:
+    # In the background the program that is started there looks for them, and says so.
+    if not settings.packs and not detach:
         packs = _packs_found(settings)
         settings = replace(settings, packs=tuple(packs))
         if packs:

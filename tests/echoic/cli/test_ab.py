@@ -20,6 +20,9 @@ def test_an_experiment_from_its_start_to_its_stop(live: Program) -> None:
     begun = ab(live, "start", "heuristic_first", "silent", *own, agent="ab1")
     assert begun.code == 0, begun.err
     assert "a  heuristic_first" in begun.out
+    # Before the agent has decided anything, too.
+    (own_in_force,) = live.here("status", "--json", "--agent", "ab1").json["own"]
+    assert own_in_force == "ab1: experiment: heuristic_first against silent"
     for session in range(6):
         live.here("session", "start", "--id", f"s{session}", "--agent", "ab1")
         thirsty(live, "ab1", 3, "Your drink is low: 3 of 9.")
