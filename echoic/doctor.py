@@ -145,6 +145,7 @@ async def _tried(connection: Connection, settings: Settings) -> list[Check]:
         "works": "fine",
         "none": "notice",
         "fails": "problem",
+        "unpriced": "problem",
     }
     return [
         Check(
@@ -162,6 +163,7 @@ _ADVICE = {
     " ECHOIC_MODEL_NAME=ollama/llama3.2",
     ("model", "fails"): "start the model's server, or correct model.* and start the"
     " instance again",
+    ("model", "unpriced"): "set model.price, for example ECHOIC_MODEL_PRICE=0.15,0.60",
     ("traces", "none"): "open {data}/traces.otlp.jsonl with 'Upload' in Jaeger",
     ("traces", "fails"): "see the collector's own log; till then they go into"
     " {data}/traces.otlp.jsonl",

@@ -128,7 +128,8 @@ def _text(value: object) -> str:
     if value is None or value in ("", (), {}):
         return "-"
     if isinstance(value, tuple):
-        return "; ".join(value)
+        is_price = isinstance(value[0], float)
+        return ",".join(map(str, value)) if is_price else "; ".join(value)
     if isinstance(value, dict):
         return "; ".join(f"{name}={number:g}" for name, number in value.items())
     return str(value)

@@ -57,7 +57,9 @@ def check(
         max_tokens=settings["model.max_tokens"],
         deadline_s=deadline or settings["model.deadline_s"],
     )
-    client = LiteLLM(settings.model_api_base, settings.model_api_key)
+    client = LiteLLM(
+        settings.model_api_base, settings.model_api_key, settings.model_price
+    )
     with Progress("prompts answered", is_silent=call.as_json) as progress:
         asked: list[Asked] = asyncio.run(
             checked(client, how, count or len(prompts(layer)), progress, layer)

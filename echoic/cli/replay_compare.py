@@ -160,7 +160,9 @@ def _answers(
             "--model requery needs a file to keep the answers in",
             next_step="add --asked answers.jsonl",
         )
-    model = LiteLLM(settings.model_api_base, settings.model_api_key)
+    model = LiteLLM(
+        settings.model_api_base, settings.model_api_key, settings.model_price
+    )
     port = Requery(model, asked, calls=calls, cost_usd=usd)
     return Answers(mode=mode, port=port)
 

@@ -217,7 +217,7 @@ async def _try_model(running: "Instance | ProjectorAlone", left: InstanceNote) -
 
     if isinstance(running, Instance):
         tried = await model_works(running.settings, running.model)
-        if tried.works == "fails":
+        if tried.works in ("fails", "unpriced"):
             note(f"model: {tried.found}\n  → {as_typed('echoic doctor')}")
             write_note(running.settings.data, replace(left, model=tried.found))
     # A task that ended would count as a part that failed.

@@ -26,7 +26,8 @@ SUBJECT = "svc._.health"
 LONGEST_S = 30.0
 """Seconds that a model may take for one word."""
 
-Works = Literal["works", "fails", "none"]
+Works = Literal["works", "fails", "none", "unpriced"]
+"""`unpriced`: it answers, and what that costs nobody knows, though there is a budget."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,6 +82,9 @@ async def model_works(settings: Settings, model: Model | None) -> Tried:
     except (ModelError, TimeoutError) as error:
         why = str(error).splitlines()[0][:200] if str(error) else "no answer in time"
         return Tried("fails", f"{settings['model.name']} does not answer: {why}")
+    if said.cost_usd is None and settings["budget.cost_per_day"]:
+        why = "has no known price, so that budget.cost_per_day stops nothing"
+        return Tried("unpriced", f"{settings['model.name']} {why}")
     return Tried("works", f"{said.model} answers in {said.latency_ms:,.0f} ms")
 
 

@@ -48,6 +48,7 @@ class Settings:
     trace_content: Content
     model_api_base: str | None
     model_api_key: str | None = field(repr=False)
+    model_price: tuple[float, float] | None
     speech_command: str | None
     speech_voice: str
     speech_interrupt: str

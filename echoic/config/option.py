@@ -18,7 +18,16 @@ from schemas.values.subjects import is_agent, is_token
 MOST_BIAS = 0.1
 """The largest bias, up or down; repeated from `schemas.values.personality`, slow to import."""
 
-Value = str | int | float | Path | tuple[str, ...] | dict[str, float] | None
+Value = (
+    str
+    | int
+    | float
+    | Path
+    | tuple[str, ...]
+    | tuple[float, float]
+    | dict[str, float]
+    | None
+)
 Parser = Callable[[object], Value]
 
 
@@ -113,6 +122,18 @@ def positive(value: object) -> float:
     if found is None or not 0 < found < float("inf"):
         raise ValueError("a number over 0")
     return found
+
+
+def prices(value: object) -> tuple[float, float] | None:
+    """Return two prices, as a list or divided by a comma; an empty text means none."""
+    parts = value.split(",") if isinstance(value, str) else value
+    if parts in ([""], None):
+        return None
+    found = [_number(each) for each in parts] if isinstance(parts, list | tuple) else []
+    match found:
+        case [float(taken), float(given)] if taken >= 0 and given >= 0:
+            return taken, given
+    raise ValueError("two numbers from 0 up, as in 0.15,0.60")
 
 
 def whole(low: int, high: int) -> Parser:

@@ -119,6 +119,11 @@ OWN: tuple[Option, ...] = (
         secret=True, reach="sends",
     ),
     Option(
+        "model.price", forms.prices, None,
+        "What a million tokens cost in US dollars, of the prompt and of the answer:"
+        " 0.15,0.60; without it litellm's list counts, which does not know every model.",
+    ),
+    Option(
         "speech.command", forms.optional_text, None,
         "The command that speaks; without it all is written. The words go to its standard"
         " input, or where `{text}` stands; `{voice}`, `{speed}`, `{wpm}`, `{length}` and"
@@ -197,6 +202,7 @@ _ORDER = (
     "strategies.modules", "exploration.scheme", "exploration.rate",
     "exploration.challenger", "threshold", "relevance", "salience.novelty_half_life",
     "goals", "goals.choose", "seed", "model.name", "model.api_base", "model.api_key",
+    "model.price",
     "model.temperature", "model.max_tokens", "model.deadline_s", "model.ceiling",
     "model.candidates", "candidates.present", "candidates.withhold",
     "learning.formation", "learning.silence", "learning.silence_asks", "learning.trials",

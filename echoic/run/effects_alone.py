@@ -41,7 +41,9 @@ async def perform(settings: Settings, notify: Notify) -> None:
                 "the instance asks no model, so there is nothing to do",
                 next_step="start it with a model.name",
             )
-        model = LiteLLM(settings.model_api_base, settings.model_api_key)
+        model = LiteLLM(
+            settings.model_api_base, settings.model_api_key, settings.model_price
+        )
         stack.push_async_callback(model.close)
         streams = await prepare_consumers(client)
         found = await last_outputs(log)

@@ -294,7 +294,9 @@ def _started(settings: Settings, made_by: Embedder) -> MindStarted:
 def _model(stack: AsyncExitStack, settings: Settings) -> Model | None:
     if settings["model.name"] is None:
         return None
-    model = LiteLLM(settings.model_api_base, settings.model_api_key)
+    model = LiteLLM(
+        settings.model_api_base, settings.model_api_key, settings.model_price
+    )
     stack.push_async_callback(model.close)
     return model
 

@@ -1,7 +1,7 @@
 """What a call of a model comes to: a completion as it was received, or a named failure."""
 
 import json
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Literal
 
@@ -11,6 +11,9 @@ TOKENS_AT_MOST = 1_000_000_000
 """No prompt or answer has more; a larger number from a server is not a count."""
 
 COST_AT_MOST_USD = 1_000_000.0
+
+Price = tuple[float, float]
+"""US dollars for a million tokens: of the prompt, and of the answer."""
 
 FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
 
@@ -81,6 +84,15 @@ def read(
         tool_calls=_called(message),
         refusal=_refused(message),
     )
+
+
+def priced(completion: Completion, price: Price) -> Completion:
+    """Return a completion at a price of one's own; one whose tokens nobody told as it is."""
+    taken, given = completion.input_tokens, completion.output_tokens
+    if taken is None or given is None:
+        return completion
+    cost = (taken * price[0] + given * price[1]) / 1_000_000
+    return replace(completion, cost_usd=min(cost, COST_AT_MOST_USD))
 
 
 def _thought(message: object) -> str | None:

@@ -82,8 +82,14 @@ class StreamingModel(Model, Protocol):
 class LiteLLM:
     """Any model that litellm can reach."""
 
-    def __init__(self, api_base: str | None = None, api_key: str | None = None) -> None:
+    def __init__(
+        self,
+        api_base: str | None = None,
+        api_key: str | None = None,
+        price: completions.Price | None = None,
+    ) -> None:
         """Reach models at `api_base`, if it is not their provider's own address."""
+        self._price = price
         self._api_base = api_base
         self._api_key = api_key
         self._importing: asyncio.Task[ModuleType] | None = None
@@ -161,6 +167,8 @@ class LiteLLM:
     ) -> Completion:
         """Return the completion, and note whether the model is seen to reason."""
         completion = completions.read(litellm, response, asked, latency_ms)
+        if self._price is not None:
+            completion = completions.priced(completion, self._price)
         heard = self._known(asked).heard(completion.text, completion.reasoning)
         self._habits[asked.model] = heard
         return completion

@@ -10,6 +10,8 @@ import pytest
 
 from echoic.client import health
 from echoic.config.load import load
+from echoic.errors import EchoicError
+from handlers.effects.completions import Completion
 from tests.servers import fresh_broker
 
 pytestmark = pytest.mark.services
@@ -55,3 +57,38 @@ async def test_the_collector_is_sent_a_batch(
     # A 503 may be tried again within the time that a batch has.
     assert set(paths) == {"/v1/traces"}
     assert found["model"].works == "none"
+
+
+@pytest.mark.parametrize(
+    ("budget", "cost_usd", "works"),
+    [("1", None, "unpriced"), ("1", 0.0, "works"), ("0", None, "works")],
+)
+async def test_a_budget_needs_a_price(
+    tmp_path: Path, budget: str, cost_usd: float | None, works: str
+) -> None:
+    """Else it stops nothing, which nobody would see before the bill."""
+
+    class Answering:
+        async def prepare(self) -> None:
+            return
+
+        async def close(self) -> None:
+            return
+
+        async def complete(self, *_: object, **__: object) -> Completion:
+            return Completion(text="Yes.", model="m", latency_ms=1.0, cost_usd=cost_usd)
+
+    wanted = {"model.name": "openai/m", "budget.cost_per_day": budget}
+    settings = load(wanted, environment={}, folder=tmp_path)
+    assert (await health.model_works(settings, Answering())).works == works
+
+
+@pytest.mark.parametrize("given", ["0.15,0.60", [0.15, 0.6]])
+def test_a_price_is_two_numbers(tmp_path: Path, given: object) -> None:
+    """Of a variable or a file; anything else is refused."""
+    assert load(
+        {"model.price": given}, environment={}, folder=tmp_path
+    ).model_price == (0.15, 0.6)
+    for wrong in ("1", "1,-2", "1,2,3", "a,b", [True, 1]):
+        with pytest.raises(EchoicError):
+            load({"model.price": wrong}, environment={}, folder=tmp_path)

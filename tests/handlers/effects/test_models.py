@@ -268,3 +268,13 @@ async def test_a_closed_model_holds_no_connection_and_answers_again(
     answered = await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
     assert isinstance(answered, ModelAnswered)
     assert len(server.clients) == 2
+
+
+async def test_a_price_of_ones_own_counts(server: ModelServer) -> None:
+    """A budget in dollars needs one where litellm's list lacks the model."""
+    model = LiteLLM(server.base, "none", (1.0, 10.0))
+    answered = await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
+
+    assert isinstance(answered, ModelAnswered)
+    # Eleven tokens of the prompt, four of the answer.
+    assert answered.cost_usd == pytest.approx(51e-6)
