@@ -6,12 +6,13 @@ text names them one after the other, for people and for likeness. Pure.
 
 import re
 from collections.abc import Iterator
+from functools import cache
 from typing import Any
 
 import orjson
 
 from schemas.messages.sensing import PERSON, Sensed
-from schemas.values import topics
+from schemas.values import topics, unicode_text
 
 VALUE = "value"
 """The field of a reading that has no name of its own."""
@@ -19,9 +20,8 @@ VALUE = "value"
 # Those that the subject tells are no sign of an event: devices use these words, too.
 _PARTS = frozenset(Sensed.model_fields) - {"source", "type"}
 _UNITS = ("unit_of_measurement", "unit", "units")
-_READING = re.compile(
-    r"(-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?)(?:\s*([^\W\d_%]{1,5}|[°%µ‰][A-Za-z]?|[A-Za-zµ]{1,3}/[A-Za-z]{1,2}[²³]?))?"
-)
+_NUMBER = r"(-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?)"
+_UNIT = r"[{letters}]{{1,5}}|[°%µ‰][A-Za-z]?|[A-Za-zµ]{{1,3}}/[A-Za-z]{{1,2}}[²³]?"
 _STATES = {"true": True, "false": False}
 _AWAY = ("unavailable", "unknown")
 """What hubs send instead of a reading."""
@@ -64,11 +64,19 @@ def _reading(text: str) -> bool | int | float | str | None:
         return _STATES[text]
     if text in _AWAY:
         return text
-    found = _READING.fullmatch(text)
+    found = _pattern(is_ascii=text.isascii()).fullmatch(text)
     if found is None:
         return None
     number: int | float = orjson.loads(found[1])
     return number
+
+
+# Letters and digits by our own tables: those of `\w` and `\d` are each Python's.
+@cache
+def _pattern(*, is_ascii: bool) -> re.Pattern[str]:
+    letters = "A-Za-z" if is_ascii else unicode_text.ranges("w")
+    unit = _UNIT.format(letters=letters)
+    return re.compile(rf"{_NUMBER}(?:\s*(?:{unit}))?")
 
 
 def _about(source: str, type_: str) -> str:

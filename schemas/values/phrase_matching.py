@@ -17,7 +17,7 @@ from schemas.values.phrases import (
     Phrases,
 )
 from schemas.values.recurrence import When
-from schemas.values.unicode_text import words
+from schemas.values.unicode_text import assigned, words
 
 _VAGUE_MOST = 5
 """How many words may stand for a time that is not understood."""
@@ -47,6 +47,8 @@ def heard(
     A reason may follow after a comma, unless the phrase ends in a topic, which may have one.
     `names` are those by which one is spoken to, which may stand before or after it.
     """
+    # What is a letter is asked of each Python's tables below: only of what all of them know.
+    text = assigned(text)
     called = tuple(" ".join(words(each)) for each in names)
     patterns = tuple(map(partial(_called, called), known))
     text = _after_call(text, patterns)
@@ -71,7 +73,7 @@ def heard(
 def moments_of(text: str, known: Iterable[Phrases]) -> tuple[When, ...] | None:
     """Return the moments that a text is in whole; None if it is not understood."""
     patterns = tuple(known)
-    text = _LISTED.sub(_joined(patterns), text)
+    text = _LISTED.sub(_joined(patterns), assigned(text))
     said, decimals = words(text), spoken_times.decimals(text)
     if _NEGATIVE.search(text):
         return None
@@ -85,7 +87,7 @@ def moments_of(text: str, known: Iterable[Phrases]) -> tuple[When, ...] | None:
 def as_written(topic: str, text: str) -> str:
     """Return a topic as it stands in the text that it was read from: with its capitals."""
     sought = topic.split()
-    tokens = list(_WORD.finditer(text))
+    tokens = list(_WORD.finditer(assigned(text)))
     # By the words that each piece has: "gießen" is "giessen" where words are compared.
     read = [
         (place, each) for place, token in enumerate(tokens) for each in words(token[0])
@@ -100,7 +102,9 @@ def as_written(topic: str, text: str) -> str:
 
 _WORD = re.compile(r"\w+")
 _CALL = re.compile(r"\s*([^?!.;:,]{1,60})[?!.;:,]\s+")
-_SENTENCE = re.compile(r"(?<!\b[ap]\.m)(?<!\d)[.]\s+\w|[?!;:]\s+\w", re.IGNORECASE)
+_SENTENCE = re.compile(
+    r"(?<!\b[ap]\.m)(?<!\d[ap]\.m)(?<!\d)[.]\s+\w|[?!;:]\s+\w", re.IGNORECASE
+)
 """Not after "a.m." and a number, which is a German date: "am 3. Mai"."""
 _LISTED = re.compile(r",\s+(?=(?:\w{2,3}\s+)?\d)")
 """A comma between moments: without it "at 8, 12 and 20" would be at 8:12."""

@@ -69,7 +69,16 @@ def test_a_bare_reading_is_a_value(body: str, text: str, value: object) -> None:
 
 
 @pytest.mark.parametrize(
-    "body", ["The oven is on", "12 o'clock", "7 eggs are left", "007", "5 6"]
+    "body",
+    [
+        "The oven is on",
+        "12 o'clock",
+        "7 eggs are left",
+        "007",
+        "5 6",
+        "1\u0665",
+        "0.\u0665",
+    ],
 )
 def test_words_stay_words(body: str) -> None:
     """And whatever a person says does."""
