@@ -163,6 +163,9 @@ def _pieces(
     yield from _again(said, known, calendar, pairs)
     start = first_of(said, calendar.on)
     for at in {0, start}:
+        whole = compound(said[at : at + 1], calendar)
+        if whole is not None:
+            yield _Found({"weekdays": (whole[0],), "part": whole[1]}, at + 1)
         yield from _weekdays(said, at, calendar)
         yield from _date(said, at, known, calendar)
         days = longest(said[at:], calendar.days)
@@ -184,17 +187,28 @@ def _clock(said: Sequence[str], known: Dated, *, is_led: bool) -> Iterator[_Foun
     if ends:
         count += ends
         after = after[ends:]
-        minutes = after[0] if after else ""
-        is_figures = minutes.isascii() and minutes.isdecimal() and len(minutes) <= 2
-        if minute == 0 and is_figures and int(minutes) < 60:
-            # "18 Uhr 30".
-            minute, count, after = int(minutes), count + 1, after[1:]
+        minutes = _minutes(after, known)
+        if minute == 0 and minutes is not None:
+            minute, count, after = minutes, count + 1, after[1:]
         half = longest(after, known.day_parts)
         if half is not None and 0 < hour <= 12:
             hour, is_exact, count = hour % 12 + half[0], True, count + half[1]
     if lead or is_marked or is_led:
         told = {"time": (hour, minute)} | ({"is_exact": True} if is_exact else {})
         yield _Found(told, lead + count)
+
+
+def _minutes(after: Sequence[str], known: Dated) -> int | None:
+    """Return the minutes behind a whole hour, in figures or words: `18 Uhr dreißig`."""
+    said = after[0] if after else ""
+    # "Um 9 Uhr 10 Minuten laufen" is at nine.
+    if len(after) > 1 and after[1] in known.units:
+        return None
+    if said.isascii() and said.isdecimal() and len(said) <= 2:
+        return int(said) if int(said) < 60 else None
+    named = known.numbers.get(said, 0.0)
+    # Less may be how many: "um 9 Uhr eine Pizza bestellen".
+    return int(named) if 10.0 <= named < 60.0 and named == int(named) else None
 
 
 def _span(
@@ -262,6 +276,23 @@ def _weekdays(said: Sequence[str], at: int, calendar: Calendar) -> Iterator[_Fou
             end += joint + found[1]
         if days:
             yield _Found({"weekdays": tuple(dict.fromkeys(days)), **further}, end)
+
+
+def compound(
+    said: Sequence[str], calendar: Calendar
+) -> tuple[int, tuple[int, int, int]] | None:
+    """Return the weekday and the part of the day that are one word: `Freitagabend`."""
+    word = said[0] if said else ""
+    # With an s it is that of each week: "freitagabends".
+    if word.endswith("s"):
+        return None
+    parts = {name.split()[-1]: part for name, part in calendar.parts.items()}
+    ends = (
+        (day, parts.get(word.removeprefix(name)))
+        for name, day in calendar.weekdays.items()
+        if word.startswith(name)
+    )
+    return next(((day, part) for day, part in ends if part is not None), None)
 
 
 def _date(

@@ -13,6 +13,8 @@ from schemas.values.word_tables import longest
 LONGEST_S = 1e9
 """The longest span that is one, about thirty years."""
 
+_MOST_BEFORE_PART = 4
+"""Up to which word of a time the half of the day can be glued: `a quarter past 6pm`."""
 _GLUED = re.compile(r"([0-9]{1,6})([a-z]{1,10})")
 _DECIMALS = re.compile(r"(?<![\d.,:])(\d{1,6})[.,](\d{1,6})(?![\d.,:])", re.ASCII)
 
@@ -92,11 +94,11 @@ def time(
     if named is not None:
         minutes, count = named
         return (minutes // 60, minutes % 60), True, count
-    glued = _GLUED.fullmatch(said[0]) if said else None
-    if glued and glued[2] in known.day_parts:
-        # "6pm" is two words to us.
-        apart = time([glued[1], glued[2], *said[1:]], known)
-        return (*apart[:2], apart[2] - 1) if apart else None
+    for at in range(min(len(said), _MOST_BEFORE_PART)):
+        apart = _apart(said, at, known)
+        found = time(apart, known) if apart else None
+        if found is not None and found[2] > at + 1:
+            return (*found[:2], found[2] - 1)
     before = longest(said, known.before_hours)
     offset, start = before or (0, 0)
     clock = _clock(said[start:], known, has_minutes=before is None)
@@ -115,6 +117,14 @@ def time(
     # A quarter to one may be at either of two times.
     is_before_one = before is not None and hour == 0
     return (12 if is_before_one else hour, minute), False, count
+
+
+def _apart(said: Sequence[str], at: int, known: Measures) -> list[str] | None:
+    """Return words of which one is two to us: `6pm`, `30pm` of "6:30pm", `6p` of "6p.m."."""
+    glued = _GLUED.fullmatch(said[at])
+    if glued is None or not longest([glued[2], *said[at + 1 :]], known.day_parts):
+        return None
+    return [*said[:at], glued[1], glued[2], *said[at + 1 :]]
 
 
 def in_figures(seconds: float) -> str:

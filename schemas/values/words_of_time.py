@@ -6,7 +6,7 @@ A topic with "tomorrow" in it would make a promise of something else than was as
 from collections.abc import Sequence
 
 from schemas.values import spoken_times
-from schemas.values.spoken_moments import Dated
+from schemas.values.spoken_moments import Dated, compound
 from schemas.values.word_tables import first_of, longest
 
 _NEAR = 6
@@ -32,6 +32,8 @@ def left_over(said: Sequence[str], known: Dated) -> bool:
             continue
         here = rest[at:]
         if any(longest(here, each) for each in tables) or first_of(here, calendar.left):
+            return True
+        if compound(here, calendar) is not None:
             return True
         if _is_led(here, known) or _is_span(here, known) or _is_odd(here, known):
             return True

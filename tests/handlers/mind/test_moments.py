@@ -1,5 +1,6 @@
 """Moments as people say them, in English and German: read whole, or not understood."""
 
+from collections.abc import Iterable
 from datetime import UTC, datetime
 
 import pytest
@@ -7,6 +8,7 @@ import pytest
 from echoic.packs import phrases as shipped
 from schemas.values import recurrence, timezones
 from schemas.values.phrase_matching import heard
+from schemas.values.unicode_text import words
 
 ZONE = "Europe/Berlin"
 NOW = datetime(2026, 11, 27, 12, 0, tzinfo=UTC)
@@ -64,6 +66,11 @@ ASKED = [
     ("remind me at six to eat", "11-27 18:00"),
     ("remind me at 7 a.m. to run", "11-28 07:00"),
     ("remind me at 7am to run", "11-28 07:00"),
+    ("remind me at 7p.m. to run", "11-27 19:00"),
+    ("remind me at 8:30pm to run", "11-27 20:30"),
+    ("remind me to call mom at 7:30am tomorrow", "11-28 07:30"),
+    ("remind me at 7pm and at 9:15pm to eat", "11-27 19:00, 11-27 21:15"),
+    ("remind me at quarter to 7pm to eat", "11-27 18:45"),
     ("remind me by 5 to leave", "11-27 17:00"),
     ("remind me to leave at noon", "11-28 12:00"),
     ("remind me at quarter to three to leave", "11-27 14:45"),
@@ -118,7 +125,14 @@ ASKED = [
     ("erinnere mich heute Abend um neun Uhr an die Tonne", "11-27 21:00"),
     ("erinnere mich übermorgen um 12 Uhr an Lee", "11-29 12:00"),
     ("erinnere mich am Montag um 8 an Lee", "11-30 08:00"),
-    ("erinnere mich am Montagmorgen an Lee", "?"),
+    ("erinnere mich am Montagmorgen an Lee", "11-30 08:00"),
+    ("erinnere mich Freitagabend an Lee", "11-27 19:00"),
+    ("erinnere mich am Montagmorgen um 7 an Lee", "11-30 07:00"),
+    ("erinnere mich um neun Uhr dreißig an Lee", "11-27 21:30"),
+    ("erinnere mich um achtzehn Uhr fünfundvierzig an Lee", "11-27 18:45"),
+    ("erinnere mich um 9 Uhr eine Pizza zu bestellen", "11-27 21:00"),
+    ("erinnere mich in fünfunddreißig Minuten an Lee", "11-27 13:35"),
+    ("erinnere mich am einunddreißigsten Dezember um 9 an Lee", "12-31 09:00"),
     ("erinnere mich nächsten Dienstag um 14 Uhr 30 an Lee", "12-01 14:30"),
     ("erinnere mich am 3. Dezember um 9 Uhr an Lee", "12-03 09:00"),
     ("erinnere mich am 3.12. um 9 Uhr an Lee", "12-03 09:00"),
@@ -162,6 +176,8 @@ REFUSED = [
     "remind me at 25 to call",
     "remind me at 8:75 to call",
     "remind me at 13 pm to call",
+    "remind me at 13pm to call",
+    "remind me at 20:30pm to call",
     "remind me tonight at 7 am to call",
     "remind me on the 31st of February at 9 to call",
     "remind me on December 40 at 9 to call",
@@ -185,6 +201,8 @@ REFUSED = [
     "erinnere mich nächste Woche an Lee",
     "erinnere mich jeden zweiten Tag um 8 an Lee",
     "erinnere mich um 25 Uhr an Lee",
+    "erinnere mich um 9 Uhr 10 Minuten zu laufen",
+    "erinnere mich um neun Uhr zehn Minuten zu laufen",
     "erinnere mich am 31. Februar um 9 an Lee",
     "erinnere mich jeden Tag an Lee",
     "erinnere mich gestern an Lee",
@@ -268,3 +286,18 @@ def test_what_is_left_over_is_not_understood(text: str) -> None:
 def test_an_end_is_understood_or_nothing_is_promised(text: str, expected: str) -> None:
     """A day alone ends what was asked for as it begins."""
     assert told(text) == expected
+
+
+def test_tables_have_the_words_that_are_looked_up() -> None:
+    """Lower case, and "ss" for what German writes as one letter."""
+    for language in KNOWN:
+        calendar = language.calendar
+        assert calendar is not None
+        tables: list[Iterable[str]] = [
+            language.numbers, language.units, language.fractions, language.before_hours,
+            language.times, calendar.days, calendar.weekdays, calendar.months,
+            calendar.ordinals, calendar.parts, calendar.parts_today, calendar.parts_daily,
+            calendar.repeats, calendar.periods, calendar.left, language.phantoms,
+        ]  # fmt: skip
+        for each in (entry for table in tables for entry in table):
+            assert " ".join(words(each)) == each
