@@ -9,13 +9,13 @@ from urllib.parse import urlsplit
 
 from echoic.cli.options import TextCall, new_app
 from echoic.client.connection import connect_when_up
+from echoic.client.persons import named
 from echoic.client.sensor_access import access_file
 from echoic.config.load import Settings
 from echoic.config.option import address_of
 from echoic.errors import EchoicError
 from echoic.packs import bundled
 from echoic.terminal.output import note
-from schemas.values.subjects import check_token
 
 if TYPE_CHECKING:
     from echoic.doors.homeassistant.mqtt import MqttBroker
@@ -64,7 +64,7 @@ def homeassistant(
     settings = call.settings
     persons = tuple(dict.fromkeys(person or ("user",)))
     for each in persons:
-        check_token(each, "person")
+        named(each)
     there = (
         _own(settings, source)
         if broker is None

@@ -14,6 +14,7 @@ from echoic.client.connection import Connection
 from echoic.client.evidence import recordings
 from echoic.client.heuristics import packs_of
 from echoic.client.personality import Character, character, now_of
+from echoic.client.persons import named
 from echoic.client.trials import CALM, SHOWN_BY, Attempt, trials
 from echoic.errors import EchoicError
 from echoic.packs.personalities import shipped
@@ -147,9 +148,11 @@ async def _checked(call: Call, names: Sequence[str]) -> tuple[VoiceCheck, ...]:
 
 
 def _character(call: Call, person: str | None = None) -> Character:
+    whom = None if person is None else named(person)
+
     async def run(connection: Connection) -> Character:
         known = await known_at(connection)
         packs = await packs_of(connection.log, known)
-        return character(known, packs, now_of(known.agent), person)
+        return character(known, packs, now_of(known.agent), whom)
 
     return on_instance(call, run)

@@ -13,6 +13,7 @@ from datetime import UTC, datetime
 import orjson
 
 from echoic.client.connection import LiveLog
+from echoic.client.persons import named
 from echoic.client.publish import submit
 from echoic.errors import EchoicError, RefusedError
 from projections.projector import rebuild as rebuilding
@@ -21,7 +22,6 @@ from projections.store.store import Store
 from schemas.codec.decode import read_input
 from schemas.messages.controls import PersonForgotten
 from schemas.messages.notes import ControlApplied
-from schemas.values.persons import token_of
 from schemas.values.subjects import forgettings_of, partition_of
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.hardened_client import BrokerClient
@@ -79,7 +79,7 @@ async def forget(
         RefusedError: the agent does not answer that it forgot.
         Unanswered, LogUnavailable, ProjectionError: it has to be called again.
     """
-    person = token_of(person)
+    person = named(person)
     keys = keyring(log)
     marks = await _begun(keys, agent, person)
     if not marks:

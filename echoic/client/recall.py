@@ -11,6 +11,7 @@ from contextlib import suppress
 from echoic.client import known_agents
 from echoic.client.connection import Connection
 from echoic.client.heuristics import without_vectors
+from echoic.client.persons import named
 from echoic.client.read_models import up_to_date
 from echoic.client.watch import last_answered, settings_in_force
 from echoic.embedders import embedder
@@ -50,7 +51,7 @@ async def recalled(
         vector=vector,
         embedder=(await settings_in_force(log, partition)).embedder,
         as_of=await last_answered(log, partition),
-        person=person,
+        person=None if person is None else named(person),
         limit=limit,
     )
     async with up_to_date(connection) as store:

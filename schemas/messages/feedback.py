@@ -5,6 +5,7 @@ from typing import ClassVar, Literal, Self
 from pydantic import Field, model_validator
 
 from schemas.values.base import Kind, Message, Name, Part, Personal, Signed, added
+from schemas.values.persons import PersonToken
 from schemas.values.reasons import Outcome, Path
 
 Aspect = Literal["overall", "timing", "condition", "action"]
@@ -58,8 +59,9 @@ class FeedbackGiven(Message):
     """Only for `scaled`, instead of a value: 1 is -1, 2 -0.5, 3 0, 4 0.5 and 5 is 1."""
     aspect: Aspect = added("overall")
     """What of it is judged; a vote on one aspect replaces one on another."""
-    actor: Name = "user"
-    """Who judged; each actor has one vote on a decision."""
+    actor: PersonToken = "user"
+    """Who judged; each actor has one vote on a decision. A name of any script may be given:
+    its token is derived, as that of `person` is, so that a person's votes are theirs."""
     comment: Personal | None = Field(default=None, max_length=2_000)
     channel: Name | None = None
     """Where it was given: cli, game, chat."""

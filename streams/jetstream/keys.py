@@ -285,7 +285,7 @@ def speaker(fields: Mapping[str, Any]) -> str:
         if not isinstance(value, str) or value == PERSON:
             continue
         try:
-            return token_of(value) if name == "person" or is_token(value) else SOMEBODY
+            return token_of(value) if name != "by" or is_token(value) else SOMEBODY
         except ValueError:
             continue
     return SOMEBODY

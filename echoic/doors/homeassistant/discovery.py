@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from importlib.metadata import version
 from typing import Any
 
+from schemas.values.persons import token_of
+
 EVENT_TYPES = ("spoke", "acted", "silent", "dropped")
 """What a decision came to."""
 
@@ -61,7 +63,7 @@ def document(
         },
         "up": _button(topics, "positive", "That was good", "mdi:thumb-up"),
         "down": _button(topics, "negative", "That was not good", "mdi:thumb-down"),
-        **{f"rapport_{each}": _rapport(topics, each) for each in persons},
+        **{f"rapport_{token_of(each)}": _rapport(topics, each) for each in persons},
     }
     if may_control:
         components["mute"] = {
@@ -100,9 +102,10 @@ def _last_words(topics: Topics) -> dict[str, Any]:
 
 
 def _rapport(topics: Topics, person: str) -> dict[str, Any]:
+    token = token_of(person)
     # Home Assistant takes `None` for a state that is not known.
-    share = f"(value_json['{person}'] * 100) | round(1)"
-    template = f"{{{{ {share} if '{person}' in value_json else None }}}}"
+    share = f"(value_json['{token}'] * 100) | round(1)"
+    template = f"{{{{ {share} if '{token}' in value_json else None }}}}"
     return {
         "platform": "sensor",
         "name": f"Rapport with {person}",

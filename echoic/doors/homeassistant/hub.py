@@ -37,7 +37,7 @@ class Wanted:
     """What the device is to show and allow."""
 
     persons: tuple[str, ...]
-    """Whose rapport it shows; the first is who votes."""
+    """Whose rapport it shows, by their names; the first is who votes."""
     may_control: bool
     """Whether Home Assistant may have the agent mute."""
     prefix: str = "homeassistant"

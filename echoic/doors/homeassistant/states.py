@@ -10,6 +10,7 @@ from replay.recording.decisions import DecisionRecord
 from schemas.messages.decisions import Dropped
 from schemas.state.executive import EVERYBODY
 from schemas.values.base import Part
+from schemas.values.persons import token_of
 from schemas.values.prompt_fencing import capped
 
 _CHARACTERS = 2_000
@@ -44,7 +45,8 @@ def decision(record: DecisionRecord) -> dict[str, Any]:
 def rapport(state: Mapping[str, Any], persons: Sequence[str]) -> dict[str, float]:
     """Return how well the agent gets on with these persons, 0 to 1, as far as it is known."""
     known = state["rapport"]
-    return {each: known[each] for each in persons if each in known}
+    tokens = map(token_of, persons)
+    return {each: known[each] for each in tokens if each in known}
 
 
 def is_mute(state: Mapping[str, Any]) -> bool:

@@ -244,7 +244,7 @@ def _claim(token: AccessToken, body: Fields, name: str) -> None:
         # A vote without a person is the token's, so that nobody votes as somebody else.
         body.setdefault(name, token.name)
     expected = token.person or (token.name if name == "actor" else None)
-    if _named(body.get(name), name) != expected:
+    if _named(body.get(name)) != _named(expected):
         raise ProblemError(
             403,
             "not_allowed",
@@ -252,12 +252,10 @@ def _claim(token: AccessToken, body: Fields, name: str) -> None:
         )
 
 
-def _named(value: Any, field: str) -> Any:
+def _named(value: Any) -> Any:
     """Return whom a body names: a person of any script by the token."""
     try:
-        return (
-            token_of(value) if field == "person" and isinstance(value, str) else value
-        )
+        return token_of(value) if isinstance(value, str) else value
     except ValueError:
         return value
 

@@ -9,6 +9,7 @@ from pydantic import Field
 from echoic.client import find, known_agents
 from echoic.client.connection import Connection
 from echoic.client.names import heuristic_names
+from echoic.client.persons import named
 from echoic.client.recall import recalled
 from echoic.doors.mcp.marking import marked
 from echoic.doors.mcp.reach import Reach, ask, stored, told
@@ -174,7 +175,8 @@ class Reading:
         self, agent: Agent = None, about: Words | None = None, person: Person = None
     ) -> Fields:
         """List the facts that were stated to an agent."""
-        asked = {"about": about, "person": person}
+        whose = None if person is None else named(person)
+        asked = {"about": about, "person": whose}
         given = {name: each for name, each in asked.items() if each is not None}
         async with self.reach.agent(agent) as connection:
             reply = await ask(connection, "facts", given)

@@ -11,7 +11,6 @@ from projections.folds.executive import modulations
 from schemas.messages.executive import SalienceModulated, UserStateChanged
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.sensing import PERSON, Sensed
-from schemas.values.subjects import is_token
 
 WITHIN_S = 60.0
 RAISED = 0.2
@@ -48,8 +47,7 @@ def _soured(turn: TurnContext, person: str | None) -> None:
         change="threshold",
         amount=RAISED,
         for_s=FOR_S,
-        # A name that is no token, as anybody may vote by, names nobody known here.
-        person=person if person is not None and is_token(person) else None,
+        person=person,
         by=modulations.SENTIMENT,
     )
     infer(turn, control, "rule", after=modulations.described(control))

@@ -1,5 +1,6 @@
 """Texts that try to be more than data, and a scenario in which one stands everywhere."""
 
+import re
 from copy import copy
 from functools import cache
 from pathlib import Path
@@ -157,7 +158,9 @@ def _happened(scenario: Scenario, text: str) -> None:
     )
     scenario.wait(1).answer_model(told, text, predicted_success=0.5)
     voiced = scenario.wait(60).sense("health is low", person="ada", fields=fields)
-    scenario.wait(1).feedback(voiced, "positive", actor=text[:200], comment=text[:500])
+    # Control characters in a name are refused at every door.
+    actor = re.sub(r"[\x00-\x1f\x7f-\x9f]+", " ", text)[:200].strip() or "user"
+    scenario.wait(1).feedback(voiced, "positive", actor=actor, comment=text[:500])
 
 
 def says(scenario: Scenario, text: str) -> Turn:

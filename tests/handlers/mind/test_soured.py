@@ -13,6 +13,7 @@ from schemas.messages.executive import (
 )
 from schemas.messages.learning import OutcomeExpired, OutcomeObserved
 from schemas.messages.notes import ControlInferred
+from schemas.values.persons import token_of
 from tests.factories import heuristic, pack, pattern
 from tests.handlers.mind.test_restraint import THREAT
 from tests.scenario import Scenario, decision_id, names, one, said
@@ -160,19 +161,20 @@ def test_it_is_not_added_up() -> None:
 
 
 def test_a_vote_against_it_counts_as_dislike() -> None:
-    """Of a person by name, for that person; praise does not."""
+    """Of a person by name, of any script, for that person; praise does not."""
     scenario = alive()
     turn = shown(scenario)
 
     bad = scenario.wait(1).feedback(turn, "negative", actor="ana")
     good = scenario.wait(1).feedback(turn, "positive", actor="bo")
-    odd = scenario.wait(1).feedback(turn, "negative", actor="no token")
+    odd = scenario.wait(1).feedback(turn, "negative", actor="Zoë")
     usual = scenario.wait(1).feedback(turn, "negative")
 
     assert [sour(each) for each in (bad, good, odd, usual)] == [
         BY_RULE, [], BY_RULE, BY_RULE,
     ]  # fmt: skip
-    assert {each.person for each in scenario.mind.executive.modulations} == {"ana", ""}
+    persons = {each.person for each in scenario.mind.executive.modulations}
+    assert persons == {"ana", token_of("Zoë"), ""}
 
 
 def test_a_state_that_is_told_counts_as_well() -> None:

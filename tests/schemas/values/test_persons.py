@@ -9,12 +9,14 @@ import pytest
 from schemas.codec.decode import read_input
 from schemas.messages.controls import ProfileSet
 from schemas.messages.executive import FactStated, PersonsGranted
+from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.condition_parser import parse
 from schemas.values.persons import token_of
 from schemas.values.record import Record
 from schemas.values.subjects import is_token
+from streams.jetstream.keys import speaker
 from tests.handlers.mind.test_told import alive, held, says
 
 NAMES = [
@@ -48,6 +50,15 @@ def test_what_is_no_name_is_refused(name: str) -> None:
     """In words, and not by a pattern."""
     with pytest.raises(ValueError, match="a person's name has 1 to 200 characters"):
         Sensed(text="hello", person=name)
+
+
+def test_a_vote_is_the_persons_whose_name_it_bears() -> None:
+    """So that rapport, and forgetting, meet the one who spoke."""
+    vote = FeedbackGiven(decision_id="d", rating="positive", actor="Zoë")
+
+    assert vote.actor == token_of("Zoë")
+    assert FeedbackGiven(decision_id="d", rating="positive", actor="ada").actor == "ada"
+    assert speaker({"actor": "Zoë"}) == token_of("Zoë")
 
 
 def test_every_message_takes_a_name_and_keeps_it() -> None:

@@ -9,8 +9,9 @@ import pytest
 from ruamel.yaml import YAML
 
 from echoic.doors.homeassistant.discovery import EVENT_TYPES, Topics, document
-from echoic.doors.homeassistant.states import Vote
+from echoic.doors.homeassistant.states import Vote, rapport
 from schemas.messages.sensing import Sensed
+from schemas.values.persons import token_of
 from tests.pythons import ROOT
 
 TOPICS = Topics("ada")
@@ -159,3 +160,15 @@ def test_the_recipe_sends_events_of_the_pack() -> None:
         )
         fields = json.loads(body)
         Sensed.model_validate({"source": source, "type": type_, **fields})
+
+
+def test_rapport_is_shown_by_a_name_of_any_script() -> None:
+    """Its state is found by the token, as the state of the mind has it."""
+    name = "Zoë"
+    made = document(TOPICS, (name,), may_control=False)
+    shown = made["components"][f"rapport_{token_of(name)}"]
+    known = rapport({"rapport": {token_of(name): 0.75}}, (name,))
+
+    assert shown["name"] == "Rapport with Zoë"
+    template = jinja2.Template(shown["value_template"])
+    assert template.render(value_json=known) == "75.0"
