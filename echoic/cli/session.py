@@ -13,6 +13,7 @@ from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import known_agents, session_sealing
 from echoic.client.connection import Connection
+from echoic.client.publish import tell
 from echoic.client.read_models import up_to_date
 from echoic.errors import EchoicError
 from echoic.terminal.output import note
@@ -22,8 +23,10 @@ from replay.recording.sessions import SessionSpan, find_session, sessions
 from replay.recording.sessions import export as export_session
 from replay.recording.worlds import export as export_world
 from replay.recording.worlds import find_world
+from schemas.codec.decode import read_input
 from schemas.messages.controls import SessionEnded, SessionStarted
-from schemas.values.subjects import partition_of
+from schemas.values.subjects import input_subject, partition_of
+from streams.log import ReadableLog, scan
 from streams.session_files.file import write_session, write_world
 
 app = new_app("session", "Stretches of the log that can be replayed.")
@@ -144,8 +147,30 @@ def start(
     started = SessionStarted(
         session_id=id_ or str(uuid4()), title=title, clock=clock, world=world
     )
-    send(call, started)
+
+    async def run(connection: Connection) -> bool:
+        log, agent = connection.log, connection.settings.agent
+        is_taken = id_ is not None and await _is_taken(log, agent, id_)
+        await tell(log, agent, started)
+        return is_taken
+
+    is_taken = on_instance(call, run)
     call.show({"session_id": started.session_id}, [started.session_id])
+    if is_taken:
+        note(
+            f"an earlier session is called {id_}: by that name only this one is found now"
+        )
+
+
+async def _is_taken(log: ReadableLog, agent: str, id_: str) -> bool:
+    """Tell whether the agent has had a session of this id."""
+    kind = SessionStarted.token
+    subject = input_subject(partition_of(agent), agent, "control", kind)
+    async for record in scan(log, subject):
+        message = read_input(record).message
+        if isinstance(message, SessionStarted) and message.session_id == id_:
+            return True
+    return False
 
 
 @app.command()

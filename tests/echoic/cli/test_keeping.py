@@ -31,6 +31,17 @@ def test_a_recorded_session_is_published_again(live: Program) -> None:
     assert sum(belief["successes"] for belief in state["beliefs"]) > 0
 
 
+def test_a_name_used_twice_is_told(live: Program) -> None:
+    """The newest of two sessions of a name hides the other; a notice says so."""
+    named = ("session", "start", "--id", "noon", "--agent", "named-twice")
+
+    first, again = live.here(*named), live.here(*named)
+
+    assert (first.code, again.code) == (0, 0)
+    assert "earlier session" not in first.err
+    assert "an earlier session is called noon" in again.err
+
+
 def test_sessions_start_end_and_are_exported(live: Program) -> None:
     """A session that was started is listed, exported, and replays from its file."""
     live.here(
