@@ -49,6 +49,8 @@ _ENDS = (
 )
 _BEGUN = re.compile(r"(?:^|[.!?:…\n]['\"”)]?\s*)$")
 _KEPT_SIGNS = frozenset("°")
+_OUR_MARKS = {0: " ", 1: " "}
+"""What stands for code and escapes while a text is read: a text has none of its own."""
 _JOINERS = frozenset("\u200d\u20e3\ufe0e\ufe0f")
 
 _STAGE_WORDS = """
@@ -67,7 +69,8 @@ _STAGE = frozenset(_STAGE_WORDS.split())
 
 def spoken(text: str) -> str:
     """Return what one says of a text; empty if nothing is left to say."""
-    whole = _FENCE.sub("\n", html.unescape(text.replace("\r\n", "\n")))
+    bare = text.translate(_OUR_MARKS).replace("\r\n", "\n")
+    whole = _FENCE.sub("\n", html.unescape(bare))
     whole = _FENCE_LEFT.sub("", whole)
     whole = _LINK.sub(r"\1", _IMAGE.sub(r"\1", _FOOTNOTE.sub("", whole)))
     whole = _TAG.sub(" ", _URL.sub(r"\1", whole))

@@ -108,3 +108,11 @@ async def test_of_a_picture_alone_nothing_is_heard() -> None:
     speaker = Speaker(SpeechCommand("no-such-command {text}"))
 
     assert (await speaker.say("ana", "id", speech_asked("*waves*"))).cut is None
+
+
+@pytest.mark.parametrize(
+    "text", ["`x` \x005\x00 y", "\x01110000000\x01 y", "\x00\x01y"]
+)
+def test_control_characters_stop_no_word(text: str) -> None:
+    """Those that stand for code and escapes meanwhile are none of a text's own."""
+    assert spoken(text).endswith("y")
