@@ -60,6 +60,11 @@ _REFUSES = re.compile(
 )
 """What an error says that refuses a part of a request."""
 
+_TOO_LONG = re.compile(
+    r"context[_ ](length|window|size)|(prompt|input) is too long", re.IGNORECASE
+)
+"""What an error says of a prompt that is too long; it names limits that are not at fault."""
+
 _THINKS = re.compile(r"</?(think|thinking|reasoning|thought)>", re.IGNORECASE)
 
 
@@ -105,7 +110,7 @@ class Habits:
 
     def without(self, detail: str, sent: Mapping[str, Any]) -> "Habits | None":
         """Return them after an error, without what it names; None if it names nothing."""
-        if _REFUSES.search(detail) is None:
+        if _REFUSES.search(detail) is None or _TOO_LONG.search(detail):
             return None
         named = {name: _place(detail, _NAMES[name]) for name in _parts(sent)}
         found = {name: place for name, place in named.items() if place >= 0}

@@ -224,9 +224,11 @@ def test_config_shows_where_values_come_from(echoic: Program) -> None:
     """Each setting names the flag, variable, file or default it came from."""
     (echoic.folder / "echoic.toml").write_text("[model]\ndeadline_s = 9\n")
 
-    ran = echoic.here("config", "show", "--origin", EXECUTIVE_GOALS="a;b")
+    price = {"ECHOIC_MODEL_PRICE": "0.15,0.6"}
+    ran = echoic.here("config", "show", "--origin", EXECUTIVE_GOALS="a;b", **price)
 
     lines = {line.split()[0]: line for line in ran.out.splitlines()}
+    assert lines["model.price"].split()[1] == "0.15,0.6"
     assert lines["goals"].endswith("  variable EXECUTIVE_GOALS")
     assert lines["model.deadline_s"].endswith("echoic.toml")
     assert lines["threshold"].endswith("default")

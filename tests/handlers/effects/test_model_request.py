@@ -153,4 +153,8 @@ def test_an_error_is_read_for_what_it_names() -> None:
     assert set(again.left_out) == {"max_tokens", "max_completion_tokens"}
     assert nothing.without("unsupported: top_k", sent) is None
     assert nothing.without("invalid upstream", sent) is None
+    long = (
+        "invalid_request_error: the maximum context length is 8192, reduce max_tokens"
+    )
+    assert nothing.without(long, sent) is None
     assert nothing.without("the temperature is 3 °C", sent) is None
