@@ -8,6 +8,8 @@ from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+# Before the client of NATS, which we import without it: pages here speak WebSockets.
+import aiohttp  # noqa: F401
 import pytest
 from hypothesis import HealthCheck, settings
 

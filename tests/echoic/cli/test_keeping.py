@@ -68,10 +68,10 @@ def test_an_agent_without_a_session_is_told_of_others(live: Program) -> None:
     """Whoever plays a village has sessions, though not of the default companion."""
     thirsty(live, "busy", 3, "Your drink is low: 3 of 9.")
 
-    ran = live.here("session", "list", ECHOIC_AGENT="nobody")
+    ran = live.here("session", "list", ECHOIC_AGENT="hermit")
 
     assert ran.code == 0
-    assert re.search(r"nobody has none; --agent may name: .*busy", ran.err)
+    assert re.search(r"hermit has none; --agent may name: .*busy", ran.err)
 
 
 def test_an_unknown_session_is_exit_code_1(live: Program) -> None:

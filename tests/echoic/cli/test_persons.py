@@ -60,7 +60,7 @@ def test_a_hostile_sensor_speaks_for_nobody_else(live: Program) -> None:
 
 def test_a_person_that_cannot_be_named_is_refused(live: Program) -> None:
     """No account is made, and nothing is granted."""
-    made = live.here("sensor", "access", "lens", *ME, "--person", "a b")
+    made = live.here("sensor", "access", "lens", *ME, "--person", "a\x07b")
 
     assert made.code == 2
     assert "person" in made.err
