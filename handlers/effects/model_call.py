@@ -97,6 +97,9 @@ def _answered(
     ask_id: str, asked: ModelAsked, completion: Completion, started_at: datetime
 ) -> ModelAnswered:
     text = _kept(completion.text, TEXT_LIMIT)
+    # Cut off by us it is no more whole than cut off by the server.
+    is_cut = len(completion.text) > TEXT_LIMIT
+    finish = "length" if is_cut else completion.finish_reason
     return ModelAnswered(
         ask_id=ask_id,
         request_hash=asked.request_hash,
@@ -104,7 +107,7 @@ def _answered(
         text=text,
         # Together they are no longer than a text may be.
         reasoning=_kept_or_none(completion.reasoning, TEXT_LIMIT - len(text)),
-        finish_reason=_kept_or_none(completion.finish_reason, NAME_LIMIT),
+        finish_reason=_kept_or_none(finish, NAME_LIMIT),
         tool_calls=_kept_or_none(completion.tool_calls, DETAIL_LIMIT),
         refusal=_kept_or_none(completion.refusal, DETAIL_LIMIT),
         input_tokens=completion.input_tokens,

@@ -8,7 +8,8 @@ from typing import Any
 import pytest
 from msgspec import structs
 
-from handlers.effects.model_call import ask_model
+from handlers.effects.completions import Completion
+from handlers.effects.model_call import TEXT_LIMIT, ask_model
 from handlers.effects.models import LiteLLM
 from schemas.codec.decode import BODY_LIMIT
 from schemas.messages.asks import ModelAsked
@@ -278,3 +279,21 @@ async def test_a_price_of_ones_own_counts(server: ModelServer) -> None:
     assert isinstance(answered, ModelAnswered)
     # Eleven tokens of the prompt, four of the answer.
     assert answered.cost_usd == pytest.approx(51e-6)
+
+
+async def test_an_answer_longer_than_is_kept_is_cut_off() -> None:
+    """So that only its whole sentences are said."""
+
+    class Rambling(LiteLLM):
+        async def complete(self, *_: object, **__: object) -> Completion:
+            return Completion(
+                text="I go on. " * 9_000,
+                model="m",
+                latency_ms=1.0,
+                finish_reason="stop",
+            )
+
+    answered = await ask_model(Rambling(), "ask", ASKED, within_s=10.0, headers={})
+
+    assert isinstance(answered, ModelAnswered)
+    assert (len(answered.text), answered.finish_reason) == (TEXT_LIMIT, "length")
