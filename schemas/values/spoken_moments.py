@@ -288,9 +288,9 @@ def compound(
         return None
     parts = {name.split()[-1]: part for name, part in calendar.parts.items()}
     ends = (
-        (day, parts.get(word.removeprefix(name)))
+        (day, parts.get(rest))
         for name, day in calendar.weekdays.items()
-        if word.startswith(name)
+        if (rest := word.removeprefix(name)) != word
     )
     return next(((day, part) for day, part in ends if part is not None), None)
 
