@@ -295,7 +295,9 @@ class BrokerClient(Client):
             writer = getattr(self._transport, "_io_writer", None)
             if writer is not None and writer.get_extra_info("sslcontext") is not None:
                 # As asyncio does for its own connections: else it warns at the end of each.
-                writer.transport.get_protocol()._over_ssl = True
+                # A connection that was lost meanwhile has no protocol any more.
+                if (protocol := writer.transport.get_protocol()) is not None:
+                    protocol._over_ssl = True
         except BaseException:
             # The library leaves it open, one more for each failed attempt; and the end of TLS
             # takes an answer, which one that failed may never give.
