@@ -292,12 +292,7 @@ class BrokerClient(Client):
         """Do the handshake, and close the socket if it fails."""
         try:
             await super()._process_connect_init()
-            writer = getattr(self._transport, "_io_writer", None)
-            if writer is not None and writer.get_extra_info("sslcontext") is not None:
-                # As asyncio does for its own connections: else it warns at the end of each.
-                # A connection that was lost meanwhile has no protocol any more.
-                if (protocol := writer.transport.get_protocol()) is not None:
-                    protocol._over_ssl = True
+            _tell_that_it_is_over_tls(getattr(self._transport, "_io_writer", None))
         except BaseException:
             # The library leaves it open, one more for each failed attempt; and the end of TLS
             # takes an answer, which one that failed may never give.
@@ -350,6 +345,15 @@ class BrokerClient(Client):
         await self._send_command(command)
         if self._flush_queue is not None and self._flush_queue.empty():
             await self._flush_pending()
+
+
+def _tell_that_it_is_over_tls(writer: asyncio.StreamWriter | None) -> None:
+    """Do what asyncio does for its own connections: else it warns at the end of each."""
+    if writer is None or writer.get_extra_info("sslcontext") is None:
+        return
+    # One that was lost in the handshake has no protocol any more.
+    if (protocol := writer.transport.get_protocol()) is not None:
+        protocol._over_ssl = True  # type: ignore[attr-defined]
 
 
 def _command(message: Framed, reply: str) -> bytes:

@@ -2,10 +2,12 @@
 
 import asyncio
 from itertools import pairwise
+from types import SimpleNamespace
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
+from nats.aio.client import Client
 from nats.aio.msg import Msg
 from nats.errors import (
     FlushTimeoutError,
@@ -202,3 +204,22 @@ async def test_a_connection_that_fails_is_closed_before_the_next(
         await client.flush()
     finally:
         await client.close()
+
+
+async def test_a_connection_lost_at_the_end_of_its_handshake_is_no_error(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """Its writer has no protocol any more; the reading loop connects again."""
+
+    async def done(_: Client) -> None:
+        return
+
+    monkeypatch.setattr(Client, "_process_connect_init", done)
+    client = BrokerClient()
+    lost = SimpleNamespace(
+        transport=SimpleNamespace(get_protocol=lambda: None),
+        get_extra_info=lambda _: object(),
+    )
+    monkeypatch.setattr(client, "_transport", SimpleNamespace(_io_writer=lost))
+
+    await client._process_connect_init()
