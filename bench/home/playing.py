@@ -5,7 +5,7 @@ settings play the same day, byte for byte. It is returned as a session.
 """
 
 import asyncio
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from datetime import UTC, datetime
 from pathlib import Path
 
@@ -46,16 +46,23 @@ _BEFORE: dict[str, object] = {"executive": {}}
 
 def played(seed: int, settings: MindSettings) -> SessionFile:
     """Play the day of a seed from midnight to midnight."""
-    listening = _Listening(seed, settings)
+    listening = Listening(seed, settings)
     asyncio.run(listening.play())
     return listening.mind.recorded()
 
 
-class _Listening:
-    """Hears at once what the mind says."""
+class Listening:
+    """A day of which it hears at once what the mind says."""
 
-    def __init__(self, seed: int, settings: MindSettings) -> None:
+    def __init__(
+        self,
+        seed: int,
+        settings: MindSettings,
+        reply: Callable[[ModelAsked], str] | None = None,
+    ) -> None:
+        """Play a seed's day; `reply` answers what a model is asked, else the fixed one."""
         self._seed = seed
+        self._reply = reply
         self._said: list[tuple[str, bytes]] = []
         self._name = f"home-{seed}"
         setting = Setting(self._name, "bench", load(PACK), settings, AGENT, MIDNIGHT)
@@ -88,7 +95,9 @@ class _Listening:
                         ask_id=output.id,
                         request_hash=asked_of.request_hash,
                         model=model.NAME,
-                        text=model.answer(is_persons=is_persons),
+                        text=self._reply(asked_of)
+                        if self._reply is not None
+                        else model.answer(is_persons=is_persons),
                     )
                 )
             elif isinstance(output.message, DeliveryAsked):

@@ -32,6 +32,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         "http --count 4",
     ),
     "bench.home": ("packs/home/recording/day.echoic",),
+    "bench.home.replies": ("--read tests/bench/replies.jsonl",),
     "bench.idle": (
         "--agents 20 --seconds 0.5",
         "--characters --agents 20 --seconds 0.5",
