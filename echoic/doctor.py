@@ -32,6 +32,7 @@ from projections.errors import LogTruncated, ProjectionError, StoreUnusable
 from schemas.codec.decode import read_output
 from schemas.messages.notes import Quarantined, TimerFailed
 from schemas.values.lazily import Lazily
+from schemas.values.model_settings import chain_in_words
 from schemas.values.subjects import PARTITIONS, inputs_of
 from streams.errors import StreamsError
 from streams.jetstream.migrate import check as check_streams
@@ -207,7 +208,8 @@ def _model(settings: Settings) -> Check:
         return Check("model", "problem", "litellm is not installed", extra("model"))
     # Only an instance tries it: it alone has the keys and the network that count.
     at = f" at {settings.model_api_base}" if settings.model_api_base else ""
-    found = f"{settings['model.name']}{at}: not tried, as no instance answers"
+    named = chain_in_words(settings["model.name"])
+    found = f"{named}{at}: not tried, as no instance answers"
     return Check("model", "notice", found, "echoic up --detach; echoic doctor")
 
 

@@ -13,6 +13,7 @@ from echoic.terminal.decisions import unsaid
 from echoic.terminal.screen import counted, cut, pairs, table, text
 from handlers.mind.strategies.spec import text_of
 from replay.recording.decisions import DecisionRecord
+from schemas.values.model_settings import chain_in_words
 
 app = new_app("status", "What runs, and how it goes, on one screen.")
 
@@ -59,7 +60,11 @@ def _screen(found: Status) -> Iterator[RenderableType]:
         "own": "\n".join(found.own),
         "packs": ", ".join(found.packs),
         "model": found.model
-        or (model.name if model else "none: only what was learnt answers"),
+        or (
+            chain_in_words(model.name)
+            if model
+            else "none: only what was learnt answers"
+        ),
         "agents": agents,
         "quiet": _quiet(found),
         "silent": _fallen(found),

@@ -38,6 +38,7 @@ from echoic.run.starting import await_start
 from echoic.terminal.called import as_typed
 from echoic.terminal.output import note, show
 from echoic.terminal.screen import pairs
+from schemas.values.model_settings import chain_in_words
 
 if TYPE_CHECKING:
     from echoic.run.instance import Instance
@@ -253,7 +254,8 @@ def _banner(running: "Instance | ProjectorAlone") -> Iterator[RenderableType]:
     from echoic.config.strategies import exploration_of
 
     settings, database = running.settings, running.database_url
-    model = settings["model.name"] or "no model: only what was learnt answers"
+    name = settings["model.name"]
+    model = chain_in_words(name) if name else "no model: only what was learnt answers"
     threshold, flag = settings["threshold"], _data_flag(settings)
     stop = "Ctrl-C, or: " if sys.stdin.isatty() else ""
     # What shapes answers and is not the usual is named, so that none forgets it.

@@ -14,7 +14,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from echoic.errors import EchoicError
-from handlers.effects.model_call import ask_model
+from handlers.effects.model_chain import ask_models
 from handlers.effects.models import LiteLLM, Model
 from handlers.mind.characters import replies
 from handlers.mind.characters.autonomous import prompt, recall, reflecting, reply
@@ -135,7 +135,7 @@ class AIDecisionConnector:
             response_type="observation",
             request_hash=request_hash(self._model, system, words),
         )
-        received = await ask_model(
+        received = await ask_models(
             self._port, "query", asked, within_s=within_s, headers={}
         )
         result = reading.understood(received)

@@ -20,6 +20,7 @@ from echoic.tracing.collector import Collector, CollectorError, endpoint
 from handlers.effects.completions import ModelError
 from handlers.effects.models import Model
 from schemas.messages.asks import ModelAsked
+from schemas.values.model_settings import links_of
 
 SUBJECT = "svc._.health"
 """Only our own account may call it: each call costs a few tokens."""
@@ -70,21 +71,31 @@ async def model_works(settings: Settings, model: Model | None) -> Tried:
     """Call the model once, for one word, and say what came of it."""
     if model is None or settings["model.name"] is None:
         return Tried("none", "none: only what was learnt answers")
+    links = links_of(settings["model.name"])
+    found = await asyncio.gather(*(_one_works(settings, model, each) for each in links))
+    # Of a chain one that works is enough, but each that does not is named.
+    works = {each.works for each in found}
+    order: tuple[Works, ...] = ("unpriced", "works", "fails")
+    return Tried(
+        next(each for each in order if each in works),
+        "; ".join(each.found for each in found),
+    )
+
+
+async def _one_works(settings: Settings, model: Model, name: str) -> Tried:
     deadline_s = min(LONGEST_S, settings["model.deadline_s"])
     try:
         # The model has the deadline too, but a library may take longer to give up.
         async with asyncio.timeout(LONGEST_S):
             said = await model.complete(
-                _a_word(settings["model.name"], settings, deadline_s),
-                deadline_s=deadline_s,
-                headers={},
+                _a_word(name, settings, deadline_s), deadline_s=deadline_s, headers={}
             )
     except (ModelError, TimeoutError) as error:
         why = str(error).splitlines()[0][:200] if str(error) else "no answer in time"
-        return Tried("fails", f"{settings['model.name']} does not answer: {why}")
+        return Tried("fails", f"{name} does not answer: {why}")
     if said.cost_usd is None and settings["budget.cost_per_day"]:
         why = "has no known price, so that budget.cost_per_day stops nothing"
-        return Tried("unpriced", f"{settings['model.name']} {why}")
+        return Tried("unpriced", f"{name} {why}")
     return Tried("works", f"{said.model} answers in {said.latency_ms:,.0f} ms")
 
 

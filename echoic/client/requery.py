@@ -4,15 +4,18 @@ A call that the file holds already is not made again, so that the same command g
 same report twice.
 """
 
+from contextlib import suppress
 from pathlib import Path
 
 import msgspec
+from msgspec import structs
 
 from echoic.errors import EchoicError
 from handlers.effects.completions import Completion, ModelError
 from handlers.effects.models import Model
 from replay.cassette import BudgetSpent, Spread, Take
 from schemas.messages.asks import ModelAsked
+from schemas.values.model_settings import links_of
 
 
 class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
@@ -73,9 +76,7 @@ class Requery:
         # Before the call, so that one that fails counts, too.
         self._calls -= 1
         try:
-            said = await self._model.complete(
-                asked, deadline_s=asked.deadline_s, headers={}
-            )
+            said = await self._completed(asked)
             self._spent_usd += said.cost_usd or 0.0
             line = _said(key, asked.model, said)
         except ModelError as error:
@@ -88,6 +89,22 @@ class Requery:
         with self._path.open("ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
         return line
+
+    async def _completed(self, asked: ModelAsked) -> Completion:
+        """Call the model; of a chain the next where one fails.
+
+        Raises:
+            ModelError: the last one failed.
+        """
+        *before, last = links_of(asked.model)
+        for link in before:
+            with suppress(ModelError):
+                return await self._called(asked, link)
+        return await self._called(asked, last)
+
+    async def _called(self, asked: ModelAsked, link: str) -> Completion:
+        one = structs.replace(asked, model=link)
+        return await self._model.complete(one, deadline_s=asked.deadline_s, headers={})
 
 
 def _said(key: str, asked: str, said: Completion) -> _Line:

@@ -12,6 +12,7 @@ from pathlib import Path
 
 from schemas.values import timezones
 from schemas.values.executive_settings import HOURS
+from schemas.values.model_settings import chain_of, links_of
 from schemas.values.setting import Declared, Reach
 from schemas.values.subjects import is_agent, is_token
 
@@ -91,6 +92,20 @@ def text(value: object) -> str:
 def optional_text(value: object) -> str | None:
     """Return a text; an empty one means none."""
     return text(value) or None
+
+
+def models(value: object) -> str | None:
+    """Return the name of a model, or of a chain of them; an empty text means none.
+
+    Several are divided by commas, or a list; the chain's own name is taken as well.
+    """
+    parts = value.split(",") if isinstance(value, str) else value
+    if not isinstance(parts, list) or not all(isinstance(each, str) for each in parts):
+        raise ValueError("the name of a model, or several, divided by commas")
+    names = [each.strip() for each in parts]
+    if names in ([], [""]):
+        return None
+    return chain_of(links_of(names[0]) if len(names) == 1 else names)
 
 
 def one_of(*choices: str) -> Parser:

@@ -241,6 +241,7 @@ _FORMS: Mapping[str, Parser] = {
     "origin_factors": forms.origin_factors,
     "template": forms.template,
     "languages": forms.languages,
+    "models": forms.models,
     "quiet_hours": forms.quiet_hours,
     "timezone": forms.timezone,
     "token": forms.token,

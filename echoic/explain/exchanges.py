@@ -9,7 +9,9 @@ from dataclasses import dataclass
 from handlers.mind.reply import reading
 from handlers.mind.reply.reading import Said
 from replay.recording.decisions import DecisionRecord
-from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.messages.asks import ModelAsked
+from schemas.messages.results import ModelAnswered, ModelFailed, TriedModel
+from schemas.values.model_settings import chain_in_words
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +41,8 @@ class Exchange:
     prompt: str
     reply: Reply | None
     """None: none came, or none yet."""
+    tried: tuple[TriedModel, ...] = ()
+    """Of a chain: the models that were asked before the one that sent the reply."""
 
 
 def exchanges(record: DecisionRecord) -> tuple[Exchange, ...]:
@@ -53,11 +57,18 @@ def _exchanges(record: DecisionRecord) -> Iterator[Exchange]:
         yield Exchange(
             ask_id=id_,
             purpose=asked.purpose,
-            model=asked.model,
+            model=_model(asked, answered),
             system=asked.system,
             prompt=asked.prompt,
             reply=_reply(answered, asked.purpose) if answered is not None else None,
+            tried=(answered.attempts or ()) if answered is not None else (),
         )
+
+
+def _model(asked: ModelAsked, answered: ModelAnswered | None) -> str:
+    """Return the model whose reply it is; of a chain without one all of its models."""
+    link = answered.link if answered is not None else None
+    return link or chain_in_words(asked.model)
 
 
 def _reply(answered: ModelAnswered, purpose: str) -> Reply:

@@ -17,6 +17,9 @@ def screen(found: Sequence[Exchange]) -> Iterator[RenderableType]:
         yield text((f"asked {each.model} ({each.purpose})", "bold"))
         yield from _part("it was told", each.system)
         yield from _part("it was asked", each.prompt)
+        for before in each.tried:
+            why = f"{before.model} was asked before it: {before.reason}"
+            yield from _part(why, before.text or before.detail)
         if each.reply is None:
             yield "no reply is in the log"
         else:

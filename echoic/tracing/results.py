@@ -7,7 +7,7 @@ import orjson
 from msgspec.structs import replace
 
 from echoic.tracing import conventions as names
-from echoic.tracing.spans import Step
+from echoic.tracing.spans import SpanEvent, Step
 from echoic.tracing.tags import Tags
 from schemas.codec.envelope import Input
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
@@ -18,9 +18,14 @@ from schemas.messages.results import (
     ModelFailed,
     Recalled,
     RecallFailed,
+    TriedModel,
 )
 from schemas.values import ids
+from schemas.values.model_settings import links_of
 from schemas.values.record import nanoseconds
+
+_FAULT_MAX = 200
+"""How much of why a model's answer could not be taken is on a span, in characters."""
 
 Asked = ModelAsked | DeliveryAsked | RecallAsked
 Result = (
@@ -56,7 +61,8 @@ def _chat(
 ) -> Step:
     start_ns, end_ns = _times(entry, result, asked_ns)
     # LiteLLM's names: `provider/model`, and a name without provider is OpenAI's.
-    provider, slash, model = ask.model.partition("/")
+    asked = result.link or links_of(ask.model)[0]
+    provider, slash, model = asked.partition("/")
     model = model or provider
     attributes: Tags = {
         names.GEN_AI_OPERATION_NAME: "chat",
@@ -82,8 +88,19 @@ def _chat(
         start_ns=start_ns,
         end_ns=end_ns,
         attributes=attributes,
+        events=tuple(_tried(each, start_ns) for each in result.attempts or ()),
         error=error,
     )
+
+
+def _tried(tried: TriedModel, at_ns: int) -> SpanEvent:
+    """Return the event of a chain's model whose answer could not be taken."""
+    told: Tags = {
+        names.GEN_AI_REQUEST_MODEL: tried.model,
+        names.ERROR_TYPE: tried.reason,
+        names.MODEL_FAULT: tried.detail[:_FAULT_MAX],
+    }
+    return SpanEvent(names.MODEL_TRIED, at_ns, told)
 
 
 def _with_content(

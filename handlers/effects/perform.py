@@ -10,7 +10,7 @@ from handlers.effects import results
 from handlers.effects.agents import is_told, tell
 from handlers.effects.delivery import Outlet, deliver
 from handlers.effects.ledger import Ledger
-from handlers.effects.model_call import ask_model
+from handlers.effects.model_chain import ask_models
 from handlers.effects.models import Hear, Model
 from handlers.effects.parts import Parts
 from handlers.effects.priority_queue import QueuedAsk
@@ -97,7 +97,7 @@ class Performer:
                 # A race that the heuristic won, or a crowded-out decision, is not paid for
                 # any more.
                 is_late = left_s <= 0 or await self.ledger.is_given_up(held)
-                return await ask_model(
+                return await ask_models(
                     self.model,
                     output.id,
                     asked,

@@ -56,6 +56,17 @@ ROUTINE = "routine:"
 _VOICED = "~"
 
 
+class Chained(Part):
+    """Which model of a chain answered."""
+
+    link: Name
+    """As the settings name it."""
+    attempts: int
+    """How many models were asked, it included."""
+    cost_usd: float | None = None
+    """What all of them cost."""
+
+
 def reflex_of(arm: str) -> str | None:
     """Return the reflex of an arm; None if it is none."""
     return arm.removeprefix(REFLEX) if arm.startswith(REFLEX) else None

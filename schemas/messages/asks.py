@@ -4,7 +4,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.messages.arms import Action, Arm
+from schemas.messages.arms import Action, Arm, Chained
 from schemas.values.base import (
     Kind,
     Moment,
@@ -62,6 +62,7 @@ class Words(Part):
     """The heuristics shown to it that say the same."""
     agreement: tuple[float, ...] | None = None
     """The cosine of the answer with each of them."""
+    chain: Chained | None = None
 
 
 class ModelAsked(Ask, frozen=True, kw_only=True):

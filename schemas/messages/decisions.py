@@ -8,7 +8,7 @@ from typing import Annotated, ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.messages.arms import Action, Arm
+from schemas.messages.arms import Action, Arm, Chained
 from schemas.messages.experiments import Assignment
 from schemas.messages.sensing import Dimension
 from schemas.messages.voices import Voice
@@ -294,6 +294,7 @@ class HeldAnswer(StructPart, frozen=True, kw_only=True):
     winner: Arm | None = None
     agrees_with: tuple[Name, ...] | None = None
     agreement: tuple[float, ...] | None = None
+    chain: Chained | None = None
     channel: Name
     urgency: Unit
     priority: float
@@ -349,6 +350,8 @@ class Completed(Decision, frozen=True, kw_only=True):
     """Of an autonomous character."""
     thought: Personal | None = None
     """What a talker's model thought, if it is told of that later."""
+    chain: Chained | None = None
+    """Which model of a chain answered, after how many, and at what price."""
 
 
 class Held(Decision, frozen=True, kw_only=True):

@@ -5,7 +5,12 @@ from typing import ClassVar, Literal
 
 from pydantic import Field
 
-from schemas.values.base import Kind, Message, Moment, Name, Personal
+from schemas.values.base import Kind, Message, Moment, Name, Part, Personal
+
+ModelFault = Literal[
+    "timeout", "no_response", "declined", "unavailable", "stale", "malformed"
+]
+"""Why nothing of a model's reply is to be had."""
 
 
 class ClockTicked(Message):
@@ -24,6 +29,20 @@ class Result(Message):
     kind: ClassVar[Kind] = "result"
 
     ask_id: Name
+
+
+class TriedModel(Part):
+    """A model of a chain that was asked, and whose answer could not be taken."""
+
+    model: Name
+    reason: ModelFault
+    detail: Personal = Field(default="", max_length=2_000)
+    text: Personal | None = Field(default=None, max_length=10_000)
+    """The content of its reply, cut off, if one came."""
+    latency_ms: float | None = None
+    tokens: int = 0
+    """Of prompt and reply together, as far as its server counts them."""
+    cost_usd: float | None = None
 
 
 class ModelAnswered(Result):
@@ -49,8 +68,13 @@ class ModelAnswered(Result):
     input_tokens: int | None = None
     output_tokens: int | None = None
     cost_usd: float | None = None
+    """Of a chain: of all its models that were asked."""
     started_at: datetime | None = None
     latency_ms: float | None = None
+    link: Name | None = None
+    """Of a chain: the model that answered, as the settings name it."""
+    attempts: tuple[TriedModel, ...] | None = None
+    """Of a chain: the models that were asked before."""
 
 
 class ModelFailed(Result):
@@ -59,13 +83,15 @@ class ModelFailed(Result):
     token: ClassVar[str] = "model_failed"
 
     request_hash: Name
-    reason: Literal[
-        "timeout", "no_response", "declined", "unavailable", "stale", "malformed"
-    ]
+    reason: ModelFault
     """`malformed`: by the mind alone, for a reply whose form is none that was asked for."""
     detail: Personal = Field(default="", max_length=2_000)
     started_at: datetime | None = None
     latency_ms: float | None = None
+    link: Name | None = None
+    """Of a chain: the last model that was asked."""
+    attempts: tuple[TriedModel, ...] | None = None
+    """Of a chain: the models that were asked before."""
 
 
 class TurnGranted(Result):

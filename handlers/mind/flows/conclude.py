@@ -16,6 +16,7 @@ from handlers.mind.reply import reading
 from handlers.mind.reply.reading import Unread
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
+from schemas.messages.arms import Chained
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Words
 from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
@@ -85,7 +86,9 @@ def _answered(
         return
     read = prompts.read_answer(said, manner.ceiling, pending.prediction)
     alike = endorsement.alike(turn, pending, read.text)
-    end = completion.answered(pending, result.model, read, turn.now, alike.shown)
+    end = completion.answered(
+        pending, result.model, read, turn.now, alike.shown, chained(result)
+    )
     declined = _nonsense(pending, result.text, end)
     if declined is not None:
         end_without_model(turn, strategy, pending, declined)
@@ -212,9 +215,18 @@ def prediction_asked(
             text=end.text,
             agrees_with=end.agrees_with,
             agreement=end.agreement,
+            chain=end.chain,
         ),
         template_digest=ids.digest(system.encode()),
     )
+
+
+def chained(result: ModelAnswered) -> Chained | None:
+    """Return who of a chain answered; None if a model was asked alone."""
+    if result.link is None:
+        return None
+    asked = 1 + len(result.attempts or ())
+    return Chained(link=result.link, attempts=asked, cost_usd=result.cost_usd)
 
 
 def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> DeliveryAsked:

@@ -68,6 +68,7 @@ def held_answer(pending: Pending, end: Completed) -> HeldAnswer:
         winner=end.winner,
         agrees_with=end.agrees_with,
         agreement=end.agreement,
+        chain=end.chain,
         channel=pending.channel,
         urgency=rival.urgency if rival else pending.urgency,
         priority=pending.priority,
@@ -337,6 +338,7 @@ def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Complete
         winner=answer.winner,
         agrees_with=answer.agrees_with,
         agreement=answer.agreement,
+        chain=answer.chain,
     )
 
 

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from handlers.mind.reply.reading import Unread
-from schemas.messages.arms import heuristic_arm
+from schemas.messages.arms import Chained, heuristic_arm
 from schemas.messages.asks import Rival, Words
 from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
@@ -52,11 +52,12 @@ def answered(
     answer: ReadAnswer,
     now: datetime,
     agrees_with: Mapping[str, float] = _NONE,
+    chain: Chained | None = None,
 ) -> Completed | Dropped:
     """Return the end of a decision whose model's reply was read as `answer`.
 
     `agrees_with` are the heuristics shown to it that say the same, with how alike they
-    are.
+    are; `chain` is who of a chain answered.
     """
     if now > pending.expires_at:
         return stale(pending)
@@ -68,6 +69,7 @@ def answered(
         text=answer.text,
         agrees_with=tuple(agrees_with) or None,
         agreement=tuple(agrees_with.values()) or None,
+        chain=chain,
     )
     return _spoken(pending, words, answer)
 
@@ -159,6 +161,7 @@ def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
         winner=pending.rival.llm_arm if pending.rival else None,
         agrees_with=words.agrees_with,
         agreement=words.agreement,
+        chain=words.chain,
     )
 
 

@@ -8,11 +8,11 @@ from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.asks import ModelAsked, RecallAsked
 from schemas.messages.notes import Handled
-from schemas.messages.results import ModelAnswered
+from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.state.agent import AgentState
 from schemas.state.executive import Spent
 from schemas.values import timezones
-from schemas.values.exact_math import round6
+from schemas.values.exact_math import round6, total
 from schemas.values.executive_settings import ExecutiveSettings
 
 MINUTE = timedelta(seconds=60)
@@ -32,9 +32,11 @@ def noticed(
             spent = replace(spent, calls=calls[-settings.budget_calls :])
         case Handled(reason="recorded") if has_day(settings):
             answered = context.input.message
-            if not isinstance(answered, ModelAnswered):
-                return state
-            spent = _answered(of_today(spent, settings, context.now), answered)
+            # What a model that fails alone has cost, nobody knows.
+            if isinstance(answered, ModelAnswered) or (
+                isinstance(answered, ModelFailed) and answered.attempts
+            ):
+                spent = _answered(of_today(spent, settings, context.now), answered)
         case _:
             return state
     return replace(state, executive=replace(state.executive, spent=spent))
@@ -58,11 +60,17 @@ def of_today(spent: Spent, settings: ExecutiveSettings, now: datetime) -> Spent:
     return replace(spent, day=today, tokens=0, cost=0.0)
 
 
-def _answered(spent: Spent, answered: ModelAnswered) -> Spent:
-    tokens = (answered.input_tokens or 0) + (answered.output_tokens or 0)
+def _answered(spent: Spent, reply: ModelAnswered | ModelFailed) -> Spent:
+    tried = reply.attempts or ()
+    tokens = sum(int(each.tokens) for each in tried)
+    if isinstance(reply, ModelAnswered):
+        tokens += (reply.input_tokens or 0) + (reply.output_tokens or 0)
+        cost = reply.cost_usd or 0.0
+    else:
+        cost = total(each.cost_usd or 0.0 for each in tried)
     # Whatever a provider reports, a budget is never filled up by it.
     return replace(
         spent,
         tokens=spent.tokens + max(tokens, 0),
-        cost=round6(spent.cost + max(answered.cost_usd or 0.0, 0.0)),
+        cost=round6(spent.cost + max(cost, 0.0)),
     )

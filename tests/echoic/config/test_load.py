@@ -226,6 +226,33 @@ def test_settings_of_the_mind_carry_what_was_set(folders: tuple[Path, Path]) -> 
     assert mind.limits == LIMITS
 
 
+@pytest.mark.parametrize(
+    ("given", "name"),
+    [
+        ("openai/a, ollama/b", "chain:openai/a>ollama/b"),
+        ("chain:openai/a>ollama/b", "chain:openai/a>ollama/b"),
+        ("ollama/b", "ollama/b"),
+        ("", None),
+    ],
+)
+def test_several_models_are_a_chain(
+    folders: tuple[Path, Path], given: str, name: str | None
+) -> None:
+    """Named as one; none is none."""
+    model = mind_settings(read(folders, ECHOIC_MODEL_NAME=given), LIMITS).model
+
+    assert (model.name if model else None) == name
+
+
+@pytest.mark.parametrize("given", ["a,,b", "a,a", "a>b,c"])
+def test_names_that_make_no_chain_are_refused(
+    folders: tuple[Path, Path], given: str
+) -> None:
+    """With the setting's name."""
+    with pytest.raises(SettingsError, match="ECHOIC_MODEL_NAME"):
+        read(folders, ECHOIC_MODEL_NAME=given)
+
+
 def test_the_seed_preset_counts_every_signal_whole(folders: tuple[Path, Path]) -> None:
     """learning.preset=seed sets every weight to 1."""
     mind = mind_settings(read(folders, ECHOIC_LEARNING_PRESET="seed"), LIMITS)

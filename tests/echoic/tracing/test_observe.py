@@ -18,6 +18,7 @@ from schemas.messages.results import (
     ModelAnswered,
     ModelFailed,
     RecallFailed,
+    TriedModel,
 )
 from schemas.state.agent import AgentState, PartitionState, Remembered
 from schemas.values.ids import span_id
@@ -160,6 +161,35 @@ def test_a_model_call_is_part_of_the_decisions_trace() -> None:
     assert chat.attributes["gen_ai.usage.input_tokens"] == 30
     assert trace.tags["echoic.decision.outcome"] == "spoke"
     assert trace.tags["echoic.decision.path"] == "llm"
+
+
+def test_the_span_of_a_chain_names_who_answered_and_who_was_tried() -> None:
+    """As an event with the reason."""
+    observer = Observer()
+    asked = structs.replace(samples.model_asked("d1"), model="chain:openai/a>ollama/b")
+    list(observer.answered(samples.sensed(("d1", samples.deferred()), ("ask", asked))))
+
+    answer = ModelAnswered(
+        ask_id="ask",
+        request_hash="beef",
+        model="b-1",
+        text="There is a lake to the west.",
+        link="ollama/b",
+        attempts=(TriedModel(model="openai/a", reason="timeout", detail="too slow"),),
+    )
+    completed = ("c1", samples.completed("d1"))
+    (trace,) = observer.answered(samples.result(answer, completed, ms=800))
+
+    assert isinstance(trace, DecisionTrace)
+    chat = trace.steps[0]
+    assert (chat.name, chat.attributes["gen_ai.provider.name"]) == ("chat b", "ollama")
+    (tried,) = chat.events
+    assert tried.name == "model tried"
+    assert tried.attributes == {
+        "gen_ai.request.model": "openai/a",
+        "error.type": "timeout",
+        "echoic.model.fault": "too slow",
+    }
 
 
 def test_a_search_of_the_memory_is_part_of_the_trace() -> None:

@@ -5,9 +5,10 @@ from typing import Any
 import pytest
 
 from handlers.mind.turn import Turn
+from schemas.messages.arms import Chained
 from schemas.messages.asks import ModelAsked
-from schemas.messages.decisions import Decided, Gate
-from schemas.messages.results import ModelAnswered
+from schemas.messages.decisions import Completed, Decided, Gate
+from schemas.messages.results import ModelAnswered, ModelFailed, TriedModel
 from schemas.state.executive import NOTHING_SPENT
 from tests import factories
 from tests.factories import heuristic, pack
@@ -113,6 +114,39 @@ def test_a_failure_of_the_model_costs_no_tokens() -> None:
     scenario.fail_model(asks(scenario, "one thing"))
 
     assert scenario.mind.executive.spent is NOTHING_SPENT
+
+
+def test_a_chain_costs_what_all_its_models_cost() -> None:
+    """Also where the last of them fails."""
+    tried = (TriedModel(model="a", reason="malformed", tokens=20, cost_usd=0.25),)
+    scenario = alive(budget_tokens=100, budget_cost=9.0)
+    answers(
+        scenario, asks(scenario, "one thing"),
+        link="b", attempts=tried, input_tokens=9, output_tokens=1, cost_usd=0.5,
+    )  # fmt: skip
+    failed = output(asks(scenario, "another thing there"), ModelAsked)
+    scenario.wait(1).tell(
+        ModelFailed(
+            ask_id=failed.id, request_hash="r", reason="timeout", link="b",
+            attempts=tried,
+        )
+    )  # fmt: skip
+
+    spent = scenario.mind.executive.spent
+    assert (spent.tokens, spent.cost) == (50, 0.75)
+
+
+def test_it_is_told_who_of_a_chain_answered() -> None:
+    """With how many were asked, and the price of all."""
+    scenario = alive()
+    tried = (TriedModel(model="a", reason="timeout"),)
+
+    done = answers(
+        scenario, asks(scenario, "one thing"), link="b", attempts=tried, cost_usd=0.5
+    )
+
+    chain = Chained(link="b", attempts=2, cost_usd=0.5)
+    assert one(done, Completed).chain == chain
 
 
 def test_where_no_day_is_counted_answers_cost_nothing() -> None:
