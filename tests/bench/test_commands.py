@@ -20,7 +20,6 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.cafe": ("--seeds 1 --hours 0.5",),
     "bench.characters": ("--agents 4 --rates 20 --seconds 1",),
     "bench.cluster": ("--minutes 0.1 --agents 2",),
-    "bench.cluster_faults": ("--scenario leader_killed --agents 2 --lasts 1",),
     "bench.disturbances": ("--pairs 1 --seconds 0.5 collector_refusing",),
     "bench.embedders.measure": ("",),
     "bench.estimates": ("--runs 2 --show",),
@@ -73,6 +72,7 @@ PARTS: Mapping[str, str] = {
 """Processes that a command starts."""
 
 MEASURED_ELSEWHERE: Mapping[str, str] = {
+    "bench.cluster_faults": "tests/deploy/test_cluster_faults.py",
     "bench.executive": "bench",
     "bench.mind": "bench",
     "bench.proactive": "bench",
@@ -80,7 +80,7 @@ MEASURED_ELSEWHERE: Mapping[str, str] = {
     "bench.recalling": "bench",
     "bench.recorded": "bench",
     "bench.saying": "bench",
-    "bench.shape": "test_shape",
+    "bench.shape": "tests/bench/test_shape.py",
     "bench.state": "bench",
     "bench.tracing": "bench",
     "bench.worker_parts": "bench",
@@ -88,13 +88,7 @@ MEASURED_ELSEWHERE: Mapping[str, str] = {
 """What they measure runs as a part of another command or test: of these only the arguments
 are read here, since each whole run costs every run of the tests ten seconds."""
 
-VERDICTS = (
-    "bench.cluster",
-    "bench.cluster_faults",
-    "bench.kills",
-    "bench.soak",
-    "bench.village",
-)
+VERDICTS = ("bench.cluster", "bench.kills", "bench.soak", "bench.village")
 """These end with 1 also where a limit of time did not hold, or too little came about, as on a
 busy machine may be: that they come to a count is what is looked at here."""
 
