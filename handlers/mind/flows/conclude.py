@@ -9,7 +9,7 @@ from datetime import timedelta
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import endorsement, inferring, output, restrain, waiting
-from handlers.mind.flows.consult import manner_of, strategy_in_force, wording
+from handlers.mind.flows.consult import manner_of, model_of, strategy_in_force, wording
 from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
 from handlers.mind.flows.output import Addressee
 from handlers.mind.reply import reading
@@ -130,7 +130,7 @@ def _ask_prediction(
     The answer waits for half of its remaining lifetime at most, and in a race until its
     deadline.
     """
-    model = turn.settings.model
+    model = model_of(turn.settings, strategy)
     if pending.prompt is None or model is None:
         return False
     # The other half is left for the delivery.

@@ -113,7 +113,7 @@ def consultation(
     all goals that may count, never which do, as with candidates (ADR 0009). `tone` is what
     the model is told of its character; the arm covers that, too.
     """
-    model = turn.settings.model
+    model = model_of(turn.settings, strategy)
     if model is None:
         return None
     always = tuple(turn.goals)
@@ -131,6 +131,15 @@ def consultation(
     system = prompts.system_prompt(told, turn.packs, these, form)
     by = domain if here.is_packs else None
     return replace(usual, system=system, goals=others, domain=by)
+
+
+@by_identity(64)
+def model_of(settings: MindSettings, strategy: Strategy) -> ModelSettings | None:
+    """Return the model that a strategy asks: the settings', or the one link that it names."""
+    own = strategy.model if isinstance(strategy, Asking) else None
+    if own is None or settings.model is None:
+        return settings.model
+    return settings.model.model_copy(update={"name": own})
 
 
 # Kept by what it is made of, which rarely changes: else the prompt's texts were joined and

@@ -13,7 +13,7 @@ from schemas.messages.arms import SILENT
 from schemas.messages.decisions import Gate
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
-from schemas.values.base import Part, Unit
+from schemas.values.base import Name, Part, Unit
 from schemas.values.exact_math import clamp, round6
 from schemas.values.settings import Prediction, Presentation
 
@@ -35,6 +35,8 @@ class Asking(Part):
 
     name: ClassVar[str]
 
+    model: Name | None = None
+    """Which model of a chain is asked alone."""
     max_candidates: int | None = Field(default=None, ge=0, le=5)
     """How many candidates it is shown."""
     llm_confidence_ceiling: Unit | None = None

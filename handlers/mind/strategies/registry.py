@@ -10,7 +10,7 @@ from pydantic_core import ErrorDetails
 
 from handlers.mind.strategies import plugin
 from handlers.mind.strategies.baselines import AlwaysLlm, Random, Silent
-from handlers.mind.strategies.heuristic_first import HeuristicFirst, Trusting
+from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
 from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.layers import Layers
 from handlers.mind.strategies.thompson import Thompson
@@ -18,6 +18,7 @@ from handlers.mind.strategies.urgency import Urgency
 from schemas.ports.decision_context import Strategy
 from schemas.ports.faults import MissingStrategyError
 from schemas.values.by_identity import by_identity
+from schemas.values.model_settings import ModelSettings, links_of
 from schemas.values.settings import MindSettings, StrategySpec
 from schemas.values.settings_by_name import SHORT_NAMES
 from schemas.values.unicode_text import quoted
@@ -60,7 +61,10 @@ def create_decision_strategy(spec: StrategySpec, settings: MindSettings) -> Stra
     """
     # Bytes, for a cache needs a hashable key and parameters are a mapping.
     given = orjson.dumps(_parameters(spec, settings))
-    return _create(spec.name, given, plugin.allowed())
+    made = _create(spec.name, given, plugin.allowed())
+    if isinstance(made, Asking) and made.model is not None:
+        _check_model(spec.name, made.model, settings.model)
+    return made
 
 
 def in_force(spec: StrategySpec, settings: MindSettings) -> Strategy:
@@ -109,6 +113,18 @@ def _is_listed(spec: StrategySpec, settings: MindSettings) -> bool:
     module, colon, _ = spec.name.partition(":")
     is_own = bool(colon) and module not in STRATEGIES
     return not is_own or module in settings.strategy_modules
+
+
+def _check_model(strategy: str, model: str, settings: ModelSettings | None) -> None:
+    """Refuse a model that an operator has not named: a strategy may come by the log."""
+    links = links_of(settings.name) if settings is not None else ()
+    if model not in links:
+        named = ", ".join(links) or "none"
+        raise UnknownStrategyError(
+            f"strategy {quoted(strategy)}: model {quoted(model)} is none that model.name"
+            f" names: {named}",
+            "model",
+        )
 
 
 def from_settings(settings: MindSettings) -> Parameters:

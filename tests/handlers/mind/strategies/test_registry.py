@@ -8,8 +8,12 @@ from handlers.mind.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
 )
+from schemas.messages.asks import ModelAsked
+from schemas.messages.decisions import Decided
+from schemas.values.model_settings import ModelSettings, chain_of
 from schemas.values.settings import StrategySpec
 from tests.factories import settings
+from tests.scenario import Scenario, one
 
 
 def config(
@@ -19,6 +23,30 @@ def config(
     spec = StrategySpec(name=name, parameters=parameters)
     chosen = settings(threshold=0.6, max_candidates=2, confidence_ceiling=0.5)
     return create_decision_strategy(spec, chosen).config
+
+
+def test_one_model_of_a_chain_is_asked_alone() -> None:
+    """Its name is in the arm and in the ask, so that the two ways can be compared."""
+    model = ModelSettings(name=chain_of(["openai/a", "ollama/b"]))
+    for alone, name in ((None, model.name), ("ollama/b", "ollama/b")):
+        spec = StrategySpec(name="always_llm", parameters={"model": alone})
+        scenario = Scenario(relevance=0.0, model=model, strategy=spec)
+        turn = scenario.sense("the plants look dry")
+
+        decided = one(turn, Decided)
+        assert one(turn, ModelAsked).model == name
+        assert decided.arm.startswith(f"llm:{name}@")
+
+
+@pytest.mark.parametrize("model", [None, ModelSettings(name="openai/a")])
+def test_a_model_that_no_operator_named_is_asked_by_no_strategy(
+    model: ModelSettings | None,
+) -> None:
+    """Strategies come by the log as well; what is sent where is the operator's say."""
+    spec = StrategySpec(name="always_llm", parameters={"model": "openai/evil"})
+
+    with pytest.raises(UnknownStrategyError, match=r"none that model\.name names"):
+        create_decision_strategy(spec, settings(model=model))
 
 
 def test_every_strategy_is_known_by_its_name() -> None:
