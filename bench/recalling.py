@@ -24,7 +24,7 @@ from echoic.embedders import embedder
 from projections.postgres.server import embedded_postgres
 from projections.rows.changes import Put, Row, join
 from projections.rows.episodes import Episode, embedding
-from projections.store.positions import Move, Position
+from projections.store.places import Move, Position
 from projections.store.recall import Wanted, nearest_in_time
 from projections.store.store import Store
 from schemas.values.subjects import partition_of

@@ -41,17 +41,17 @@ from streams.log import ReadableLog, scan
 
 if TYPE_CHECKING:
     from projections.postgres import server as database
-    from projections.projector import projector
+    from projections.projector import checks as of_tables
+    from projections.store import glance as glancing
     from projections.store import queries
-    from projections.store import store as stores
     from streams.broker import server as broker
 else:
     # `status` makes a few of these checks, and each command on its own has to be quick.
     broker = Lazily("streams.broker.server")
     database = Lazily("projections.postgres.server")
-    projector = Lazily("projections.projector.projector")
+    of_tables = Lazily("projections.projector.checks")
     queries = Lazily("projections.store.queries")
-    stores = Lazily("projections.store.store")
+    glancing = Lazily("projections.store.glance")
 
 # Less free space than a gigabyte is a problem.
 _ROOM_BYTES = 1_000_000_000
@@ -306,13 +306,13 @@ def _of_sharing(shared: Sharing) -> Finding:
 
 
 async def _read_models(connection: Connection) -> Finding:
-    with stores.Store(connection.needed_database()) as store:
+    with glancing.Glance(connection.needed_database()) as store:
         serving = await serving_version(store)
         stands = store.positions(serving.number)
         # Only a rebuild mends tables of another version, or of a log that was replaced.
         try:
-            projector.check_shape(serving)
-            await projector.check_positions(connection.log, stands)
+            of_tables.check_shape(serving)
+            await of_tables.check_positions(connection.log, stands)
         except (StoreUnusable, LogTruncated) as error:
             return "problem", str(error), "echoic projection rebuild"
         lacking = queries.without_rows(store)

@@ -80,7 +80,8 @@ async def look(connection: Connection) -> Status:
     lately = await _lately(connection, named)
     # The one that is asked about, too, before it has decided anything.
     agents = sorted({each.agent for each in lately} | {settings.agent})
-    in_force = {each: await in_force_before(connection.log, each) for each in agents}
+    log = connection.log
+    in_force = {each: await in_force_before(log, each, is_bare=True) for each in agents}
     return Status(
         process=note.pid if note else None,
         since=datetime.fromisoformat(note.started_at) if note else None,

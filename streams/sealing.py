@@ -8,11 +8,9 @@ import base64
 from collections.abc import AsyncGenerator, Mapping, Sequence
 from contextlib import aclosing
 from dataclasses import dataclass
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import orjson
-from cryptography.exceptions import InvalidTag
-from cryptography.hazmat.primitives.ciphers.aead import AESSIV
 from msgspec.structs import replace
 
 from schemas.codec import personal
@@ -20,9 +18,19 @@ from schemas.codec.payload import is_payload
 from schemas.messages.sensing import Sensed
 from schemas.ports.sealing import Caused, Seal
 from schemas.values.base import FORGOTTEN
+from schemas.values.lazily import Lazily
 from schemas.values.record import Record
 from schemas.values.subjects import SubjectError, forgettings_of, parse
 from streams.log import After, ReadableLog, Records, scan
+
+if TYPE_CHECKING:
+    from cryptography import exceptions as faults
+    from cryptography.hazmat.primitives.ciphers import aead as ciphers
+    from cryptography.hazmat.primitives.ciphers.aead import AESSIV
+else:
+    # Only a log with keys takes them.
+    faults = Lazily("cryptography.exceptions", keeps=True)
+    ciphers = Lazily("cryptography.hazmat.primitives.ciphers.aead", keeps=True)
 
 HEADER = "ce-sealed"
 """The header that names the key of a message with sealed fields."""
@@ -46,12 +54,12 @@ class Cipher:
     """
 
     name: str
-    aead: AESSIV
+    aead: "AESSIV"
 
     @classmethod
     def of(cls, name: str, key: bytes) -> "Cipher":
         """Return the cipher of a key of `KEY_BYTES`."""
-        return cls(name, AESSIV(key))
+        return cls(name, ciphers.AESSIV(key))
 
     def seal(self, id_: str, path: str, value: Any, is_whole: bool = False) -> str:
         """Return a value sealed, as text; one `is_whole` is left out when forgotten."""
@@ -76,7 +84,7 @@ class Cipher:
         """
         try:
             return self.aead.decrypt(sealed, [self.name.encode()])
-        except InvalidTag as error:
+        except faults.InvalidTag as error:
             raise ValueError("not sealed under this key, or damaged") from error
 
     def open(self, id_: str, path: str, sealed: str) -> Any:
@@ -85,7 +93,7 @@ class Cipher:
         try:
             data = base64.urlsafe_b64decode(sealed[len(begin) :])
             data = self.aead.decrypt(data, _place(id_, path, begin))[:-1]
-        except (ValueError, InvalidTag):
+        except (ValueError, faults.InvalidTag):
             # Whoever writes such a text into a field of their own gets it back.
             return sealed
         if begin == _TEXT:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, TypeVar
 
 from echoic.cli.options import Call
 from echoic.cli.progress import Progress
-from echoic.client import find, known_agents, publish, state
+from echoic.client import find, known_agents, publish
 from echoic.client.connection import Connection, connect
 from echoic.embedders import embedder
 from echoic.terminal.output import note
@@ -19,9 +19,11 @@ from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.topology import LOG_SUBJECTS
 
 if TYPE_CHECKING:
+    from echoic.client import state
     from handlers import aids
 else:
     # Most commands fold nothing, and start sooner without what embeds.
+    state = Lazily("echoic.client.state")
     aids = Lazily("handlers.aids")
 
 T = TypeVar("T")
@@ -58,7 +60,7 @@ def aid_provider(connection: Connection) -> "aids.AidProvider":
 
 async def known_at(
     connection: Connection, sequence: int | None = None, at: datetime | None = None
-) -> state.AgentSnapshot:
+) -> "state.AgentSnapshot":
     """Fold what the mind knew of the agent up to an input or a moment, with progress.
 
     Without either, fold to the end of the log.

@@ -8,17 +8,27 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import Annotated, Any, Literal, TypeAlias, get_args, get_origin
+from typing import (
+    TYPE_CHECKING,
+    Annotated,
+    Any,
+    Literal,
+    TypeAlias,
+    get_args,
+    get_origin,
+)
 
 import typer
-from rich.console import RenderableType
-from rich.table import Column
 
 from echoic.config.load import Settings, load
 from echoic.embedders import FILES
 from echoic.terminal.called import as_typed
 from echoic.terminal.output import note, print_json, show, show_list
 from echoic.terminal.screen import Terminal, table, words
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.table import Column
 
 Data = Annotated[
     Path | None,
@@ -69,7 +79,7 @@ class Call:
     def show(
         self,
         fields: Mapping[str, object],
-        screen: Iterable[RenderableType],
+        screen: "Iterable[RenderableType]",
         within: Terminal | None = None,
     ) -> None:
         """Print a result as JSON for programs, else its screen, part by part."""
@@ -82,7 +92,7 @@ class Call:
     def show_rows(
         self,
         rows: Sequence[object],
-        header: Iterable[str | Column],
+        header: "Iterable[str | Column]",
         cells: Iterable[Iterable[object]],
         nothing: str = "nothing yet",
     ) -> None:

@@ -5,12 +5,18 @@ import sys
 import time
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager, suppress
-from typing import Self
-
-from rich import progress as bars
-from rich.console import Console
+from typing import TYPE_CHECKING, Self
 
 from echoic.terminal.screen import visible
+from schemas.values.lazily import Lazily
+
+if TYPE_CHECKING:
+    from rich import console as consoles
+    from rich import progress as bars
+else:
+    # Most commands are done before a bar could be read.
+    consoles = Lazily("rich.console")
+    bars = Lazily("rich.progress")
 
 # Seconds: most commands are done by then and should print their result alone.
 _QUIET_S = 1.0
@@ -55,7 +61,7 @@ class Progress:
             rate = count / (now - self._started)
             print(f"{count:,} {self._what}, {rate:,.0f}/s", file=sys.stderr, flush=True)
 
-    def _columns(self, whole: int | None) -> tuple[bars.ProgressColumn, ...]:
+    def _columns(self, whole: int | None) -> "tuple[bars.ProgressColumn, ...]":
         if whole is None:
             done = bars.TextColumn(f"{{task.completed:,}} {self._what}")
             return done, bars.TimeElapsedColumn()
@@ -126,11 +132,11 @@ async def _show_waiting(what: str) -> None:
         await asyncio.Event().wait()
 
 
-def _bar(*columns: bars.ProgressColumn) -> bars.Progress:
+def _bar(*columns: "bars.ProgressColumn") -> "bars.Progress":
     """Start a line that changes in place and is removed at its end."""
     made = bars.Progress(
         *columns,
-        console=Console(stderr=True),
+        console=consoles.Console(stderr=True),
         transient=True,
         # Results that are printed meanwhile go where they should.
         redirect_stdout=False,

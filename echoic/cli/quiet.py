@@ -4,10 +4,10 @@ from typing import Annotated, Literal
 
 import typer
 
-from echoic.cli.connected import known_at, on_instance, send
+from echoic.cli.connected import on_instance, send
 from echoic.cli.durations import seconds
 from echoic.cli.options import Call, new_app
-from echoic.client import peace
+from echoic.client import known_agents, peace
 from echoic.client.connection import Connection
 from projections.folds.executive import restraints
 from schemas.messages.executive import Muted
@@ -73,5 +73,5 @@ def _described(control: Muted, whom: str) -> str:
 
 
 async def _in_force(connection: Connection) -> list[peace.Peace]:
-    name = connection.settings.agent
-    return peace.of_agent(name, await known_at(connection))
+    await known_agents.check(connection)
+    return await peace.of_agents(connection, [connection.settings.agent])

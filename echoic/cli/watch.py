@@ -5,11 +5,11 @@ from collections.abc import Sequence
 from dataclasses import asdict, replace
 from datetime import datetime
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 import typer
 
-from echoic.cli import moments, watch_map
+from echoic.cli import moments
 from echoic.cli.connected import decision_named, known_at, on_instance
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Typing
@@ -35,7 +35,14 @@ from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import HeuristicEdited
 from schemas.messages.learning import HeuristicFormed
+from schemas.values.lazily import Lazily
 from schemas.values.subjects import partition_of
+
+if TYPE_CHECKING:
+    from echoic.cli import watch_map
+else:
+    # Of these commands, only a map has a scene.
+    watch_map = Lazily("echoic.cli.watch_map")
 
 app = new_app("watching", "What was decided, and why.")
 

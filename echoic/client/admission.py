@@ -7,10 +7,10 @@ so that no acknowledgement comes first.
 
 from collections.abc import Mapping
 
-from handlers.mind.stages import intake
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Unreadable
 from schemas.messages.sensing import Sensed
+from schemas.values import bounds
 from schemas.values.record import Record
 from schemas.values.subjects import input_subject, partition_of
 from streams.topology import SENSOR_MESSAGE_BYTES
@@ -30,7 +30,7 @@ def body_of(event: Sensed) -> bytes:
 
 def too_large(event: Sensed) -> str | None:
     """Return which limit of size an event exceeds; None if it keeps them all."""
-    return _too_long(len(body_of(event))) or intake.too_large(event)
+    return _too_long(len(body_of(event))) or bounds.fields_fault(event.fields)
 
 
 def refused(
@@ -45,7 +45,7 @@ def refused(
     read = read_input(Record(subject, dict(headers), body, 0, 0)).message
     if isinstance(read, Unreadable):
         return read.detail
-    return intake.too_large(read) if isinstance(read, Sensed) else None
+    return bounds.fields_fault(read.fields) if isinstance(read, Sensed) else None
 
 
 def _too_long(size: int) -> str | None:

@@ -3,20 +3,30 @@
 from collections.abc import Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from nats.aio.client import Client
 
 from echoic.client import known_agents
 from echoic.client.connection import Connection
-from echoic.client.state import AgentSnapshot, in_force, partition_at
 from echoic.embedders import embedder
+from schemas.messages.controls import SessionStarted
 from schemas.messages.executive import Muted
 from schemas.messages.notes import ControlInferred
 from schemas.state.executive import EVERYBODY
 from schemas.values import timezones
+from schemas.values.lazily import Lazily
 from schemas.values.settings import MindSettings
-from schemas.values.subjects import partition_of
 from streams.jetstream.checkpoints import JetStreamCheckpoints
+
+if TYPE_CHECKING:
+    from echoic.client import state
+    from echoic.client.state import AgentSnapshot
+    from replay.recording import in_force
+else:
+    # Whoever asks for no peace folds nothing.
+    state = Lazily("echoic.client.state")
+    in_force = Lazily("replay.recording.in_force")
 
 _SHOWN = 4
 """How many quiets and mutes are told in a line."""
@@ -52,7 +62,7 @@ def shown(moment: datetime) -> str:
     return f"{here:%H:%M:%S}" if is_today else f"{here:%Y-%m-%d %H:%M}"
 
 
-def of_agent(name: str, known: AgentSnapshot) -> list[Peace]:
+def of_agent(name: str, known: "AgentSnapshot") -> list[Peace]:
     """Return the quiets and mutes of an agent that are in force, to be shown."""
     return [
         Peace(
@@ -62,26 +72,39 @@ def of_agent(name: str, known: AgentSnapshot) -> list[Peace]:
             by=each.by,
             until=each.until,
         )
-        for each in in_force(known.agent.executive.restraints, known.now)
+        for each in state.in_force(known.agent.executive.restraints, known.now)
     ]
 
 
 async def of_all(connection: Connection) -> list[Peace]:
     """Return every quiet and mute that is in force, by agent."""
     asked = await _ever_asked(connection.client)
-    if not asked:
-        return []
-    made = embedder(connection.settings["embedder"])
-    checkpoints = JetStreamCheckpoints(connection.client, connection.log.keyring)
-    found: list[Peace] = []
-    for partition in sorted(set(map(partition_of, asked))):
-        known = await partition_at(
-            connection.log, partition, made, checkpoints=checkpoints
-        )
-        for name in (each for each in asked if each in known.agents):
-            agent = AgentSnapshot(known.agents[name], known.shared, known.position)
-            found += of_agent(name, agent)
+    found = await of_agents(connection, asked) if asked else []
     return sorted(found, key=lambda each: (each.agent, each.mode, each.person or ""))
+
+
+async def of_agents(connection: Connection, names: Sequence[str]) -> list[Peace]:
+    """Return the quiets and mutes of agents that are in force.
+
+    They follow from controls alone, so nothing else is folded; but where a session may have
+    told its own time, that time says which have lapsed.
+    """
+    client, found = connection.client, list[Peace]()
+    timed = await known_agents.with_subject(
+        client, f"ev.*.in.*.control.{SessionStarted.token}"
+    )
+    checkpoints = JetStreamCheckpoints(client, connection.log.keyring)
+    for name in names:
+        if name in timed:
+            made = embedder(connection.settings["embedder"])
+            known = await state.state_at(
+                connection.log, name, made, checkpoints=checkpoints
+            )
+        else:
+            bare = await in_force.in_force_before(connection.log, name, is_bare=True)
+            known = state.AgentSnapshot(bare.agent, bare.shared, 0)
+        found += of_agent(name, known)
+    return found
 
 
 def told(held: Sequence[Peace], hours: str | None) -> str:

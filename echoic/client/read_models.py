@@ -15,12 +15,12 @@ from schemas.values.lazily import Lazily
 from schemas.values.subjects import partition_of
 
 if TYPE_CHECKING:
-    from projections.store import store as stores
-    from projections.store.store import Store
-    from projections.store.versions import Version
+    from projections.store import glance as glancing
+    from projections.store.glance import Glance
+    from projections.store.places import Version
 else:
     # Where there is no database, nothing that speaks SQL is loaded.
-    stores = Lazily("projections.store.store")
+    glancing = Lazily("projections.store.glance")
 
 PATIENCE_S = 5.0
 """Seconds that the read models may take to catch up with the log."""
@@ -32,17 +32,17 @@ _POLL_S = 0.05
 
 
 @asynccontextmanager
-async def up_to_date(connection: Connection) -> "AsyncIterator[Store | None]":
+async def up_to_date(connection: Connection) -> "AsyncIterator[Glance | None]":
     """Yield the read models once they hold all of the agent's log, else None."""
     url = connection.database_url
     if url is None:
         yield None
         return
-    with stores.Store(url) as store:
+    with glancing.Glance(url) as store:
         yield store if await _comes_up(connection, store) else None
 
 
-async def serving_version(store: "Store") -> "Version":
+async def serving_version(store: "Glance") -> "Version":
     """Return the version that the views show, once the projector has made the tables.
 
     Raises:
@@ -61,7 +61,7 @@ async def serving_version(store: "Store") -> "Version":
         await asyncio.sleep(_POLL_S)
 
 
-async def _comes_up(connection: Connection, store: "Store") -> bool:
+async def _comes_up(connection: Connection, store: "Glance") -> bool:
     partition = partition_of(connection.settings.agent)
     wanted = await last_answered(connection.log, partition)
     deadline = asyncio.get_running_loop().time() + PATIENCE_S
@@ -81,6 +81,6 @@ async def _comes_up(connection: Connection, store: "Store") -> bool:
     return False
 
 
-def _position(store: "Store", partition: int) -> int:
+def _position(store: "Glance", partition: int) -> int:
     stands = store.positions(store.serving().number).get(partition)
     return stands.sequence if stands else 0

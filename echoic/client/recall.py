@@ -19,6 +19,7 @@ from projections.folds import events
 from projections.rows.episodes import Episode
 from projections.store import recall
 from projections.store.recall import Wanted
+from projections.store.store import Store
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.likeness import is_episode, nearest
 from schemas.codec.decode import read_input, read_output
@@ -54,12 +55,14 @@ async def recalled(
         person=None if person is None else named(person),
         limit=limit,
     )
-    async with up_to_date(connection) as store:
-        if store is not None:
+    async with up_to_date(connection) as seen:
+        is_there = seen is not None
+    if is_there:
+        with Store(connection.needed_database()) as store:
             # The store's driver blocks.
             found = await asyncio.to_thread(recall.nearest, store, agent, wanted)
-            if found:
-                return found
+        if found:
+            return found
     # Nothing in the tables: nothing was remembered yet, or they are away.
     return await of_log(log, agent, made, wanted)
 

@@ -4,16 +4,11 @@ Pure; the words are the same without colour.
 """
 
 from collections.abc import Iterator
-
-from rich.console import RenderableType
-from rich.table import Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from echoic.client.names import Names, named
 from echoic.client.peace import lasting
-from echoic.client.state import AgentSnapshot, in_force, personality_fields
 from echoic.explain.characters import acts
-from echoic.terminal import characters
 from echoic.terminal.screen import (
     PLAIN,
     Terminal,
@@ -36,7 +31,22 @@ from schemas.messages.learning import (
     SilenceWeighed,
 )
 from schemas.state.proposals import Proposal
+from schemas.values.lazily import Lazily
 from schemas.values.settings import UNSTARTED
+
+if TYPE_CHECKING:
+    from rich import table as tables
+    from rich.console import RenderableType
+    from rich.text import Text
+
+    from echoic.client import state as states
+    from echoic.client.state import AgentSnapshot
+    from echoic.terminal import characters
+else:
+    # Only a state on a page takes these.
+    tables = Lazily("rich.table")
+    states = Lazily("echoic.client.state")
+    characters = Lazily("echoic.terminal.characters")
 
 _BADGES = {"heuristic": "S1", "llm": "S2", "fallback": "S2"}
 _LATENCY = 5
@@ -46,7 +56,7 @@ _WIDE_ONLY = (1, _LATENCY)
 
 def line(
     record: DecisionRecord, names: Names, terminal: Terminal = PLAIN
-) -> RenderableType:
+) -> "RenderableType":
     """Return one decision on one line: when, who, what, how much it mattered, and the answer.
 
     A narrow terminal has no room for who noticed it, the bar and the latency.
@@ -69,7 +79,7 @@ def line(
 
 def answered(
     record: DecisionRecord, names: Names, terminal: Terminal = PLAIN
-) -> Iterator[RenderableType]:
+) -> "Iterator[RenderableType]":
     """Yield one decision on one line, and its words below where the line cuts them off."""
     yield line(record, names, terminal)
     if record.said is not None:
@@ -78,14 +88,16 @@ def answered(
             yield words
 
 
-def heading(terminal: Terminal = PLAIN) -> RenderableType:
+def heading(terminal: Terminal = PLAIN) -> "RenderableType":
     """Return what stands in the columns of the lines."""
     salience = "sal" if terminal.is_narrow else "salience"
     answer = "S1 learnt, S2 a model's"
     return _row(terminal, "time", "source", "event", salience, answer, "latency", "id")
 
 
-def state(found: AgentSnapshot, agent: str, names: Names) -> Iterator[RenderableType]:
+def state(
+    found: "AgentSnapshot", agent: str, names: Names
+) -> "Iterator[RenderableType]":
     """Yield what is known of an agent, on a page."""
     known = found.agent
     yield agent
@@ -131,9 +143,9 @@ def state(found: AgentSnapshot, agent: str, names: Names) -> Iterator[Renderable
     )
 
 
-def _row(terminal: Terminal, *cells: str | Text) -> RenderableType:
+def _row(terminal: Terminal, *cells: "str | Text") -> "RenderableType":
     """Return cells in columns that are the same for every line of a terminal."""
-    made = Table.grid(padding=(0, 1, 0, 0), expand=True)
+    made = tables.Table.grid(padding=(0, 1, 0, 0), expand=True)
     widths = (8, 9, None, 3 if terminal.is_narrow else 12, None, 8, 8)
     # Three eighths of the room for the event: answers are longer.
     ratios = (None, None, 3, None, 5, None, None)
@@ -158,7 +170,7 @@ def _row(terminal: Terminal, *cells: str | Text) -> RenderableType:
     return made
 
 
-def _answer(record: DecisionRecord, names: Names) -> Text:
+def _answer(record: DecisionRecord, names: Names) -> "Text":
     if acts(record):
         return text(*characters.answer(record))
     badge = _BADGES.get(record.path, "- ")
@@ -186,9 +198,11 @@ def _speaker(record: DecisionRecord, names: Names) -> str:
     return str(getattr(record.ending, "model", "model"))
 
 
-def _character(found: AgentSnapshot) -> dict[str, str]:
+def _character(found: "AgentSnapshot") -> dict[str, str]:
     """Return what moves the traits, where anything does."""
-    fields = personality_fields(found.agent, found.shared.settings or UNSTARTED) or {}
+    fields = (
+        states.personality_fields(found.agent, found.shared.settings or UNSTARTED) or {}
+    )
     # The traits themselves need the packs: `echoic personality show`.
     told = {name: fields[name] for name in ("template", "context") if fields.get(name)}
     mood, moved = fields.get("mood"), fields.get("overrides")
@@ -203,11 +217,11 @@ def _character(found: AgentSnapshot) -> dict[str, str]:
     return {name: str(value) for name, value in told.items()}
 
 
-def _peace(found: AgentSnapshot) -> dict[str, str]:
+def _peace(found: "AgentSnapshot") -> dict[str, str]:
     """Return what keeps it from speaking, and what it is yet to say."""
     held = found.agent.executive
     asked: dict[str, str] = {}
-    for each in in_force(held.restraints, found.now):
+    for each in states.in_force(held.restraints, found.now):
         name = f"{each.mode} for {each.person}" if each.person else each.mode
         asked[name] = lasting(each.until)
     kept = {"waits to be said": len(held.waiting), "reminders": len(held.reminders)}

@@ -4,9 +4,7 @@ Pure; the words are the same without colour.
 """
 
 from collections.abc import Iterator
-
-from rich.console import RenderableType
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from echoic.client.decision_json import trace_of
 from echoic.explain.amounts import amount
@@ -22,13 +20,17 @@ from schemas.messages.decisions import Decided, Gate
 from schemas.messages.results import Recalled, RecallFailed
 from schemas.values.prompt_fencing import capped
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+    from rich.text import Text
+
 _MEMORY_CAP = 120
 """How many characters of a memory are shown."""
 
 
 def explained(
     record: DecisionRecord, found: Explanation, link: str = ""
-) -> Iterator[RenderableType]:
+) -> "Iterator[RenderableType]":
     """Yield one decision on a page, with the command that asks further and the trace."""
     yield from explained_alone(record, found)
     if found.supposed is None:
@@ -39,7 +41,7 @@ def explained(
 
 def explained_alone(
     record: DecisionRecord, found: Explanation
-) -> Iterator[RenderableType]:
+) -> "Iterator[RenderableType]":
     """Yield one decision on a page, for an instance that can be asked no more."""
     decided = record.decided
     spoke = record.said is not None
@@ -74,7 +76,7 @@ def explained_alone(
         yield found.counterfactual
 
 
-def _grounds(record: DecisionRecord, found: Explanation) -> Iterator[RenderableType]:
+def _grounds(record: DecisionRecord, found: Explanation) -> "Iterator[RenderableType]":
     """Yield what the decision was held against, and who decided, line by line."""
     decided = record.decided
     if found.gates:
@@ -139,7 +141,7 @@ def _awaited(decided: Decided) -> str:
     return "model" if decided.path == "llm" else decided.timing
 
 
-def _gate(gate: Gate) -> tuple[str | Text, ...]:
+def _gate(gate: Gate) -> "tuple[str | Text, ...]":
     figures = ""
     if gate.value is not None and gate.threshold is not None:
         # Both are recorded as they were compared, rounded to 6 decimals.
@@ -151,7 +153,7 @@ def _gate(gate: Gate) -> tuple[str | Text, ...]:
     return mark, figures, margin, gate.note or ""
 
 
-def _salience(decided: Decided, found: Explanation) -> Iterator[RenderableType]:
+def _salience(decided: Decided, found: Explanation) -> "Iterator[RenderableType]":
     # No event occasioned it, so nothing was weighed.
     if decided.timer is not None:
         return

@@ -11,13 +11,15 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict, is_dataclass
 from datetime import datetime
-
-from rich.console import RenderableType
+from typing import TYPE_CHECKING
 
 from echoic.terminal.called import as_typed
 from echoic.terminal.screen import Terminal, rendered
 from echoic.terminal.written_out import json_written_out, written_out
 from schemas.values.base import rfc3339
+
+if TYPE_CHECKING:
+    from rich.console import RenderableType
 
 _ENDLESS = 10_000
 """Columns of a list that goes to no terminal."""
@@ -64,13 +66,13 @@ def note(text: str) -> None:
     print(written_out(as_typed(text), kept="\n\t"), file=sys.stderr, flush=True)
 
 
-def show(*screen: RenderableType, within: Terminal | None = None) -> None:
+def show(*screen: "RenderableType", within: Terminal | None = None) -> None:
     """Print what a person reads, laid out for this terminal."""
     if screen:
         print(rendered(screen, within or terminal()), flush=True)
 
 
-def show_list(rows: RenderableType) -> None:
+def show_list(rows: "RenderableType") -> None:
     """Print a list, which is not wrapped in a pipe: programs there read line by line."""
     here = terminal()
     show(rows, within=here if sys.stdout.isatty() else Terminal(_ENDLESS, here.colour))

@@ -1,14 +1,12 @@
 """Personalities on a page of a terminal: one in force, several side by side, a check."""
 
 from collections.abc import Iterator, Mapping, Sequence
-
-from rich.console import RenderableType
+from typing import TYPE_CHECKING
 
 from echoic.client.personality import Cause, Character
 from echoic.client.trials import Attempt, Trial
 from echoic.explain.amounts import span
 from echoic.terminal.screen import bar, counted, indented, number, short, table, words
-from evaluation.learning.one_voice import VoiceCheck
 from schemas.messages.decisions import Decided
 from schemas.messages.voices import ContextInForce, Voice
 from schemas.values.personality import (
@@ -19,6 +17,11 @@ from schemas.values.personality import (
     Trait,
 )
 
+if TYPE_CHECKING:
+    from rich.console import RenderableType
+
+    from evaluation.learning.one_voice import VoiceCheck
+
 _CAUSES: Mapping[str, str] = {
     "threat": "threat {value:.2f}, by {cause}",
     "opportunity": "opportunity {value:.2f}, by {cause}",
@@ -28,7 +31,7 @@ _CAUSES: Mapping[str, str] = {
 }
 
 
-def shown(found: Character) -> Iterator[RenderableType]:
+def shown(found: Character) -> "Iterator[RenderableType]":
     """Yield the personality in force, trait by trait, and what moves it."""
     own = found.traits.template
     yield found.selected or "no personality: the usual traits"
@@ -94,7 +97,7 @@ def of_decision(voice: Voice) -> Iterator[str]:
         yield ", ".join(feels)
 
 
-def tried(attempt: Attempt, found: Sequence[Trial]) -> Iterator[RenderableType]:
+def tried(attempt: Attempt, found: Sequence[Trial]) -> "Iterator[RenderableType]":
     """Yield what each personality would say of an event, in each context."""
     yield f"“{attempt.text}”" + (f" → “{attempt.says}”" if attempt.says else "")
     header = ("personality", "context", number("from"), "type", words("says"))
@@ -108,7 +111,7 @@ def _trial(each: Trial) -> tuple[str, ...]:
     return each.personality, each.context, threshold, each.response_type, each.said
 
 
-def checked(found: Sequence[VoiceCheck]) -> Iterator[RenderableType]:
+def checked(found: "Sequence[VoiceCheck]") -> "Iterator[RenderableType]":
     """Yield how many responses are in character, and those that are not."""
     if not found:
         yield "nothing was said"

@@ -9,13 +9,26 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import datetime
 from io import StringIO
-
-from rich.console import Console, RenderableType
-from rich.padding import Padding
-from rich.table import Column, Table
-from rich.text import Text
+from typing import TYPE_CHECKING
 
 from echoic.terminal.written_out import written_out
+from schemas.values.lazily import Lazily
+
+if TYPE_CHECKING:
+    from rich import console as consoles
+    from rich import padding
+    from rich import table as tables
+    from rich import text as texts
+    from rich.console import RenderableType
+    from rich.padding import Padding
+    from rich.table import Column
+    from rich.text import Text
+else:
+    # A command that says one line takes none of them.
+    consoles = Lazily("rich.console")
+    padding = Lazily("rich.padding")
+    tables = Lazily("rich.table")
+    texts = Lazily("rich.text")
 
 WIDE = 110
 """Columns from which a screen shows everything."""
@@ -44,11 +57,14 @@ class Terminal:
 PLAIN = Terminal()
 
 
-def rendered(screen: Iterable[RenderableType], terminal: Terminal = PLAIN) -> str:
+def rendered(screen: "Iterable[RenderableType]", terminal: Terminal = PLAIN) -> str:
     """Return a screen as text of the terminal's width, in colour if it has any."""
+    parts = list(screen)
+    if (plain := _plain_lines(parts, terminal)) is not None:
+        return "\n".join(plain)
     page = StringIO()
     # Not the real terminal: the text is returned, and the caller decides where it goes.
-    console = Console(
+    console = consoles.Console(
         file=page,
         width=terminal.width,
         color_system="standard" if terminal.colour else None,
@@ -58,17 +74,34 @@ def rendered(screen: Iterable[RenderableType], terminal: Terminal = PLAIN) -> st
         emoji=False,
         highlight=False,
     )
-    for each in screen:
+    for each in parts:
         part = text(each) if isinstance(each, str) else each
         # Printed together with others, a text would lose how it may be wrapped.
-        how = (part.no_wrap, part.overflow) if isinstance(part, Text) else (None, None)
+        how = (
+            (part.no_wrap, part.overflow)
+            if isinstance(part, texts.Text)
+            else (None, None)
+        )
         console.print(part, no_wrap=how[0], overflow=how[1], crop=False)
     return "\n".join(line.rstrip() for line in page.getvalue().split("\n")[:-1])
 
 
-def text(*parts: Part) -> Text:
+def _plain_lines(
+    parts: Iterable["RenderableType"], terminal: Terminal
+) -> list[str] | None:
+    """Return words that surely fit their lines; None if there is anything to lay out."""
+    lines: list[str] = []
+    for each in parts:
+        # A character takes two columns at most.
+        if not isinstance(each, str) or 2 * len(line := visible(each)) > terminal.width:
+            return None
+        lines.append(line.rstrip())
+    return lines
+
+
+def text(*parts: Part) -> "Text":
     """Return parts as one text without a line break, wrapped where it is too wide."""
-    return Text.assemble(
+    return texts.Text.assemble(
         *(
             visible(part) if isinstance(part, str) else (visible(part[0]), part[1])
             for part in parts
@@ -76,41 +109,45 @@ def text(*parts: Part) -> Text:
     )
 
 
-def verbatim(content: str) -> Text:
+def verbatim(content: str) -> "Text":
     """Return lines as they stand, such as those of a file: none is wrapped."""
-    return Text(written_out(content, kept="\n\t"), no_wrap=True, overflow="ignore")
+    return texts.Text(
+        written_out(content, kept="\n\t"), no_wrap=True, overflow="ignore"
+    )
 
 
-def indented(columns: int, *parts: Part) -> Padding:
+def indented(columns: int, *parts: Part) -> "Padding":
     """Return a text with so many spaces before each of its lines."""
-    return Padding(text(*parts), (0, 0, 0, columns))
+    return padding.Padding(text(*parts), (0, 0, 0, columns))
 
 
-def number(name: str = "") -> Column:
+def number(name: str = "") -> "Column":
     """Return a column of numbers, which stand at the right."""
-    return Column(name, justify="right", no_wrap=True)
+    return tables.Column(name, justify="right", no_wrap=True)
 
 
-def cut(name: str = "") -> Column:
+def cut(name: str = "") -> "Column":
     """Return a column whose cells are cut where there is too little room."""
-    return Column(name, overflow="ellipsis")
+    return tables.Column(name, overflow="ellipsis")
 
 
-def words(name: str = "") -> Column:
+def words(name: str = "") -> "Column":
     """Return a column whose cells are wrapped where there is too little room."""
-    return Column(name, overflow="fold")
+    return tables.Column(name, overflow="fold")
 
 
 def table(
-    header: Iterable[str | Column], rows: Iterable[Iterable[object]], indent: int = 0
-) -> RenderableType:
+    header: "Iterable[str | Column]", rows: Iterable[Iterable[object]], indent: int = 0
+) -> "RenderableType":
     """Return rows below their header, in columns as wide as they need to be.
 
     A column that is given by its name alone is the last to be made narrower. Without any
     name there is no header. A cell is a text, a time, or what `str` makes of it.
     """
-    columns = [Column(c, no_wrap=True) if isinstance(c, str) else c for c in header]
-    made = Table(
+    columns = [
+        tables.Column(c, no_wrap=True) if isinstance(c, str) else c for c in header
+    ]
+    made = tables.Table(
         *columns,
         box=None,
         padding=(0, 2, 0, 0),
@@ -119,30 +156,34 @@ def table(
         show_header=any(column.header for column in columns),
     )
     for row in rows:
-        cells = [each if isinstance(each, Text) else text(_words(each)) for each in row]
+        cells = [
+            each if isinstance(each, texts.Text) else text(_words(each)) for each in row
+        ]
         for cell, column in zip(cells, columns, strict=True):
             # Only the text itself can be cut and its column be made narrower.
             cell.no_wrap = column.overflow == "ellipsis"
         made.add_row(*cells)
-    return Padding(made, (0, 0, 0, indent))
+    return padding.Padding(made, (0, 0, 0, indent))
 
 
 def _words(value: object) -> str:
     return f"{value:%Y-%m-%d %H:%M:%S}" if isinstance(value, datetime) else str(value)
 
 
-def pairs(rows: Mapping[str, object], indent: int = 2) -> RenderableType:
+def pairs(rows: Mapping[str, object], indent: int = 2) -> "RenderableType":
     """Return names with their values beside them."""
     return table(("", words()), rows.items(), indent)
 
 
-def marked(mark: Part, *parts: Part, indent: int = 0) -> RenderableType:
+def marked(mark: Part, *parts: Part, indent: int = 0) -> "RenderableType":
     """Return a text behind a mark, under which none of its lines stands."""
-    row = Table.grid(
-        Column(no_wrap=True), Column(overflow="fold"), padding=(0, 1, 0, 0)
+    row = tables.Table.grid(
+        tables.Column(no_wrap=True),
+        tables.Column(overflow="fold"),
+        padding=(0, 1, 0, 0),
     )
     row.add_row(text(mark), text(*parts))
-    return Padding(row, (0, 0, 0, indent))
+    return padding.Padding(row, (0, 0, 0, indent))
 
 
 def short(id_: str) -> str:

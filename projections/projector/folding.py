@@ -16,7 +16,7 @@ from projections.folds.partition import evolve
 from projections.rows.changes import Change
 from projections.rows.changes_of_group import changes_of
 from projections.rows.folded_group import Folded
-from projections.store.positions import Position
+from projections.store.places import Position
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.messages.controls import PersonForgotten

@@ -12,13 +12,12 @@ from functools import partial
 from typing import TypeVar
 
 from projections.errors import (
-    LogTruncated,
     PositionLost,
     ProjectionError,
     StoreUnavailable,
-    StoreUnusable,
     VersionRetired,
 )
+from projections.projector.checks import check_positions, check_shape
 from projections.projector.folding import (
     AidsSource,
     Begin,
@@ -27,11 +26,9 @@ from projections.projector.folding import (
     from_the_first,
 )
 from projections.rows.changes import join
-from projections.store import nearness, tables
-from projections.store.positions import Move, Position
+from projections.store import nearness
+from projections.store.places import Move, Position
 from projections.store.store import Store
-from projections.store.versions import Version
-from schemas.codec.decode import read_input
 from schemas.values.subjects import PARTITIONS, outputs_of, parse
 from streams.errors import LogUnavailable
 from streams.log import After, ReadableLog
@@ -233,55 +230,6 @@ def _write_joined(
     changes = join(change for each in new for change in each.changes)
     store.write(version, changes, moves)
     return len(changes["episodes"].puts) if "episodes" in changes else 0
-
-
-def check_shape(serving: Version) -> None:
-    """Check that the tables have the columns that this program writes.
-
-    Raises:
-        StoreUnusable: they do not; another version of the program made them.
-    """
-    if serving.shape != tables.SHAPE:
-        raise StoreUnusable(
-            f"the tables have shape {serving.shape!r}, this program writes"
-            f" {tables.SHAPE!r}: run `echoic projection rebuild`"
-        )
-
-
-async def check_positions(log: ReadableLog, stands: Mapping[int, Position]) -> None:
-    """Check that the log holds what the tables were made of.
-
-    Raises:
-        LogTruncated: it does not.
-    """
-    for partition, fault in (await unfounded(log, stands)).items():
-        raise LogTruncated(
-            f"the tables hold partition {partition} up to sequence"
-            f" {stands[partition].sequence}, and {fault}: put the log back, or make the"
-            " tables of this log by `echoic projection rebuild`"
-        )
-
-
-async def unfounded(
-    log: ReadableLog, stands: Mapping[int, Position]
-) -> Mapping[int, str]:
-    """Return why the log does not hold a position, by partition, for those that it lacks."""
-    faults = {each: await _fault(log, stands[each]) for each in sorted(stands)}
-    return {each: fault for each, fault in faults.items() if fault is not None}
-
-
-async def _fault(log: ReadableLog, position: Position) -> str | None:
-    if position.epoch != str(log.epoch):
-        return f"this is another log ({log.epoch}, not {position.epoch})"
-    record = await log.record(position.sequence)
-    if record is None:
-        return "the log ends before it"
-    # Same epoch and long enough, yet other content: the log was restored from an older
-    # copy and has gone on differently.
-    found = read_input(record).id
-    if found != position.message_id:
-        return f"the log has {found!r} there, not {position.message_id!r}"
-    return None
 
 
 class _Touched:

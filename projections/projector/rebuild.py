@@ -14,12 +14,14 @@ from typing import Protocol
 from sqlalchemy.engine import Connection
 
 from projections.errors import StoreUnusable
+from projections.projector.checks import check_positions, unfounded
 from projections.projector.folding import AidsSource
-from projections.projector.projector import Projector, check_positions, unfounded
+from projections.projector.projector import Projector
 from projections.rows.changes import TableName
-from projections.store import tables, versions
+from projections.store import versions
 from projections.store.checksums import Checksum, Difference, checksums, differences
-from projections.store.positions import Position, positions_of
+from projections.store.places import SHAPE, Position
+from projections.store.positions import positions_of
 from projections.store.store import Store
 from schemas.values.subjects import PARTITIONS
 from streams.log import ReadableLog
@@ -130,7 +132,7 @@ async def verify(log: ReadableLog, store: Store, filler: Filler) -> Verified:
     """
     with store.alone(), store.snapshot() as snapshot:
         serving = versions.serving(snapshot)
-        if serving is None or serving.shape != tables.SHAPE:
+        if serving is None or serving.shape != SHAPE:
             raise StoreUnusable(
                 "there are no tables of this program version to verify:"
                 " run `echoic projection rebuild`"

@@ -18,9 +18,7 @@ from schemas.messages.results import (
     RecallFailed,
 )
 from schemas.messages.sensing import Sensed
-
-NO_ROWS = "no_rows"
-"""The quarantine's reason for an input whose rows could not be made."""
+from schemas.values.reasons import NO_ROWS
 
 MEMORY = "memory"
 """Who is asked for what is remembered."""

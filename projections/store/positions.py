@@ -3,7 +3,6 @@
 They move in the transaction that writes the rows, by compare-and-set.
 """
 
-from dataclasses import dataclass
 from typing import Any
 
 import sqlalchemy as sa
@@ -11,31 +10,7 @@ from sqlalchemy.dialects.postgresql import insert
 from sqlalchemy.engine import Connection
 
 from projections.store import tables
-
-
-@dataclass(frozen=True, slots=True)
-class Position:
-    """The last input of a partition whose whole group is in the tables."""
-
-    sequence: int
-    """The sequence of that input in the log."""
-    epoch: str
-    """The log's own id: sequences of another log say nothing."""
-    message_id: str
-    """The id of that input, by which a restored or truncated log is found out."""
-
-    def is_before(self, other: "Position") -> bool:
-        """Tell whether it is an earlier position in the same log."""
-        return self.epoch == other.epoch and self.sequence < other.sequence
-
-
-@dataclass(frozen=True, slots=True)
-class Move:
-    """A change of one position, valid only while it still is at `before`."""
-
-    partition: int
-    before: Position | None
-    after: Position
+from projections.store.places import Move, Position
 
 
 def positions_of(connection: Connection, version: int) -> dict[int, Position]:

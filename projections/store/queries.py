@@ -7,17 +7,23 @@ first characters; all functions raise as `Store.transaction` does.
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, fields
 from datetime import datetime
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, Protocol, TypeVar
 
-import sqlalchemy as sa
-
-from projections.rows.decisions import NO_ROWS
-from projections.store.store import Store
+from schemas.values.reasons import NO_ROWS
 
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
 T = TypeVar("T", bound="DataclassInstance")
+
+
+class Rows(Protocol):
+    """What answers a statement: the store, or a glance at it."""
+
+    def rows(self, statement: str, **values: object) -> Sequence[Mapping[str, Any]]:
+        """Return the rows of a statement, whose parameters stand as `:name`."""
+
+
 _LIKE_SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\%_"})
 
 
@@ -198,7 +204,7 @@ class Quarantined:
 
 
 def heuristics(
-    store: Store, agent: str | None = None, *, in_force: bool = True
+    store: Rows, agent: str | None = None, *, in_force: bool = True
 ) -> tuple[Heuristic, ...]:
     """Return all heuristics, the highest confidence first."""
     # A filter that is not given compares a column with itself: one statement serves all
@@ -214,7 +220,7 @@ def heuristics(
     )
 
 
-def heuristic(store: Store, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
+def heuristic(store: Rows, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
     """Return up to 20 heuristics of an agent, by name or by the start of their id."""
     return _rows(
         store,
@@ -228,7 +234,7 @@ def heuristic(store: Store, id_or_name: str, agent: str) -> tuple[Heuristic, ...
 
 
 def history(
-    store: Store, agent: str, heuristic_id: str | None = None, after: int = 0
+    store: Rows, agent: str, heuristic_id: str | None = None, after: int = 0
 ) -> tuple[ConfidenceChange, ...]:
     """Return every change of confidence after a sequence, oldest first."""
     where = "agent = :agent AND heuristic_id = coalesce(:id, heuristic_id)"
@@ -243,22 +249,21 @@ def history(
     )
 
 
-def fired(store: Store, agent: str, heuristic_id: str, content_hash: str) -> Fired:
+def fired(store: Rows, agent: str, heuristic_id: str, content_hash: str) -> Fired:
     """Return the totals of the shown fires of one content of a heuristic."""
-    statement = sa.text(
+    statement = (
         "SELECT count(*) AS fires, avg(similarity) AS similarity,"
         " count(CASE WHEN outcome IN ('success', 'fail') THEN 1 END) AS judged,"
         " count(CASE WHEN outcome = 'success' THEN 1 END) AS succeeded"
         " FROM heuristic_fires WHERE agent = :agent AND heuristic_id = :id"
         " AND content_hash = :content AND mode = 'shown'"
     )
-    values = {"agent": agent, "id": heuristic_id, "content": content_hash}
-    with store.transaction() as connection:
-        return Fired(**connection.execute(statement, values).mappings().one())
+    found = store.rows(statement, agent=agent, id=heuristic_id, content=content_hash)
+    return Fired(**found[0])
 
 
 def fires(
-    store: Store, agent: str, heuristic_id: str | None = None, limit: int = 100
+    store: Rows, agent: str, heuristic_id: str | None = None, limit: int = 100
 ) -> tuple[Fire, ...]:
     """Return the latest fires, newest first."""
     return _rows(
@@ -273,7 +278,7 @@ def fires(
     )
 
 
-def decision(store: Store, id_: str) -> tuple[Decision, ...]:
+def decision(store: Rows, id_: str) -> tuple[Decision, ...]:
     """Return up to 20 decisions whose own id or event's id starts with `id_`."""
     return _rows(
         store,
@@ -285,7 +290,7 @@ def decision(store: Store, id_: str) -> tuple[Decision, ...]:
 
 
 def decisions(
-    store: Store,
+    store: Rows,
     agent: str | None = None,
     *,
     session: str | None = None,
@@ -315,42 +320,40 @@ def decisions(
     )
 
 
-def sessions(store: Store, agent: str | None = None) -> tuple[Session, ...]:
+def sessions(store: Rows, agent: str | None = None) -> tuple[Session, ...]:
     """Return every session, the latest first."""
     where = "agent = coalesce(:agent, agent) ORDER BY first_sequence DESC"
     return _rows(store, Session, "sessions", where, agent=agent)
 
 
-def rapport(store: Store, agent: str) -> tuple[Rapport, ...]:
+def rapport(store: Rows, agent: str) -> tuple[Rapport, ...]:
     """Return the rapport of each person with an agent, by name."""
     where = "agent = :agent ORDER BY person"
     return _rows(store, Rapport, "rapport", where, agent=agent)
 
 
-def quarantine(store: Store, limit: int = 100) -> tuple[Quarantined, ...]:
+def quarantine(store: Rows, limit: int = 100) -> tuple[Quarantined, ...]:
     """Return the latest inputs that could not be read, newest first."""
     newest = "true ORDER BY sequence DESC LIMIT :limit"
     return _rows(store, Quarantined, "quarantine", newest, limit=limit)
 
 
-def without_rows(store: Store) -> tuple[Quarantined, ...]:
+def without_rows(store: Rows) -> tuple[Quarantined, ...]:
     """Return the inputs whose rows could not be made, newest first."""
     where = "reason = :reason ORDER BY sequence DESC"
     return _rows(store, Quarantined, "quarantine", where, reason=NO_ROWS)
 
 
 def _rows(
-    store: Store, kind: type[T], view: str, where: str, **values: object
+    store: Rows, kind: type[T], view: str, where: str, **values: object
 ) -> tuple[T, ...]:
     """Return the rows of a view as values of `kind`, whose fields name its columns.
 
     `where` is SQL and comes from this module alone; `values` are bound parameters.
     """
     columns = ", ".join(f'"{each.name}"' for each in fields(kind))
-    statement = sa.text(f"SELECT {columns} FROM {view} WHERE {where}")
-    with store.transaction() as connection:
-        found = connection.execute(statement, values).mappings().all()
-    return tuple(kind(**row) for row in found)
+    statement = f"SELECT {columns} FROM {view} WHERE {where}"
+    return tuple(kind(**row) for row in store.rows(statement, **values))
 
 
 def _prefix(text: str) -> str:

@@ -8,21 +8,19 @@ Positions move by compare-and-set; of two projectors the second raises `Position
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 import psycopg
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
-from projections.errors import PositionLost, StoreUnavailable, StoreUnusable
+from projections.errors import PositionLost, StoreUnusable
 from projections.rows.changes import TableChanges, TableName
 from projections.store import nearness, tables, versions, wiping, writing
-from projections.store.positions import Move, Position, moved, positions_of
-from projections.store.versions import Version
-
-CONNECT_S = 5
-"""How long connecting may take, in seconds; libpq knows whole seconds only."""
+from projections.store.glance import CONNECT_S, checked, nothing_yet, translated
+from projections.store.places import Move, Position, Version
+from projections.store.positions import moved, positions_of
 
 # The key of the advisory lock is shared by all programs on a database: "echoic" in ASCII.
 _ALONE = {"id": 0x6563686F6963}
@@ -125,10 +123,15 @@ class Store:
         with self.transaction() as connection:
             found = versions.serving(connection)
         if found is None:
-            raise StoreUnusable(
-                f"{self._where()} holds no read models yet: run `echoic up` once"
-            )
+            raise nothing_yet(self._where())
         return found
+
+    def rows(self, statement: str, **values: object) -> Sequence[Mapping[str, Any]]:
+        """Return the rows of a statement, whose parameters stand as `:name`."""
+        with self.transaction() as connection:
+            # In raw form: the driver reads JSON by itself.
+            found = connection.execute(sa.text(statement), values).mappings().all()
+        return [dict(row) for row in found]
 
     def versions(self) -> tuple[Version, ...]:
         """Return every version there is, oldest first."""
@@ -211,7 +214,8 @@ class Store:
         try:
             yield
         except (DBAPIError, psycopg.Error) as error:
-            raise _translated(error, self._where()) from error
+            cause = error.orig if isinstance(error, DBAPIError) else error
+            raise translated(cause or error, self._where()) from error
 
     def _where(self) -> str:
         return f"PostgreSQL at {self._engine.url.render_as_string(hide_password=True)}"
@@ -224,25 +228,6 @@ def _engine_url(url: str) -> sa.URL:
         raise StoreUnusable(
             "DATABASE_URL is no URL: write postgresql://user:password@host:5432/name"
         ) from error
-    if parsed.drivername not in ("postgresql", "postgres", "postgresql+psycopg"):
-        raise StoreUnusable(
-            f"DATABASE_URL begins with {parsed.drivername!r}: the read models need"
-            " PostgreSQL, so write postgresql://user:password@host:5432/name"
-        )
+    checked(url)
     # Users write the URL as libpq has it; SQLAlchemy would look for psycopg2 by that name.
     return parsed.set(drivername="postgresql+psycopg")
-
-
-def _translated(error: Exception, where: str) -> StoreUnavailable | StoreUnusable:
-    cause = error.orig if isinstance(error, DBAPIError) else error
-    # The first line says what; those after it may quote values of the statement.
-    reason = str(cause).strip().partition("\n")[0]
-    if isinstance(cause, psycopg.OperationalError | psycopg.InterfaceError):
-        return StoreUnavailable(
-            f"{where} is away: {reason}; start it, or set DATABASE_URL to another."
-            " The mind goes on, and nothing is lost meanwhile"
-        )
-    return StoreUnusable(
-        f"{where} refuses: {reason}; see `echoic doctor`, and"
-        " `echoic projection rebuild` makes the tables again"
-    )

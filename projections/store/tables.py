@@ -24,9 +24,6 @@ from sqlalchemy.dialects.postgresql import JSONB
 
 from projections.rows.changes import TableName
 
-SHAPE = 6
-"""The version of the columns and their meaning; where it differs, a rebuild is due."""
-
 PROJECTION = "read_models"
 """The name of the one projection: its tables are written and positioned together."""
 

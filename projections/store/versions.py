@@ -7,7 +7,6 @@ Each function works within its caller's transaction.
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 
 import sqlalchemy as sa
 from sqlalchemy.engine import Connection
@@ -15,18 +14,9 @@ from sqlalchemy.engine import Connection
 from projections.errors import StoreUnusable, VersionRetired
 from projections.rows.changes import TableName
 from projections.store import tables
-from projections.store.positions import Position, positions_of
+from projections.store.places import SHAPE, Position, Version
+from projections.store.positions import positions_of
 from projections.store.tables import COLUMNS
-
-
-@dataclass(frozen=True, slots=True)
-class Version:
-    """One set of tables."""
-
-    number: int
-    shape: int
-    state: str
-    """`building`, `serving` or `retired`."""
 
 
 def one_at_a_time(connection: Connection) -> None:
@@ -58,7 +48,7 @@ def all_of(connection: Connection) -> tuple[Version, ...]:
 def begin(connection: Connection, state: str) -> Version:
     """Create a new set of tables, and return its version."""
     highest = connection.scalar(sa.select(sa.func.max(tables.versions.c.version)))
-    version = Version((highest or 0) + 1, tables.SHAPE, state)
+    version = Version((highest or 0) + 1, SHAPE, state)
     _metadata(version.number).create_all(connection)
     connection.execute(
         sa.insert(tables.versions).values(

@@ -8,12 +8,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
+from typing import TYPE_CHECKING
 
-from handlers.mind.flows import character
-from handlers.mind.flows.consult import consultation
-from handlers.mind.stages import personality, voice
-from handlers.mind.stages.voice import Tone
-from handlers.mind.strategies import registry
 from projections.folds import agent as agent_fold
 from projections.folds import experiments, goals_and_biases
 from projections.folds.executive import skills, templates
@@ -24,6 +20,8 @@ from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.codec.envelope import Input, Output
 from schemas.messages.arms import Action, heuristic_arm, heuristic_of
+from schemas.messages.controls import SessionEnded, SessionStarted
+from schemas.messages.executive import Muted
 from schemas.messages.experiments import Variant, VariantName
 from schemas.messages.learning import HeuristicFormed, ProposalMade
 from schemas.messages.notes import ControlApplied, ControlInferred
@@ -39,16 +37,33 @@ from schemas.state.agent import (
     SharedState,
     Taught,
 )
+from schemas.values.lazily import Lazily
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.record import Record
 from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
 from streams.log import ReadableLog, scan
 
+if TYPE_CHECKING:
+    from handlers.mind.flows import character, consult
+    from handlers.mind.stages import personality, voice
+    from handlers.mind.stages.voice import Tone
+    from handlers.mind.strategies import registry
+else:
+    # What is in force is looked up by commands that decide nothing.
+    character = Lazily("handlers.mind.flows.character")
+    consult = Lazily("handlers.mind.flows.consult")
+    personality = Lazily("handlers.mind.stages.personality")
+    voice = Lazily("handlers.mind.stages.voice")
+    registry = Lazily("handlers.mind.strategies.registry")
+
 CHANGES = (ControlApplied, ControlInferred, ProposalMade, HeuristicFormed)
 """The outputs that change what is in force."""
 
 CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
+
+_ALONE = (Muted, SessionStarted, SessionEnded)
+"""Controls that do the same whatever packs are in force."""
 
 NO_VARIANT = Variant()
 
@@ -156,7 +171,7 @@ class InForce:
             return self
         return replace(self, variant=self.agent.experiment.named(name))
 
-    def tone(self, record: DecisionRecord, contender: Contender) -> Tone | None:
+    def tone(self, record: DecisionRecord, contender: Contender) -> "Tone | None":
         """Return what a contender would have told a model of its character at a decision."""
         executive, was = self.settings.executive, record.decided.voice
         in_force = skills.in_force(
@@ -178,7 +193,7 @@ class InForce:
         )
         return voice.knowing(tone, in_force)
 
-    def asked(self, contender: Contender, tone: Tone | None = None) -> Asked:
+    def asked(self, contender: Contender, tone: "Tone | None" = None) -> Asked:
         """Return a contender as it would decide here, with a character told in this tone.
 
         Raises:
@@ -193,7 +208,7 @@ class InForce:
             here = replace(self, variant=self.variant.model_copy(update=told))
         spec = wanted.strategy or here.strategy
         strategy = registry.create_decision_strategy(spec, here.settings)
-        consulted = consultation(here, strategy, tone=tone)
+        consulted = consult.consultation(here, strategy, tone=tone)
         arm = consulted.arm if consulted else None
         return Asked(strategy, arm, wanted.template)
 
@@ -272,11 +287,11 @@ async def with_packs(in_force: InForce, log: ReadableLog) -> InForce:
 
 
 async def in_force_before(
-    log: ReadableLog, agent: str, sequence: int | None = None
+    log: ReadableLog, agent: str, sequence: int | None = None, *, is_bare: bool = False
 ) -> InForce:
     """Return what is in force for an agent before the input at a sequence, packs and all.
 
-    None is the end of the log.
+    None is the end of the log. What is bare has its packs by name and version alone.
     """
     # By the sequence of their input, which is the order in which the mind applied them.
     causes: dict[int, list[Record]] = defaultdict(list)
@@ -294,10 +309,12 @@ async def in_force_before(
         input_ = await log.record(cause)
         if input_ is not None:
             outputs = [read_output(record) for record in causes[cause]]
+            made = read_input(input_)
             # What some controls do depends on the packs in force, so these are loaded first.
-            in_force = await with_packs(in_force, log)
-            in_force = in_force.after(read_input(input_), outputs)
-    return await with_packs(in_force, log)
+            if made.agent != SHARED_AGENT and not isinstance(made.message, _ALONE):
+                in_force = await with_packs(in_force, log)
+            in_force = in_force.after(made, outputs)
+    return in_force if is_bare else await with_packs(in_force, log)
 
 
 def _without_vectors(blob: bytes) -> CompiledPack:

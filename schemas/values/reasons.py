@@ -166,3 +166,6 @@ Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unkn
 ReportedOutcome = Literal["succeeded", "failed", "overridden", "cancelled"]
 
 Lifecycle = Literal["active", "deprecated", "frozen"]
+
+NO_ROWS = "no_rows"
+"""The quarantine's reason for an input whose rows could not be made."""

@@ -11,13 +11,13 @@ from handlers.mind.turn import Turn
 from projections.projector.rebuild import Here
 from projections.rows.changes import TableChanges, TableName, join
 from projections.rows.changes_of_group import changes_of
-from projections.rows.decisions import NO_ROWS
 from projections.rows.folded_group import Folded
 from projections.store.store import Store
 from schemas.codec.envelope import Input
 from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import PartitionState
+from schemas.values.reasons import NO_ROWS
 from schemas.values.record import Wire
 from streams.log import GroupWrite
 from tests import factories

@@ -17,20 +17,10 @@ from schemas.messages.learning import FeedbackRefused
 from schemas.messages.notes import ControlRefused, Handled, Quarantined
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
-from schemas.values import subjects
+from schemas.values import bounds, subjects
 from schemas.values.settings import MindSettings
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
-
-WRITTEN_BYTES = 32_000
-"""How long a control or an event's fields may be as JSON: two personalities of 4,000
-characters in any script, with room to spare."""
-
-VALUES = 256
-"""How many values these may hold, at all levels together."""
-
-NESTING = 16
-"""How deep these may be nested."""
 
 GOAL_LENGTH = 500
 """How many characters a goal may have."""
@@ -152,7 +142,7 @@ def too_much(input_: Input) -> ControlRefused | Quarantined | None:
     """Return the refusal of an input that exceeds a bound; None if none does."""
     message = input_.message
     if isinstance(message, Sensed):
-        fault, where = too_large(message), input_.record.subject
+        fault, where = bounds.fields_fault(message.fields), input_.record.subject
         if fault is None:
             return None
         return Quarantined(reason="too_large", detail=fault, subject=where)
@@ -165,42 +155,10 @@ def too_much(input_: Input) -> ControlRefused | Quarantined | None:
     return ControlRefused(control=message.token, reason="invalid", detail=fault)
 
 
-def too_large(event: Sensed) -> str | None:
-    """Return which bound an event's fields exceed; None if they keep them all.
-
-    The doors ask it, too: what is refused here was not to be acknowledged there.
-    """
-    fault = _fault(orjson.dumps(event.fields), event.fields)
-    return fault and f"fields: {fault}"
-
-
 def _of_control(message: Control) -> str | None:
     if isinstance(message, GoalsSet):
         longest = max(map(len, message.goals), default=0)
         if longest > GOAL_LENGTH:
             return f"a goal of {longest} characters, the limit is {GOAL_LENGTH}"
     written = message.to_bytes()
-    return _fault(written, orjson.loads(written))
-
-
-def _fault(written: bytes, value: object) -> str | None:
-    """Return which bound a value, encoded as `written`, exceeds; None if it keeps them
-    all.
-    """
-    if len(written) > WRITTEN_BYTES:
-        return f"{len(written):,} bytes once written, the limit is {WRITTEN_BYTES:,}"
-    # Level by level, not recursively: the nesting is what is being bounded.
-    level, count, depth = [value], 0, 0
-    while level := [inner for each in level for inner in _inside(each)]:
-        count, depth = count + len(level), depth + 1
-        if count > VALUES:
-            return f"more than {VALUES} values"
-        if depth > NESTING:
-            return f"nested deeper than {NESTING} levels"
-    return None
-
-
-def _inside(value: object) -> list[object]:
-    if isinstance(value, dict):
-        return list(value.values())
-    return value if isinstance(value, list) else []
+    return bounds.fault(written, orjson.loads(written))

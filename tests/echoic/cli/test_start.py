@@ -5,22 +5,36 @@ import sys
 
 import pytest
 
+from tests.echoic.cli.conftest import Program
+
 HEAVY = (
-    "aiohttp", "evaluation.compare", "evaluation.ope", "faststream", "litellm", "numpy",
+    "aiohttp", "cryptography", "evaluation", "faststream", "litellm", "numpy",
     "opentelemetry", "pgvector", "projections.store", "psycopg", "sqlalchemy",
     "tokenizers",
 )  # fmt: skip
 """What none of these commands needs, or not before it knows of an instance."""
 
 MODULES = {
-    "pub": 660,
-    "feedback": 630,
-    "quiet": 630,
-    "heuristic": 640,
-    "status": 780,
-    "explain": 790,
+    "pub": 525,
+    "feedback": 485,
+    "quiet": 525,
+    "heuristic": 585,
+    "status": 700,
+    "explain": 690,
 }
 """How many modules may be loaded, a few over what there are; a count, since times vary."""
+
+IMPORTS = {
+    "status": (800, {"rich", "psycopg"}),
+    "quiet off": (610, set[str]()),
+    "pub hello": (535, set[str]()),
+    "explain": (740, {"rich"}),
+    "heuristic list": (685, {"rich", "psycopg"}),
+}
+"""How many modules a whole command may import beside an instance, and what else it needs."""
+
+UNNEEDED = {*HEAVY, "aiohttp.client", "psycopg", "rich"} - {"aiohttp"}
+"""Of aiohttp its name alone is imported: nats-py asks whether it is there."""
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -42,3 +56,21 @@ def test_a_command_loads_what_it_needs(name: str) -> None:
 
     assert heavy == []
     assert int(count) <= MODULES[name]
+
+
+@pytest.mark.services
+def test_a_command_imports_little_until_its_end(live: Program) -> None:
+    """What asks a running instance one thing loads no library for another."""
+    assert live("pub", "hello", "--wait").code == 0
+
+    found: dict[str, tuple[int, set[str]]] = {}
+    for name in IMPORTS:
+        ran = live(*name.split(), PYTHONPROFILEIMPORTTIME="1")
+        assert ran.code == 0, ran.err
+        told = [line for line in ran.err.splitlines() if line.startswith("import time")]
+        modules = {line.rpartition("|")[2].strip() for line in told}
+        found[name] = len(told), UNNEEDED & modules
+
+    for name, (most, needed) in IMPORTS.items():
+        count, heavy = found[name]
+        assert (count <= most, heavy - needed) == (True, set()), (name, count, heavy)

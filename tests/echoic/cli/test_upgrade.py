@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from projections.postgres.server import binaries, embedded_postgres
-from projections.store.tables import SHAPE
+from projections.store.places import SHAPE
 from schemas.messages.sensing import Sensed
 from schemas.values.record import Wire
 from schemas.values.subjects import outputs_of, parse, partition_of

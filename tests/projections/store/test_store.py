@@ -10,7 +10,7 @@ from projections.errors import (
     VersionRetired,
 )
 from projections.rows.changes import Change, Patch, Put, Remove, Row, join
-from projections.store.positions import Move, Position
+from projections.store.places import Move, Position
 from projections.store.store import Store
 
 pytestmark = pytest.mark.services

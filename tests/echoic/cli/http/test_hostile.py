@@ -16,8 +16,8 @@ import psutil  # type: ignore[import-untyped]
 
 from echoic.doors.http import bodies
 from echoic.doors.http.limits import GUESSES, REQUESTS
-from handlers.mind.stages.intake import NESTING
 from schemas.codec.decode import NESTING_LIMIT
+from schemas.values.bounds import NESTING
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import ALL, Client, address_of
 
