@@ -197,10 +197,14 @@ class AidProvider:
         self, inputs: Sequence[Input], known: Sequence[Vector | None]
     ) -> list[Aids]:
         """Make the aids of inputs; a vector that is known already is not computed again."""
-        needs = [needs_of(input_) for input_ in inputs]
-        await self._library.fetch(
-            need.pack_digest for need in needs if need.pack_digest
-        )
+        loaded = (needs_of(input_).pack_digest for input_ in inputs)
+        await self._library.fetch(digest for digest in loaded if digest)
+        packs = self._library.packs.values()
+        # A vector that was recorded is that of what the event said by its pack.
+        needs = [
+            needs_of(input_, packs if vector is None else ())
+            for input_, vector in zip(inputs, known, strict=True)
+        ]
         texts = [
             need.text
             for need, vector in zip(needs, known, strict=True)
@@ -217,9 +221,9 @@ class AidProvider:
         ]
         # Shared by all inputs of the batch: products with a pack are made for all at once.
         batch = Batch([vector for vector in vectors if vector is not None])
-        packs, is_exact = self._library.packs, self._embedder.exact
+        by_digest, is_exact = self._library.packs, self._embedder.exact
         return [
-            Aids(vector, packs, is_exact, batch, _of(need, rest))
+            Aids(vector, by_digest, is_exact, batch, _of(need, rest))
             for need, vector in zip(needs, vectors, strict=True)
         ]
 

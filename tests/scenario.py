@@ -211,7 +211,7 @@ class Scenario:
 
     def aids_of(self, taken: Input) -> Aids:
         """What the shell brings for an input."""
-        need = needs_of(taken)
+        need = needs_of(taken, self.blobs.values())
         text, further = need.text, () if self.vectorless else need.further
         has_vector = text is not None and not self.vectorless
         vector = self.embed(text or "") if has_vector else None

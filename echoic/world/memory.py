@@ -162,7 +162,7 @@ class InMemoryMind:
 
     def _take(self, wire: Wire) -> None:
         input_ = read_input(self._stored(wire))
-        need = needs_of(input_)
+        need = needs_of(input_, [self._pack])
         further = [embedded(text) for text in need.further]
         vectors = self._embedder.embed(further) if further else []
         aids = Aids(

@@ -16,6 +16,8 @@ from echoic.errors import EchoicError
 from echoic.packs.yaml_positions import SourceError, read
 from echoic.world.memory import likeness, match_limits
 from echoic.world.world import Mind, Reaction
+from projections.folds import declared
+from schemas.codec import payload
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.executive import (
     ContextSwitched,
@@ -23,7 +25,7 @@ from schemas.messages.executive import (
     SkillLoaded,
     SkillUnloaded,
 )
-from schemas.messages.sensing import Dimension, Fields
+from schemas.messages.sensing import Dimension, Fields, Sensed
 from schemas.packs import conditions
 from schemas.packs.manifest import Pack
 from schemas.values.base import Name, Part, Token, Unit, first_fault
@@ -43,7 +45,8 @@ APART_S = 60.0
 class Event(Part):
     """An event as a sensor would publish it."""
 
-    text: str
+    text: str = ""
+    """Without one it is what a device sends: its fields alone."""
     source: Token = "sensor"
     type: Token = "event"
     fields: Fields = Field(default_factory=dict)
@@ -68,6 +71,8 @@ class Expected(Part):
 
     heuristic: Name | None = None
     """The name of the one that answers."""
+    heard: str | None = None
+    """What the event says, by the pack's template if a device sent its fields alone."""
     text: str | None = None
     contains: str | None = None
     """Words that are part of the text."""
@@ -143,6 +148,9 @@ def _faults(pack: Pack, case: Case) -> Iterator[str]:
 
 def _differing(pack: Pack, case: Case, reaction: Reaction) -> Iterator[str]:
     expected, decided = case.expect, reaction.decided
+    heard = _heard(pack, case.event)
+    if expected.heard not in (None, heard):
+        yield f"heard: {expected.heard!r} expected, {heard!r} read"
     if expected.heuristic is not None:
         wanted = heuristic_id(pack.name, expected.heuristic)
         answered = reaction.heuristic_id if reaction.said is not None else None
@@ -177,8 +185,11 @@ def _why_quiet(pack: Pack, case: Case, reaction: Reaction) -> Iterator[str]:
             )
             yield f"gate: {gate.name}{at}"
     event, limit = case.event, match_limits().match
+    heard = _heard(pack, event)
+    if not event.text:
+        yield f"heard: {heard!r}"
     rows = sorted(
-        ((likeness(event.text, each.condition), each) for each in pack.heuristics),
+        ((likeness(heard, each.condition), each) for each in pack.heuristics),
         key=lambda row: (row[1].name != case.expect.heuristic, -row[0]),
     )
     for like, each in rows[:_NEAREST]:
@@ -217,9 +228,27 @@ def _reaction(pack: Pack, case: Case) -> Reaction:
     return _sense(mind, case.event, at + case.event.after_s)
 
 
+def _plain(event: Event) -> Sensed:
+    """Return an event as it is read from what a sensor or a device publishes."""
+    source, type_, fields = event.source, event.type, event.fields
+    text = event.text or payload.of_object(source, type_, fields)["text"]
+    return Sensed(source=source, type=type_, text=text, fields=fields)
+
+
+def _heard(pack: Pack, event: Event) -> str:
+    """Return what an event says to the mind."""
+    plain = _plain(event)
+    declared_for = (
+        (each.source, each) for each in pack.events if each.type == event.type
+    )
+    by_source = dict(declared_for)
+    declaring = by_source.get(event.source) or by_source.get(None)
+    return declared.text(plain, [declaring] if declaring else ()) or plain.text
+
+
 def _sense(mind: Mind, event: Event, at: float) -> Reaction:
     given = event.model_dump(exclude_defaults=True, exclude={"after_s"})
-    given |= {"text": event.text, "source": event.source, "type": event.type}
+    given |= {"text": _plain(event).text, "source": event.source, "type": event.type}
     return mind.sense(**given, at=at)
 
 

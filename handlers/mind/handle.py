@@ -127,8 +127,8 @@ def handle(
         refused = refused or intake.quarantined(input_, Unreadable("clock", str(fault)))
         return Outputs(agent.now or input_.at, (refused,), agent)
     # As the fold of the log does, too.
-    input_ = declared.read(
-        input_, lambda: aiding.in_force(state.shared, at_input, aids)
+    input_, aids = declared.read(
+        input_, aids, partial(aiding.in_force, state.shared, at_input, aids)
     )
     turn = TurnContext(at_input, state.shared, input_, aids, now, epoch, probe=probe)
     turn.claimed = claimed

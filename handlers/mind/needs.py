@@ -1,12 +1,15 @@
 """What the shell must compute or fetch for an input before the mind can answer it.
 
-It follows from the input alone, never from the state, so that worker, projector and replay
-make the same aids.
+It follows from the input and all packs that are at hand, never from the state, so that
+worker, projector and replay make the same aids.
 """
+
+from collections.abc import Iterable
 
 from msgspec import Struct
 
 from handlers.mind.reply import reading
+from projections.folds import declared
 from schemas.codec.envelope import Input
 from schemas.messages.controls import (
     GoalsSet,
@@ -18,6 +21,7 @@ from schemas.messages.controls import (
 from schemas.messages.executive import SalienceModulated, UserStateChanged
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
+from schemas.packs.compiled import CompiledPack
 from schemas.values import phrase_matching
 
 
@@ -32,14 +36,11 @@ class Needs(Struct, frozen=True):
     """The pack that the input loads."""
 
 
-def needs_of(input_: Input) -> Needs:
+def needs_of(input_: Input, packs: Iterable[CompiledPack] = ()) -> Needs:
     """Return what the aids of an input must hold besides the packs in force."""
     match input_.message:
-        case Sensed(text=text) as event:
-            # Any of them may be the topic of what a person asks for.
-            return Needs(
-                text, further=phrase_matching.tails(text) if event.is_persons else ()
-            )
+        case Sensed() as event:
+            return Needs(event.text, further=_of_event(event, packs))
         case SalienceModulated(about=str(topic)):
             return Needs(further=(topic,))
         case HeuristicSeeded() as message:
@@ -60,3 +61,10 @@ def needs_of(input_: Input) -> Needs:
             return Needs(pack_digest=digest)
         case _:
             return Needs()
+
+
+def _of_event(event: Sensed, packs: Iterable[CompiledPack]) -> tuple[str, ...]:
+    # Any of them may be the topic of what a person asks for.
+    if event.is_persons:
+        return phrase_matching.tails(event.text)
+    return declared.texts(event, packs)

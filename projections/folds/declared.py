@@ -1,42 +1,81 @@
-"""What an event's fields are, as a pack declares them: a number sent as text is a number.
+"""What an event is as a pack declares it: its numbers sent as text, and what it says.
 
 Pure. The mind and the folds read an input through here, so that conditions, facts and
 habits see one value; the log keeps what the sensor sent.
 """
 
 import re
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 
 import orjson
 from msgspec.structs import replace
 
+from schemas.codec import payload
 from schemas.codec.envelope import Input
 from schemas.messages.sensing import Sensed
+from schemas.packs import templates
 from schemas.packs.compiled import CompiledPack
+from schemas.packs.event_types import EventType
+from schemas.ports.aids import Aids
 
 _NUMBER = re.compile(r"-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?")
 """As JSON writes it, without an exponent: 007 and 1e400 stay text."""
 
 
-def read(input_: Input, packs: Callable[[], Sequence[CompiledPack]]) -> Input:
-    """Return an input whose declared numbers are numbers.
+def read(
+    input_: Input, aids: Aids, packs: Callable[[], Sequence[CompiledPack]]
+) -> tuple[Input, Aids]:
+    """Return an input with the numbers and the text that a pack declares for it.
 
-    `packs` returns those in force; it is called only if there is a text that may be one.
+    The aids then hold the vector of that text. `packs` returns those in force; it is called
+    only if the event has fields.
     """
     event = input_.message
-    if not isinstance(event, Sensed):
-        return input_
-    texts = [name for name, each in event.fields.items() if _is_number(each)]
-    if not texts:
-        return input_
-    types = (pack.event_type(event.type, event.source) for pack in packs())
-    declared = {name for each in types if each is not None for name in each.fields}
-    # `texts` is a list in the event's own order: nothing here iterates over the set.
-    found = {name: _number(event.fields[name]) for name in texts if name in declared}
-    if not found:
-        return input_
-    told = event.model_copy(update={"fields": {**event.fields, **found}})
-    return replace(input_, message=told)
+    if not isinstance(event, Sensed) or not event.fields:
+        return input_, aids
+    types = [pack.event_type(event.type, event.source) for pack in packs()]
+    found = [each for each in types if each is not None]
+    changes: dict[str, object] = {}
+    if numbers := _numbers(event, found):
+        changes["fields"] = {**event.fields, **numbers}
+    said = text(event, found)
+    if said is not None:
+        changes["text"] = said
+        # A vector that was recorded is that of this text already.
+        aids = replace(aids, vector=aids.of(said) or aids.vector)
+    if not changes:
+        return input_, aids
+    return replace(input_, message=event.model_copy(update=changes)), aids
+
+
+def texts(event: Sensed, packs: Iterable[CompiledPack]) -> tuple[str, ...]:
+    """Return what an event may say by these packs, of which not all need be in force."""
+    if not event.fields:
+        return ()
+    types = (pack.event_type(event.type, event.source) for pack in packs)
+    said = (text(event, [each]) for each in types if each is not None)
+    return tuple(dict.fromkeys(each for each in said if each is not None))
+
+
+def _numbers(event: Sensed, types: Sequence[EventType]) -> dict[str, int | float]:
+    declared = {name for each in types for name in each.fields}
+    # In the event's own order: nothing here iterates over the set.
+    return {
+        name: _number(each)
+        for name, each in event.fields.items()
+        if name in declared and _is_number(each)
+    }
+
+
+def text(event: Sensed, types: Sequence[EventType]) -> str | None:
+    """Return what a device's event says by the first template that it can fill."""
+    for template in (each.text for each in types if each.text):
+        if not payload.is_plain(event):
+            return None
+        said = templates.filled(template, event.text, event.fields)
+        if said is not None:
+            return said
+    return None
 
 
 def _is_number(value: object) -> bool:

@@ -5,6 +5,7 @@ input and the raw outputs in order.
 """
 
 from collections.abc import Sequence
+from functools import partial
 
 from immutables import Map
 from msgspec.structs import replace
@@ -172,7 +173,9 @@ def _agent(
         # a repeat of an event that was seen before, and naturally late.
         return state
     begun = state
-    input_ = declared.read(input_, lambda: aiding.in_force(shared, begun, aids))
+    input_, aids = declared.read(
+        input_, aids, partial(aiding.in_force, shared, begun, aids)
+    )
     context = FoldContext(shared=shared, agent=state, input=input_, aids=aids, now=now)
     for output in outputs:
         state = agent_fold.said(state, context, output.id, output.message)

@@ -44,6 +44,17 @@ def of_object(source: str, type_: str, fields: dict[str, Any]) -> dict[str, Any]
     return {"text": f"{about}: {said}" if said else about, "fields": fields}
 
 
+def is_plain(event: Sensed) -> bool:
+    """Tell whether an event's text is the plain one of a payload, and none of a sensor's."""
+    fields = event.fields
+    if not fields or not event.text.startswith(_about(event.source, event.type)):
+        return False
+    # What a bare reading was sent as, with its unit, is not kept.
+    is_reading = fields.keys() == {VALUE} and event.source != PERSON
+    plain: str = of_object(event.source, event.type, fields)["text"]
+    return is_reading or event.text == plain
+
+
 def of_text(source: str, type_: str, text: str) -> dict[str, Any]:
     """Return bare text as the fields of an event: one reading is a value, too.
 

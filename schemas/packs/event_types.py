@@ -6,6 +6,7 @@ from pydantic import Field, field_validator
 
 from schemas.messages.sensing import Dimension, Sensed
 from schemas.packs import conditions
+from schemas.packs.templates import EventText
 from schemas.values.base import Name, Part, Seconds, Token, Unit
 
 GUESTS = "guests"
@@ -76,6 +77,10 @@ class EventType(Part):
     """Which of its fields are numbers, also where its sensor sends them as text: "20.5" is
     then 20.5 for every condition, and "unavailable" stays a text, of which no comparison
     with a number is true."""
+    text: EventText = Field(default="", exclude_if="".__eq__)
+    """What it says where a device sent fields and no words, with `{celsius}` for the value of
+    that field, as in skills; one that lacks such a field is told plainly, which is what
+    `{text}` stands for."""
     means: Meaning | None = None
     """What its fields tell besides: what a person is doing (`busy`, `typing`, `in_menu`,
     `asleep`, `away`, `activity`, `focus`, `sentiment`), a natural break (`signal`), or what

@@ -136,7 +136,7 @@ def joined(scenario: Scenario) -> Mapping[TableName, TableChanges]:
 
 def aids_of(taken: Input, packs: Mapping[str, CompiledPack]) -> Aids:
     """The aids of an input."""
-    need = needs_of(taken)
+    need = needs_of(taken, packs.values())
     vector = factories.embed(need.text) if need.text is not None else None
     vectors = {embedded(text): factories.embed(embedded(text)) for text in need.further}
     return Aids(vector=vector, packs=packs, vectors=vectors)

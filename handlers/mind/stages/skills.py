@@ -11,13 +11,12 @@ from functools import lru_cache
 from msgspec import Struct
 
 from schemas.messages.decisions import Draw, Wording
-from schemas.packs import conditions
+from schemas.packs import conditions, templates
 from schemas.ports.decision_context import Voiced
 from schemas.values import ids
 from schemas.values.personality import Trait
-from schemas.values.prompt_fencing import shown
 from schemas.values.reasons import ResponseType
-from schemas.values.skills import PLACE, TEXT, Line, Skill, Skills, version_of
+from schemas.values.skills import Line, Skill, Skills, version_of
 
 JOKES: tuple[Trait, ...] = ("humor", "sarcasm")
 """The traits whose words the filter takes out where nobody jokes."""
@@ -25,7 +24,6 @@ JOKES: tuple[Trait, ...] = ("humor", "sarcasm")
 DETAILS_FROM = 1
 """The band of verbosity from which a domain adds what it knows."""
 
-_LONGEST_VALUE = 200
 _LONGEST_WORDS = 2_000
 
 
@@ -168,7 +166,7 @@ def _apply(
 ) -> None:
     before = words.text
     for line in _lines(saying, skill, at):
-        text = _filled(_taken(words, name, line, drawn), before, saying)
+        text = templates.filled(_taken(words, name, line, drawn), before, saying.fields)
         if text is None:
             continue
         if _is_too_long(text, before, longest):
@@ -214,30 +212,6 @@ def _taken(words: _Words, name: str, line: Line, drawn: Callable[[str], float]) 
     value = drawn(purpose)
     words.draws.append(Draw(purpose=purpose, value=value))
     return line.texts[min(int(value * len(line.texts)), len(line.texts) - 1)]
-
-
-def _filled(template: str, text: str, saying: Saying) -> str | None:
-    """Return a template with its places filled; None if the event lacks a field."""
-    parts, end = [], 0
-    for place in PLACE.finditer(template):
-        found = text if place[1] == TEXT else _value(place[1], saying.fields)
-        if found is None:
-            return None
-        parts += [template[end : place.start()], found]
-        end = place.end()
-    return "".join([*parts, template[end:]]).strip()
-
-
-def _value(name: str, fields: Mapping[str, object]) -> str | None:
-    is_there, value = conditions.field_value(name, fields)
-    if not is_there or value is None or isinstance(value, dict | list):
-        return None
-    if isinstance(value, bool):
-        return "yes" if value else "no"
-    # 12.0 hearts are 12; what a sensor sends is one line that steers no terminal.
-    if isinstance(value, float) and value.is_integer():
-        value = int(value)
-    return shown(str(value)[:_LONGEST_VALUE], _LONGEST_VALUE)
 
 
 def _swapped(text: str, words: Mapping[str, str]) -> str:

@@ -157,3 +157,32 @@ def test_what_did_not_answer_says_how_near_it_came(tmp_path: Path) -> None:
     assert re.fullmatch(r"near: door-open: like -?0\.\d\d < 0\.55", near)
     (near,) = (each for each in of_field if each.startswith("near: door-open"))
     assert re.fullmatch(r"near: door-open: like \d\.\d\d >= 0\.55; when: .*1\)", near)
+
+
+def test_a_case_may_be_what_a_device_sends(tmp_path: Path) -> None:
+    """Its fields alone; the text is the template's, and a case tells what was heard."""
+    folder = tmp_path / "door"
+    new.write(folder, "door")
+    manifest = folder / "manifest.yaml"
+    words = 'text: "The door stands open for {minutes} minutes"'
+    manifest.write_text(
+        manifest.read_text().replace(
+            "{type: door_opened,", f"{{type: door_opened, {words},"
+        )
+    )
+    event = {"source": "door", "type": "door_opened", "fields": {"minutes": 7}}
+    cases = [
+        {"name": each, "event": event, "expect": expect}
+        for each, expect in {
+            "filled": {"heard": "The door stands open for 7 minutes"},
+            "other": {"heard": "door", "silence": False},
+        }.items()
+    ]
+    (folder / "tests" / "first.yaml").write_bytes(orjson.dumps(cases))
+
+    filled, other = pack_tests.run(load.load(folder), folder)
+
+    assert filled.faults == ()
+    assert other.faults[0] == (
+        "heard: 'door' expected, 'The door stands open for 7 minutes' read"
+    )
