@@ -50,7 +50,7 @@ class Rereading:
         for record in self._records.take(input_, outputs):
             for asked, answered in _answers(record):
                 self.replies += 1
-                was, today = _recorded(record), _today(asked, answered)
+                was, today = _recorded(record), _today(asked, answered, record.agent)
                 if was is not None and was != today:
                     of = Reread(record.id, record.at, was, today, answered.text[:200])
                     self.found.append(of)
@@ -77,11 +77,11 @@ def _recorded(record: DecisionRecord) -> str | None:
             return None
 
 
-def _today(asked: ModelAsked, answered: ModelAnswered) -> str:
+def _today(asked: ModelAsked, answered: ModelAnswered, agent: str) -> str:
     content = reading.understood(answered)
     if isinstance(content, ModelFailed):
         return f"[{completion.DROPS[content.reason]}]"
-    said = reading.words(content)
+    said = reading.words(content, agent)
     if not isinstance(said, Said):
         return f"[{completion.DROPS[said.reason]}]"
     question = asked.prompt.partition("\n\n")[0][:ASKED_LIMIT]

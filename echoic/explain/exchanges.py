@@ -60,7 +60,9 @@ def _exchanges(record: DecisionRecord) -> Iterator[Exchange]:
             model=_model(asked, answered),
             system=asked.system,
             prompt=asked.prompt,
-            reply=_reply(answered, asked.purpose) if answered is not None else None,
+            reply=_reply(answered, asked.purpose, record.agent)
+            if answered is not None
+            else None,
             tried=(answered.attempts or ()) if answered is not None else (),
         )
 
@@ -71,8 +73,8 @@ def _model(asked: ModelAsked, answered: ModelAnswered | None) -> str:
     return link or chain_in_words(asked.model)
 
 
-def _reply(answered: ModelAnswered, purpose: str) -> Reply:
-    said, fault = _read(answered, purpose)
+def _reply(answered: ModelAnswered, purpose: str, agent: str) -> Reply:
+    said, fault = _read(answered, purpose, agent)
     return Reply(
         content=answered.text,
         reasoning=reading.thought(answered),
@@ -84,11 +86,13 @@ def _reply(answered: ModelAnswered, purpose: str) -> Reply:
     )
 
 
-def _read(answered: ModelAnswered, purpose: str) -> tuple[str | None, str | None]:
+def _read(
+    answered: ModelAnswered, purpose: str, agent: str
+) -> tuple[str | None, str | None]:
     content = reading.understood(answered)
     if isinstance(content, ModelFailed):
         return None, content.detail
     if purpose != "answer":
         return None, None
-    said = reading.words(content)
+    said = reading.words(content, agent)
     return (said.words, None) if isinstance(said, Said) else (None, said.detail)

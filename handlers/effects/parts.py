@@ -50,7 +50,7 @@ class Parts:
                 return
             # Half a character is no UTF-8.
             # Cut before it is read, too: reading takes time, and holds up everything else.
-            words = reading.words_so_far(written[:LONGEST])
+            words = reading.words_so_far(written[:LONGEST], held.output.agent)
             words = words.encode("utf-8", "replace").decode()
             if words in ("", said):
                 return

@@ -48,7 +48,7 @@ def needs_of(input_: Input, packs: Iterable[CompiledPack] = ()) -> Needs:
         case HeuristicEdited(condition=condition, text=text):
             return Needs(condition, further=(text,) if text else ())
         case ModelAnswered() as answered:
-            return Needs(further=reading.texts(answered))
+            return Needs(further=reading.texts(answered, input_.agent))
         case GoalsSet(goals=goals):
             return Needs(further=goals)
         # Vectors of goals are made when goals are set, so that no event waits for them (ADR

@@ -79,7 +79,7 @@ def _answered(
     turn: TurnContext, strategy: Strategy, pending: Pending, result: ModelAnswered
 ) -> None:
     manner = manner_of(turn.settings, strategy)
-    said = reading.words(result)
+    said = reading.words(result, turn.input.agent)
     if isinstance(said, Unread):
         # A heuristic that stands by may still answer; nothing is learnt of this.
         end_without_model(turn, strategy, pending, completion.unread(pending, said))

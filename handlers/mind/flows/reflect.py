@@ -84,7 +84,7 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
         _take(turn, about, formation.read(result.text, _lesson(about)))
         _go_on(turn)
     else:
-        said = reading.words(result)
+        said = reading.words(result, turn.input.agent)
         # One reply of another form says nothing of this event; the next may be readable.
         if isinstance(said, Unread):
             said = Said(words="", fields={})

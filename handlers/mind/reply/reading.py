@@ -12,7 +12,7 @@ from typing import Literal
 
 from msgspec import Struct
 
-from handlers.mind.reply import form, reasoning
+from handlers.mind.reply import form, labels, reasoning
 from handlers.mind.reply.near_json import CutOff, NotJson, Reader
 from schemas.messages.results import ModelAnswered, ModelFailed
 
@@ -113,8 +113,8 @@ def thought(answered: ModelAnswered) -> str:
     return "\n".join(each for each in (answered.reasoning or "", aloud) if each)
 
 
-def words(answered: ModelAnswered) -> Said | Unread:
-    """Return what an understood reply says to a person."""
+def words(answered: ModelAnswered, name: str = "") -> Said | Unread:
+    """Return what an understood reply says to a person; `name` is the agent's own."""
     if form.is_empty(_bare(answered.text)):
         return _malformed("it is empty")
     is_cut = (answered.finish_reason or "").lower() in _LIMIT
@@ -123,16 +123,16 @@ def words(answered: ModelAnswered) -> Said | Unread:
     except NoObject as error:
         cause = error.__cause__
         if is_cut and isinstance(cause, _CutObject):
-            return _whole_of(cause)
+            return _whole_of(cause, name)
         return _malformed(str(error))
     if fields is None:
-        return _plain(answered.text, is_cut=is_cut)
+        return _plain(answered.text, name, is_cut=is_cut)
     if RESPONSE not in fields:
         return _malformed(f'it has no "{RESPONSE}"')
     said = fields[RESPONSE]
     if not isinstance(said, str):
         return _malformed(f'its "{RESPONSE}" is no text')
-    return _checked(said, fields)
+    return _checked(said, fields, name)
 
 
 def object_in(text: str, key: str) -> dict[str, object] | None:
@@ -171,10 +171,11 @@ def object_or_none(text: str, key: str) -> dict[str, object] | None:
         return None
 
 
-def words_so_far(text: str) -> str:
+def words_so_far(text: str, own: str = "") -> str:
     """Return what a reply that is still written tells the person for certain; may be empty.
 
-    Of an object its response. Other words may turn out to be reasoning until all are there.
+    `own` is the agent's name. Of an object its response. Other words may turn out to be
+    reasoning until all are there.
     """
     content, _ = reasoning.apart(text)
     bare = _bare(content)
@@ -190,11 +191,7 @@ def words_so_far(text: str) -> str:
         return ""
     else:
         so_far = reader.fields.get(RESPONSE)
-    if not isinstance(so_far, str):
-        return ""
-    said, _ = reasoning.apart(so_far)
-    is_certain = form.fault(said) is None and form.is_whole(said)
-    return said if is_certain else ""
+    return _certain(so_far, own) if isinstance(so_far, str) else ""
 
 
 def fault(words: str) -> str | None:
@@ -209,16 +206,26 @@ def field(fields: Mapping[str, object], name: str) -> str:
     return value.strip() if isinstance(value, str) else ""
 
 
-def texts(answered: ModelAnswered) -> tuple[str, ...]:
+def texts(answered: ModelAnswered, name: str = "") -> tuple[str, ...]:
     """Return the parts of a reply that may have to be compared with other texts."""
     content = understood(answered)
     if isinstance(content, ModelFailed):
         return ()
-    said = words(content)
+    said = words(content, name)
     rule = object_or_none(content.text, RULE[0]) or {}
     told = (said.words, field(said.fields, "goal")) if isinstance(said, Said) else ()
     found = (*told[:1], *(field(rule, name) for name in RULE), *told[1:])
     return tuple(each for each in found if each)
+
+
+def _certain(so_far: str, name: str) -> str:
+    """Return what words that are still written tell, whatever follows them."""
+    said, _ = reasoning.apart(so_far)
+    if labels.may_begin(said, name) or reasoning.may_begin(said):
+        return ""
+    said = labels.without(said, name)
+    is_certain = form.fault(said) is None and form.is_whole(said)
+    return said if is_certain else ""
 
 
 def _content(text: str) -> str:
@@ -266,16 +273,16 @@ def _read(text: str, at: int) -> dict[str, object]:
     return found
 
 
-def _whole_of(cut: _CutObject) -> Said | Unread:
+def _whole_of(cut: _CutObject, own: str) -> Said | Unread:
     """Return the whole sentences of an answer whose object ran out of tokens."""
     name, begun = cut.reader.unfinished or ("", "")
     said = cut.reader.fields.get(RESPONSE)
     if isinstance(said, str):
-        return _checked(said, cut.reader.fields)
-    return _plain(begun if name == RESPONSE else "", is_cut=True)
+        return _checked(said, cut.reader.fields, own)
+    return _plain(begun if name == RESPONSE else "", own, is_cut=True)
 
 
-def _plain(text: str, *, is_cut: bool) -> Said | Unread:
+def _plain(text: str, name: str, *, is_cut: bool) -> Said | Unread:
     """Return words that stand for themselves; of those that were cut off whole sentences."""
     said = _unquoted(_bare(text))
     if is_cut:
@@ -283,7 +290,7 @@ def _plain(text: str, *, is_cut: bool) -> Said | Unread:
         if not said:
             detail = "the token limit cut the answer off before a sentence was whole"
             return Unread("no_response", detail)
-    return _checked(said, {})
+    return _checked(said, {}, name)
 
 
 def _sentences(text: str) -> str:
@@ -295,9 +302,10 @@ def _sentences(text: str) -> str:
     return found if is_said else ""
 
 
-def _checked(told: str, fields: Mapping[str, object]) -> Said | Unread:
+def _checked(told: str, fields: Mapping[str, object], name: str) -> Said | Unread:
     """Return words if a person may hear them; an object's may be empty."""
     said, _ = reasoning.apart(told)
+    said = labels.without(said, name)
     if told.strip() and form.is_empty(said):
         return _malformed("it is empty")
     why = form.fault(said)

@@ -19,6 +19,29 @@ _CLOSES = re.compile(
     re.IGNORECASE,
 )
 
+_LABELS = (
+    "reasoning", "thought process", "thinking process", "chain of thought", "thoughts",
+    "thought", "begründung", "überlegung", "gedankengang",
+)  # fmt: skip
+_AROUND = r"(?:\*\*|__|\*|#{1,4}[ \t]+|\[)?"
+_REASONING = re.compile(
+    rf"\s*{_AROUND}(?:{'|'.join(_LABELS)})(?:\*\*|__|\*|\])?\s?[:\uff1a](?:\*\*|__|\*)?(?=\s)",
+    re.IGNORECASE,
+)
+"""How a text begins that tells its reasoning by a label: `**Reasoning:**`, `Thought:`."""
+_ANSWER = re.compile(
+    rf"(?:(?<=\s)|\A){_AROUND}(?:final answer|final response|answer|response|reply|antwort)"
+    r"(?:\*\*|__|\*|\])?\s?[:\uff1a](?:\*\*|__|\*)?(?=\s)",
+    re.IGNORECASE,
+)
+"""How what is said begins behind it."""
+
+
+def may_begin(text: str) -> bool:
+    """Tell whether more of a text may make such a label of what it begins with."""
+    begun = " ".join(text.lstrip("*_#[ ").lower().split()).rstrip("*_]: ")
+    return bool(text.strip()) and any(each.startswith(begun) for each in _LABELS)
+
 
 def apart(text: str) -> tuple[str, str]:
     """Return what a text says, and what of it was thought.
@@ -26,6 +49,12 @@ def apart(text: str) -> tuple[str, str]:
     A block that is only closed begins with the text, one that is only opened ends with it.
     """
     said, thought = _without_blocks(text)
+    told = _REASONING.match(said)
+    if told is not None:
+        answer = _ANSWER.search(said, told.end())
+        ends = answer.start() if answer is not None else len(said)
+        thought.append(said[told.end() : ends])
+        said = said[answer.end() :] if answer is not None else ""
     closes = list(_CLOSES.finditer(said))
     if closes:
         thought.insert(0, said[: closes[-1].start()])

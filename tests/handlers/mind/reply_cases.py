@@ -12,6 +12,29 @@ def replied(text: str = "", **more: str) -> ModelAnswered:
 
 
 SAYS: dict[str, str] = {
+    # Behind a label that is no word of it.
+    "AI: It is sunny.": SUNNY,
+    "**AI:** It is sunny.": SUNNY,
+    "ana: It is sunny.": SUNNY,
+    "**Ana**: It is sunny.": SUNNY,
+    "[Ana]: It is sunny.": SUNNY,
+    "Answer:\nIt is sunny.": SUNNY,
+    "### Final Answer: It is sunny.": SUNNY,
+    '{"response": "Ana: It is sunny."}': SUNNY,
+    '{"response": "**Answer:** It is sunny."}': SUNNY,
+    "**Reasoning:** The guest asked. **Answer:** It is sunny.": SUNNY,
+    "Reasoning: The guest asked.\n\nFinal answer: It is sunny.": SUNNY,
+    "Thought: I need none.\nAnswer: It is sunny.": SUNNY,
+    "**Begründung:** Der Gast fragt.\n**Antwort:** Es ist sonnig.": "Es ist sonnig.",
+    '## Reasoning: It asks.\n## Answer: {"response": "It is sunny."}': SUNNY,
+    '{"response": "**Reasoning:** The guest asked. **Answer:** It is sunny."}': SUNNY,
+    "The answer: It is sunny.": "The answer: It is sunny.",
+    "Anatole: It is sunny.": "Anatole: It is sunny.",
+    "AI is a wide field.": "AI is a wide field.",
+    '{"response": "AI: "}': "AI:",
+    "My reasoning: none. The answer: it is sunny.": (
+        "My reasoning: none. The answer: it is sunny."
+    ),
     # In the form that was asked for, or nearly so.
     '{"response": "It is sunny.", "predicted_success": 0.8}': SUNNY,
     '```json\n{"response": "It is sunny."}\n```': SUNNY,

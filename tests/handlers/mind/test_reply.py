@@ -26,7 +26,9 @@ SECRET = "The guest must not hear of the party."
 def read(answered: ModelAnswered) -> Said | Unread | ModelFailed:
     """What is read of a reply."""
     content = reading.understood(answered)
-    return content if isinstance(content, ModelFailed) else reading.words(content)
+    return (
+        content if isinstance(content, ModelFailed) else reading.words(content, "ana")
+    )
 
 
 def reason_of(answered: ModelAnswered) -> str:
@@ -112,6 +114,7 @@ def test_each_end_has_a_meaning(
         f"<|START_THINKING|>{SECRET}<|END_THINKING|>It is sunny.",
         f"<|channel>thought\n{SECRET}<channel|>It is sunny.",
         f"&lt;think&gt;{SECRET}&lt;/think&gt;It is sunny.",
+        f"**Reasoning:** {SECRET} **Answer:** It is sunny.",
         f"Thinking...\n{SECRET}\n...done thinking.\n\nIt is sunny.",
     ],
 )
@@ -145,6 +148,9 @@ _LONG = 40_000
         "[" * _LONG,
         "<think>" * (_LONG // 7),
         "A. " * (_LONG // 3),
+        "Reasoning: " + "Answer" * (_LONG // 6),
+        "Reasoning:" + " " * _LONG + "x",
+        '{"response": "' + " *" * (_LONG // 2) + '"}',
     ],
     ids=lambda text: text[:12],
 )
@@ -184,7 +190,7 @@ def test_what_is_let_out_early_begins_what_is_said(text: str) -> None:
     """While a reply is written nothing is told that its end takes back."""
     words = SAYS[text]
     for end in range(len(text) + 1):
-        so_far = reading.words_so_far(text[:end])
+        so_far = reading.words_so_far(text[:end], "ana")
         assert words.startswith(so_far.rstrip()), (text[:end], so_far)
 
 
@@ -192,7 +198,7 @@ def test_what_is_let_out_early_begins_what_is_said(text: str) -> None:
 def test_no_sign_of_a_form_is_let_out_early(text: str) -> None:
     """No piece of JSON, and no mark of a template."""
     for end in range(len(text[:200]) + 1):
-        so_far = reading.words_so_far(text[:end])
+        so_far = reading.words_so_far(text[:end], "ana")
         assert not set(so_far) & set('{}[]"<>|'), so_far
         assert "ssistant" not in so_far
 
