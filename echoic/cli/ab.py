@@ -18,6 +18,7 @@ from echoic.terminal.called import as_typed
 from evaluation.experiments.switchback import Switchback, analyse
 from evaluation.experiments.trials import Course, course, newest
 from handlers.mind.stages.executive import config_hash
+from handlers.mind.strategies.baselines import AlwaysLlm
 from replay.recording.in_force import InForce, in_force_before
 from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped
@@ -78,6 +79,7 @@ def start(
     async def begin(connection: Connection) -> None:
         log, agent = connection.log, connection.settings.agent
         in_force = await in_force_before(log, agent)
+        _check_model(in_force, started.a, started.b)
         # What is left out comes from the agent's settings, so variants that are written
         # differently may still decide alike.
         if _identity(started.a, in_force) == _identity(started.b, in_force):
@@ -134,6 +136,21 @@ def _identity(variant: Variant, in_force: InForce) -> tuple[str | None, ...]:
     """Return what a variant decides by: the hash of its strategy, and its personality."""
     strategy = in_force.asked(variant).strategy
     return config_hash(strategy), variant.personality, variant.template
+
+
+def _check_model(in_force: InForce, *variants: Variant) -> None:
+    """Refuse a side that can only ask a model where there is none.
+
+    Raises:
+        EchoicError: it would be silent throughout, and the experiment about nothing.
+    """
+    for each in variants:
+        spec = each.strategy or in_force.strategy
+        if in_force.settings.model is None and spec.name == AlwaysLlm.name:
+            raise EchoicError(
+                f"{spec.name} asks a model whatever comes, and this instance has none",
+                next_step="echoic config show model.name",
+            )
 
 
 def _alike() -> EchoicError:

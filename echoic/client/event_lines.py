@@ -127,8 +127,9 @@ def read_records(
         # Lines are anybody's JSON: fields of the wrong kind fail in these three ways.
         except (ValueError, TypeError, AttributeError) as error:
             is_zone = isinstance(error, _NoZoneError)
+            why = "it is no text in UTF-8" if isinstance(error, UnicodeError) else error
             raise EchoicError(
-                f"{place} is no event: {error}",
+                f"{place} is no event: {why}",
                 next_step=_ZONE_STEP if is_zone else event_files.EXAMPLE,
             ) from error
         yield sending

@@ -14,7 +14,7 @@ from uuid import uuid4
 
 from nats.aio.client import Client
 
-from echoic.client.admission import body_of
+from echoic.client.admission import body_of, too_large
 from echoic.client.find import record_of
 from echoic.errors import EchoicError, RefusedError
 from replay.recording.decisions import DecisionRecord, DecisionRecords
@@ -77,7 +77,13 @@ async def publish(
     event_id: str,
     headers: Mapping[str, str] | None = None,
 ) -> dict[str, Any]:
-    """Publish an event as a sensor does, and return the broker's acknowledgement."""
+    """Publish an event as a sensor does, and return the broker's acknowledgement.
+
+    Raises:
+        RefusedError: it is too large for the mind, which would quarantine it.
+    """
+    if (fault := too_large(event)) is not None:
+        raise RefusedError(f"refused (too_large): {fault}")
     subject = sensor_subject(agent, event.source, event.type)
     own = {**(headers or {}), "ce-id": event_id}
     return await publish_raw(client, subject, body_of(event), own)

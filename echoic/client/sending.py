@@ -69,7 +69,9 @@ def _of_records(path: Path, how: Reading) -> Iterator[Sending]:
             yield from read_lines(lines, **how)
         except UnicodeDecodeError as error:
             raise EchoicError(
-                f"{path} is no text: {error}", next_step=event_files.TAKES
+                f"{path} is no text in UTF-8: byte {error.object[error.start]:#04x} at"
+                f" {error.start:,}",
+                next_step=event_files.TAKES,
             ) from error
 
 

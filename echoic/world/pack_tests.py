@@ -16,7 +16,6 @@ from echoic.errors import EchoicError
 from echoic.packs.yaml_positions import SourceError, read
 from echoic.world.memory import likeness, match_limits
 from echoic.world.world import Mind, Reaction
-from projections.folds import declared
 from schemas.codec import payload
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.executive import (
@@ -26,7 +25,7 @@ from schemas.messages.executive import (
     SkillUnloaded,
 )
 from schemas.messages.sensing import Dimension, Fields, Sensed
-from schemas.packs import conditions
+from schemas.packs import conditions, device_texts
 from schemas.packs.manifest import Pack
 from schemas.values.base import Name, Part, Token, Unit, first_fault
 from schemas.values.ids import heuristic_id
@@ -243,7 +242,7 @@ def _heard(pack: Pack, event: Event) -> str:
     )
     by_source = dict(declared_for)
     declaring = by_source.get(event.source) or by_source.get(None)
-    return declared.text(plain, [declaring] if declaring else ()) or plain.text
+    return device_texts.text(plain, [declaring] if declaring else ()) or plain.text
 
 
 def _sense(mind: Mind, event: Event, at: float) -> Reaction:

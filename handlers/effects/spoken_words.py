@@ -8,12 +8,15 @@ import html
 import re
 import unicodedata
 
-_FENCE = re.compile(r"^\s*(```|~~~).*?^\s*\1[^\n]*$", re.MULTILINE | re.DOTALL)
-_FENCE_LEFT = re.compile(r"^\s*(```|~~~)[^\n]*$", re.MULTILINE)
+# Between brackets stands no further one, and of an address 2,000 characters are read at most:
+# a run of signs that never close would else take the square of its length.
+_FENCE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*$", re.MULTILINE | re.DOTALL)
+_FENCE_LEFT = re.compile(r"^[ \t]*(```|~~~)[^\n]*$", re.MULTILINE)
 _CODE = re.compile(r"`+([^`\n]+)`+")
-_IMAGE = re.compile(r"!\[([^\]\n]*)\]\([^)\s]*(?:\s+\"[^\"]*\")?\)")
-_LINK = re.compile(r"\[([^\]\n]+)\](?:\([^)\s]*(?:\s+\"[^\"]*\")?\)|\[[^\]\n]*\])")
-_FOOTNOTE = re.compile(r"\[\^[^\]\n]+\]:?")
+_TARGET = r"\([^)\s]{0,2000}(?:\s{1,8}\"[^\"\n]{0,500}\")?\)"
+_IMAGE = re.compile(rf"!\[([^\[\]\n]*)\]{_TARGET}")
+_LINK = re.compile(rf"\[([^\[\]\n]+)\](?:{_TARGET}|\[[^\[\]\n]*\])")
+_FOOTNOTE = re.compile(r"\[\^[^\[\]\n]+\]:?")
 _URL = re.compile(
     r"<?\bhttps?://(?:www\.)?([^\s/<>()?#:,]+)[^\s<>()]*?(?=[.,;:!?]*(?:[\s<>()]|$))>?"
 )

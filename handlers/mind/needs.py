@@ -9,7 +9,6 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from handlers.mind.reply import reading
-from projections.folds import declared
 from schemas.codec.envelope import Input
 from schemas.messages.controls import (
     GoalsSet,
@@ -21,6 +20,7 @@ from schemas.messages.controls import (
 from schemas.messages.executive import SalienceModulated, UserStateChanged
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
+from schemas.packs import device_texts
 from schemas.packs.compiled import CompiledPack
 from schemas.values import phrase_matching
 
@@ -67,4 +67,4 @@ def _of_event(event: Sensed, packs: Iterable[CompiledPack]) -> tuple[str, ...]:
     # Any of them may be the topic of what a person asks for.
     if event.is_persons:
         return phrase_matching.tails(event.text)
-    return declared.texts(event, packs)
+    return device_texts.texts(event, packs)

@@ -241,6 +241,15 @@ def _formed(
     return heuristics.formed(state, message, context.aids, kept)
 
 
+def _without_timer(
+    state: AgentState, context: FoldContext, message: TimerFailed
+) -> AgentState:
+    """Return the state without what failed; a reminder that recurs comes again."""
+    reminder = reminders.of_timer(state.executive, message.timer_id)
+    state = timers.failed(state, message)
+    return state if reminder is None else reminders.again(state, context, reminder)
+
+
 def _slept(
     state: AgentState, context: FoldContext, id_: str, message: OutputMessage
 ) -> AgentState:
@@ -254,7 +263,7 @@ def _slept(
         case SleepEnded():
             return reflection.ended(state, message, context.now)
         case TimerFailed():
-            return timers.failed(state, message)
+            return _without_timer(state, context, message)
         case Held():
             return waiting.taken(state, context, message)
         case OpportunityDrawn():

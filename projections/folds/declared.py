@@ -5,15 +5,14 @@ habits see one value; the log keeps what the sensor sent.
 """
 
 import re
-from collections.abc import Callable, Iterable, Sequence
+from collections.abc import Callable, Sequence
 
 import orjson
 from msgspec.structs import replace
 
-from schemas.codec import payload
 from schemas.codec.envelope import Input
 from schemas.messages.sensing import Sensed
-from schemas.packs import templates
+from schemas.packs import device_texts
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.event_types import EventType
 from schemas.ports.aids import Aids
@@ -38,7 +37,7 @@ def read(
     changes: dict[str, object] = {}
     if numbers := _numbers(event, found):
         changes["fields"] = {**event.fields, **numbers}
-    said = text(event, found)
+    said = device_texts.text(event, found)
     if said is not None:
         changes["text"] = said
         # A vector that was recorded is that of this text already.
@@ -46,15 +45,6 @@ def read(
     if not changes:
         return input_, aids
     return replace(input_, message=event.model_copy(update=changes)), aids
-
-
-def texts(event: Sensed, packs: Iterable[CompiledPack]) -> tuple[str, ...]:
-    """Return what an event may say by these packs, of which not all need be in force."""
-    if not event.fields:
-        return ()
-    types = (pack.event_type(event.type, event.source) for pack in packs)
-    said = (text(event, [each]) for each in types if each is not None)
-    return tuple(dict.fromkeys(each for each in said if each is not None))
 
 
 def _numbers(event: Sensed, types: Sequence[EventType]) -> dict[str, int | float]:
@@ -65,17 +55,6 @@ def _numbers(event: Sensed, types: Sequence[EventType]) -> dict[str, int | float
         for name, each in event.fields.items()
         if name in declared and _is_number(each)
     }
-
-
-def text(event: Sensed, types: Sequence[EventType]) -> str | None:
-    """Return what a device's event says by the first template that it can fill."""
-    for template in (each.text for each in types if each.text):
-        if not payload.is_plain(event):
-            return None
-        said = templates.filled(template, event.text, event.fields)
-        if said is not None:
-            return said
-    return None
 
 
 def _is_number(value: object) -> bool:

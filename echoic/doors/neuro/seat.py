@@ -23,6 +23,7 @@ from echoic.doors.engines.seat import REPLACED, Socket
 from echoic.doors.neuro import choosing, messages
 from echoic.doors.neuro.choosing import Choice
 from echoic.doors.neuro.messages import FromGame, GameAction, Outcome
+from echoic.errors import RefusedError
 from schemas.messages.sensing import TEXT_LIMIT, EventRef, Sensed
 from streams.errors import LogUnavailable, StreamsError
 from streams.jetstream.hardened_client import BrokerClient
@@ -272,7 +273,7 @@ class NeuroSeat:
                 await publish(self._client, self._agent, event, event_id=id_)
             except LogUnavailable:
                 await asyncio.sleep(_PAUSE_S)
-            except StreamsError as error:
+            except (RefusedError, StreamsError) as error:
                 _log.warning("%s is not stored: %s", type_, error)
                 return
             else:

@@ -54,6 +54,11 @@ def rung(
     if was_said and reminder.purpose == "reminder":
         said = (*state.executive.reminded, reminder)[-limits.REMINDED :]
         state = replace(state, executive=replace(state.executive, reminded=said))
+    return again(state, context, reminder)
+
+
+def again(state: AgentState, context: FoldContext, reminder: Reminder) -> AgentState:
+    """Return the state with the next time of a reminder that is over; once, if it has none."""
     if reminder.repeat is None:
         return state
     is_here = reminder.clock == clock.told_by(state)
@@ -63,10 +68,10 @@ def rung(
         due = recurrence.next_after(reminder.repeat, now, zone, reminder.due)
     except OverflowError:
         return state
-    again = replace(reminder, due=due)
+    renewed = replace(reminder, due=due)
     if is_here:
-        return _with(state, again)
-    held = (*state.executive.reminders, again)
+        return _with(state, renewed)
+    held = (*state.executive.reminders, renewed)
     return replace(state, executive=replace(state.executive, reminders=held))
 
 

@@ -65,6 +65,16 @@ def test_nothing_is_compared_with_itself(live: Program) -> None:
     assert ab(live, "status", agent="ab3").code == 1
 
 
+def test_a_side_that_has_no_model_to_ask_is_refused(live: Program) -> None:
+    """It would be silent throughout, and so an experiment about nothing."""
+    ran = live.here("ab", "start", "heuristic_first", "always_llm")
+
+    assert ran.code == 2
+    assert (
+        "always_llm asks a model whatever comes, and this instance has none" in ran.err
+    )
+
+
 def test_a_personality_can_be_tried(live: Program) -> None:
     """Strategies may be left out where the personalities differ."""
     ran = ab(

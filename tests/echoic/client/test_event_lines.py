@@ -108,6 +108,8 @@ def test_a_line_that_is_no_event_is_named(line: str) -> None:
         read("fine", line)
 
     assert caught.value.next_step
+    # In our words, not in Python's.
+    assert "codec" not in str(caught.value)
 
 
 def test_a_line_that_nests_without_end_is_refused() -> None:

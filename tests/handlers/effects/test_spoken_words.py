@@ -1,5 +1,7 @@
 """Words for speech: what one says of a text, in English and German."""
 
+import time
+
 import pytest
 
 from handlers.effects.speech import Speaker, SpeechCommand
@@ -116,3 +118,29 @@ async def test_of_a_picture_alone_nothing_is_heard() -> None:
 def test_control_characters_stop_no_word(text: str) -> None:
     """Those that stand for code and escapes meanwhile are none of a text's own."""
     assert spoken(text).endswith("y")
+
+
+@pytest.mark.parametrize(
+    "sign",
+    [
+        "[",
+        "[a",
+        "![",
+        "[^",
+        "[a](",
+        "[a][",
+        "[a](x ",
+        "\\[",
+        "\n",
+        " \n",
+        "~~~\n",
+        "(",
+        "<a ",
+    ],
+)
+def test_no_text_takes_long_to_be_made_speech(sign: str) -> None:
+    """What never closes takes no square of its length."""
+    began = time.process_time()
+    spoken(sign * (20_000 // len(sign)))
+
+    assert time.process_time() - began < 1.0

@@ -3,6 +3,7 @@
 import inspect
 import sys
 from collections.abc import Iterator
+from datetime import timedelta
 from importlib import import_module
 from pkgutil import walk_packages
 from types import ModuleType
@@ -14,7 +15,7 @@ from msgspec.structs import replace
 from handlers.mind import flows, handle, stages
 from handlers.mind import turn as turns
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import decide
+from handlers.mind.flows import decide, initiate
 from handlers.mind.stages import completion, outcomes, salience
 from handlers.mind.turn import Turn
 from projections import folds
@@ -30,7 +31,8 @@ from schemas.messages.controls import (
     SessionStarted,
     SleepRequested,
 )
-from schemas.messages.decisions import Dropped
+from schemas.messages.decisions import Decided, Dropped
+from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import Quarantined, TimerFailed
 from schemas.messages.results import ClockTicked
 from schemas.messages.sensing import Sensed
@@ -38,6 +40,7 @@ from schemas.ports import faults
 from schemas.ports.aids import Aids
 from schemas.ports.faults import MissingAidsError, MissingPackError
 from schemas.state.agent import STRANGER
+from schemas.values.recurrence import EVERY_DAY, Repeat
 from schemas.values.subjects import INPUT_KINDS, parse
 from tests import factories, invariants
 from tests.factories import heuristic, pack, pattern
@@ -361,3 +364,24 @@ def test_an_input_is_answered_though_no_timer_can_be_ended(
 
     assert names(turn) == ["Decided"]
     assert len(scenario.mind.timers) == 1
+
+
+def test_a_reminder_that_recurs_comes_again_though_its_timer_raises(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """One day's failure is announced; the next day it is said."""
+    scenario = Scenario()
+    scenario.may_fail = True
+    daily = Repeat(weekdays=EVERY_DAY, hour=9)
+    due = scenario.at + timedelta(hours=1)
+    scenario.control(ReminderSet(text="the pills", due_at=due, repeat=daily))
+    with monkeypatch.context() as patch:
+        patch.setattr(initiate, "remind", boom)
+        failed = scenario.wait(3_600).tell(ClockTicked(due_at=scenario.at))
+
+    assert one(failed, TimerFailed).purpose == "reminder"
+    (held,) = scenario.mind.executive.reminders
+    assert held.due > due
+    scenario.wait((held.due - scenario.at).total_seconds())
+    assert one(scenario.tell(ClockTicked(due_at=held.due)), Decided).text
+    assert len(scenario.mind.executive.reminders) == 1

@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
-from projections.folds import declared
 from schemas.codec.decode import read_input
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Decided
 from schemas.messages.sensing import Sensed
+from schemas.packs import device_texts
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.event_types import EventType
 from tests.factories import heuristic, pack, sensor_record
@@ -53,7 +53,7 @@ def test_a_template_is_filled_from_the_fields(template: str) -> None:
     """A value stands in its place, in words; what cannot be filled is told plainly."""
     fields, said = FILLED[template]
 
-    found = declared.texts(sent(fields), [boiler(template)])
+    found = device_texts.texts(sent(fields), [boiler(template)])
 
     assert found == (() if said is None else (said,))
 
@@ -71,7 +71,9 @@ def test_words_of_its_own_are_kept(
     body: Any, type_: str, said: tuple[str, ...]
 ) -> None:
     """A template speaks for readings and objects of its own type alone."""
-    assert declared.texts(sent(body, type_), [boiler("The value is {value}")]) == said
+    assert (
+        device_texts.texts(sent(body, type_), [boiler("The value is {value}")]) == said
+    )
 
 
 @pytest.mark.parametrize(
