@@ -16,7 +16,7 @@ from echoic.errors import EchoicError
 from echoic.packs.yaml_positions import SourceError, read
 from echoic.world.memory import likeness, match_limits
 from echoic.world.world import Mind, Reaction
-from schemas.codec import payload
+from schemas.codec import device_texts, payload
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.executive import (
     ContextSwitched,
@@ -25,7 +25,7 @@ from schemas.messages.executive import (
     SkillUnloaded,
 )
 from schemas.messages.sensing import Dimension, Fields, Sensed
-from schemas.packs import conditions, device_texts
+from schemas.packs import conditions
 from schemas.packs.manifest import Pack
 from schemas.values.base import Name, Part, Token, Unit, first_fault
 from schemas.values.ids import heuristic_id

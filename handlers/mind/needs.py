@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from msgspec import Struct
 
 from handlers.mind.reply import reading
+from schemas.codec import device_texts
 from schemas.codec.envelope import Input
 from schemas.messages.controls import (
     GoalsSet,
@@ -20,7 +21,6 @@ from schemas.messages.controls import (
 from schemas.messages.executive import SalienceModulated, UserStateChanged
 from schemas.messages.results import ModelAnswered
 from schemas.messages.sensing import Sensed
-from schemas.packs import device_texts
 from schemas.packs.compiled import CompiledPack
 from schemas.values import phrase_matching
 

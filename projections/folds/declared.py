@@ -10,9 +10,9 @@ from collections.abc import Callable, Sequence
 import orjson
 from msgspec.structs import replace
 
+from schemas.codec import device_texts
 from schemas.codec.envelope import Input
 from schemas.messages.sensing import Sensed
-from schemas.packs import device_texts
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.event_types import EventType
 from schemas.ports.aids import Aids

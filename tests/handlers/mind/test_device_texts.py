@@ -6,11 +6,11 @@ from typing import Any
 import pytest
 from pydantic import ValidationError
 
+from schemas.codec import device_texts
 from schemas.codec.decode import read_input
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Decided
 from schemas.messages.sensing import Sensed
-from schemas.packs import device_texts
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.event_types import EventType
 from tests.factories import heuristic, pack, sensor_record
