@@ -65,9 +65,9 @@ def _code(found: re.Match[str]) -> str:
 def _character(found: re.Match[str]) -> str:
     digits = found[0][2:-1]
     number = int(digits, 16) if digits else 0
-    # A code that no character has was never written by this rule.
-    return (
-        chr(number)
-        if digits and number < 0x110000
-        else ("" if not digits else found[0])
-    )
+    if not digits:
+        return ""
+    # A code that no character has was never written by this rule; a byte that is no UTF-8 is
+    # shown by its code, for no text can hold it.
+    is_character = number < 0x110000 and not 0xD800 <= number < 0xE000
+    return chr(number) if is_character else found[0]

@@ -73,11 +73,11 @@ async def _published(
 
 
 def carried(topic: bytes) -> bytes:
-    """Return a topic as the broker can carry it; as it came if it is no text or too long."""
-    try:
-        made = topics.carried(topic.decode()).encode()
-    except UnicodeDecodeError:
-        return topic
+    """Return a topic as the broker can carry it; as it came if that is too long."""
+    # A byte that is no UTF-8 is a character of its own: one of a sensor's topic is written by
+    # its code, and beside a blank elsewhere it stays what it is.
+    told = topic.decode(errors="surrogateescape")
+    made = topics.carried(told).encode(errors="surrogateescape")
     return made if len(made) < 0x10000 else topic
 
 

@@ -4,6 +4,7 @@ import asyncio
 
 import pytest
 
+from schemas.values import topics
 from streams.broker.mqtt_packets import NotMqttError, encoded_length, forward
 
 
@@ -49,13 +50,13 @@ async def test_a_topic_is_written_anew_and_its_payload_stays(size: int) -> None:
 
 
 async def test_a_last_will_is_one_of_the_topics() -> None:
-    """A CONNECT without one stays as it is, and so does what is no text."""
+    """A CONNECT without one stays as it is, and so does what is no text outside of `in`."""
     head = text(b"MQTT") + b"\x04"
     tail = b"\x00\x3c" + text(b"lamp")
     plain = packet(0x10, head + b"\xc2" + tail + text(b"user") + text(b"word"))
     will = text(b"in/ada/home/a b") + text(b"gone")
     told = packet(0x10, head + b"\xc6" + tail + will + text(b"user"))
-    odd = packet(0x30, text(b"in/\xff/ ") + b"x")
+    odd = packet(0x30, text(b"stat/\xff/x") + b"x")
 
     out = await passed(plain + told + odd)
 
@@ -63,6 +64,26 @@ async def test_a_last_will_is_one_of_the_topics() -> None:
     assert (
         out == plain + packet(0x10, head + b"\xc6" + tail + kept + text(b"user")) + odd
     )
+
+
+@pytest.mark.parametrize(
+    ("topic", "carried"),
+    [
+        (b"in/ada/home/a\xff b", b"in/ada/home/a_xDCFF__x0020_b"),
+        (b"in/ada/home/\xc3", b"in/ada/home/_xDCC3_"),
+        (b"in/\xff/ ", b"in/_xDCFF_/_x0020_"),
+        (b"stat/\xff b", b"stat/\xff_x0020_b"),
+        (b"in/ada/home/K\xc3\xbcche", b"in/ada/home/K_x00FC_che"),
+    ],
+)
+async def test_a_topic_that_is_no_text_is_carried_too(
+    topic: bytes, carried: bytes
+) -> None:
+    """No byte of a topic is one that the broker ends the connection for."""
+    assert await passed(packet(0x30, text(topic) + b"x")) == packet(
+        0x30, text(carried) + b"x"
+    )
+    assert topics.original("in.ada.home.a_xDCFF__x0020_b") == "in/ada/home/a_xDCFF_ b"
 
 
 @pytest.mark.parametrize(
