@@ -309,7 +309,7 @@ def _taken(
     )
     if taken is None:
         return None
-    whens = taken[0]
+    whens, count = _with_late_minute(pattern, said.words, found.phrases, taken)
     if found.whens:
         # "Tomorrow … at seven": each end of a sentence tells one half.
         one = spoken_moments.merged(found.whens[0], whens[0])
@@ -317,7 +317,31 @@ def _taken(
             return None
         whens = (one,)
     span_s = whens[0].in_s if len(whens) == 1 else None
-    return found.model_copy(update={"whens": whens, "span_s": span_s}), taken[1]
+    return found.model_copy(update={"whens": whens, "span_s": span_s}), count
+
+
+def _with_late_minute(
+    pattern: Sequence[str],
+    said: Sequence[str],
+    phrases: Phrases,
+    taken: tuple[tuple[When, ...], int],
+) -> tuple[tuple[When, ...], int]:
+    """Return moments of which the last has the minutes below ten that follow it, if any do.
+
+    "Um neun Uhr fünf an …" is five past; in "um neun Uhr fünf Eier …" five is how many: so
+    what the pattern has next must stand behind it, or nothing.
+    """
+    whens, count = taken
+    marks = phrases.calendar.clock_ends if phrases.calendar is not None else ()
+    number = phrases.numbers.get(said[count], 0.0) if count < len(said) else 0.0
+    is_minute = 1.0 <= number < 10.0 and number == int(number)
+    time = whens[-1].time
+    if not is_minute or said[count - 1] not in marks or time is None or time[1]:
+        return taken
+    if list(said[count + 1 : count + 2]) != list(pattern[:1]):
+        return taken
+    late = whens[-1].model_copy(update={"time": (time[0], int(number))})
+    return (*whens[:-1], late), count + 1
 
 
 def _vague(pattern: Sequence[str], said: Sequence[str], phrases: Phrases) -> int:

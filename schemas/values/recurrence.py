@@ -125,6 +125,9 @@ def moments(when: When, now: datetime, zone: str) -> tuple[datetime, ...]:
 def began(when: When, now: datetime, zone: str) -> datetime | None:
     """Return the moment that was said, where a day alone is its beginning."""
     if when.has_day and not when.has_time:
+        # Today has begun.
+        if when.days == 0:
+            return None
         when = when.model_copy(update={"time": (0, 0), "is_exact": True})
     return next(iter(moments(when, now, zone)), None)
 
@@ -195,6 +198,8 @@ def _at(day: date, zone: str, when: When, time: tuple[int, int]) -> datetime:
     minutes = time[0] * 60 + time[1]
     # "Tonight at one" is tomorrow, by the calendar.
     is_past_midnight = when.part is not None and minutes < when.part[1]
+    # "Today at midnight" is the one to come: the day's own is past whenever it is said.
+    is_past_midnight = is_past_midnight or (when.days == 0 and minutes == 0)
     day += timedelta(days=int(is_past_midnight))
     return timezones.on(day, zone, *time)
 

@@ -13,7 +13,13 @@ from schemas.messages.executive import ReminderSet
 from schemas.messages.sensing import Sensed
 from schemas.state import limits
 from schemas.state.executive import Reminder
-from schemas.values import phrase_matching, recurrence, spoken_times, told_moments
+from schemas.values import (
+    phrase_matching,
+    recurrence,
+    spoken_times,
+    timezones,
+    told_moments,
+)
 from schemas.values.phrases import TOPIC, Heard, Phrases, filled
 from schemas.values.recurrence import Repeat, When
 from schemas.values.unicode_text import words
@@ -77,7 +83,31 @@ def meant(turn: TurnContext, heard: Heard, event: Sensed) -> list[Reminder]:
     if heard.means == "cancel_timer":
         return [each for each in held if _is_timer(each, heard.phrases)]
     sought = set(words(heard.topic))
-    return [each for each in held if sought <= set(words(each.text))]
+    named = [each for each in held if sought <= set(words(each.text))]
+    return named or _due_then(turn, heard, held)
+
+
+def _due_then(
+    turn: TurnContext, heard: Heard, held: Sequence[Reminder]
+) -> list[Reminder]:
+    """Return the reminders for a time that was said in place of what they are about."""
+    whens = phrase_matching.moments_of(heard.topic, [heard.phrases]) or ()
+    if len(whens) != 1 or whens[0].is_repeated:
+        return []
+    when, zone = whens[0], turn.settings.executive.timezone
+    if when.time is not None or when.in_s is not None:
+        dues = recurrence.moments(when, turn.now, zone)
+        return [each for each in held if each.due in dues]
+    day = timezones.local(turn.now, zone)
+    if when.days != 0 and (begin := recurrence.began(when, turn.now, zone)) is not None:
+        day = timezones.local(begin, zone)
+    first, last = when.part[1:] if when.part is not None else (0, 24 * 60)
+    midnight = timezones.on(day.date(), zone, 0, 0)
+    return [
+        each
+        for each in held
+        if first <= (each.due - midnight).total_seconds() / 60.0 < last
+    ]
 
 
 def controls(

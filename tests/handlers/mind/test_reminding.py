@@ -235,3 +235,52 @@ def test_none_is_set_where_not_all_fit() -> None:
 
     assert refused.startswith("I can't: there are too many reminders.")
     assert len(held(scenario).reminders) == 99
+
+
+@pytest.mark.parametrize(
+    ("words", "told"),
+    [
+        ("cancel my reminder for tomorrow", "milk"),
+        ("cancel my reminder for tomorrow morning", "milk"),
+        ("cancel my reminder for tomorrow at seven", "milk"),
+        ("lösche meine Erinnerung für morgen", "milk"),
+        ("cancel my reminder for tonight", "bread"),
+        ("cancel my reminder for Sunday", "eggs"),
+        ("cancel my reminder for the milk", None),
+        ("cancel my reminder for Monday", None),
+        ("cancel my reminder for tomorrow at eight", None),
+    ],
+)
+def test_a_reminder_is_meant_by_its_day(words: str, told: str | None) -> None:
+    """What it is about goes first; else those that are due then."""
+    scenario = at_home()
+    for thing in ("tomorrow at 7 to buy milk", "tonight at 8 to buy bread"):
+        answer(scenario, f"remind me {thing}")
+    answer(scenario, "remind me on Sunday at noon to buy eggs")
+
+    said_ = answer(scenario, words)
+
+    if told is None:
+        assert "no such reminder" in said_ or "milk" in said_
+    else:
+        assert told in said_
+        assert not any(told in each.text for each in held(scenario).reminders)
+        assert len(held(scenario).reminders) == 2
+
+
+@pytest.mark.parametrize(
+    ("words", "due"),
+    [
+        ("remind me today at midnight to sleep", "tomorrow, Saturday, at 00:00"),
+        ("remind me at midnight to sleep", "tomorrow, Saturday, at 00:00"),
+        ("erinnere mich heute um Mitternacht an den Müll", "morgen, Samstag, um 00:00"),
+        ("erinnere mich um neun Uhr fünf an die Tabletten", "heute um 09:05 Uhr"),
+        ("erinnere mich an die Tabletten um neun Uhr fünf", "heute um 09:05 Uhr"),
+        ("weck mich um sechs Uhr fünf", "heute um 06:05 Uhr"),
+        ("erinnere mich um neun Uhr fünf Eier zu kochen", "heute um 09:00 Uhr"),
+        ("erinnere mich um neun Uhr an fünf Eier", "heute um 09:00 Uhr"),
+    ],
+)
+def test_a_time_is_the_one_that_was_said(words: str, due: str) -> None:
+    """Midnight is the coming one; minutes below ten follow an hour where nothing else fits."""
+    assert due in answer(at_home(), words)
