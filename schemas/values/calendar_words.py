@@ -3,15 +3,27 @@
 They are recorded with the phrases that they belong to, as spans and times are.
 """
 
-from typing import Annotated
+from collections.abc import Mapping
+from typing import Annotated, Any
 
-from pydantic import Field
+from pydantic import AfterValidator, Field
 
 from schemas.values.base import Part
+from schemas.values.unicode_text import folded
 
-Words = Annotated[tuple[str, ...], Field(max_length=128)]
-Numbered = Annotated[dict[str, int], Field(max_length=128)]
-DayParts = Annotated[dict[str, tuple[int, int, int]], Field(max_length=64)]
+
+def as_heard(table: Any) -> Any:
+    """Return a table's words as what is said is compared with them: `dreißig` is `dreissig`."""
+    if isinstance(table, Mapping):
+        return {folded(name): value for name, value in table.items()}
+    return tuple(map(folded, table))
+
+
+Words = Annotated[tuple[str, ...], Field(max_length=128), AfterValidator(as_heard)]
+Numbered = Annotated[dict[str, int], Field(max_length=128), AfterValidator(as_heard)]
+DayParts = Annotated[
+    dict[str, tuple[int, int, int]], Field(max_length=64), AfterValidator(as_heard)
+]
 """Parts of the day: the usual time, beginning and end of each, in minutes since midnight."""
 
 Text = Annotated[str, Field(min_length=1, max_length=200)]
@@ -54,9 +66,13 @@ class Calendar(Part):
     """Those of every day: `every morning`."""
     every: Words = ()
     """What stands before a weekday or a span after which something comes again."""
-    repeats: dict[str, tuple[int, ...]] = Field(default_factory=dict, max_length=64)
+    repeats: Annotated[dict[str, tuple[int, ...]], AfterValidator(as_heard)] = Field(
+        default_factory=dict, max_length=64
+    )
     """Days on which something comes again: `every weekday`."""
-    periods: dict[str, str] = Field(default_factory=dict, max_length=32)
+    periods: Annotated[dict[str, str], AfterValidator(as_heard)] = Field(
+        default_factory=dict, max_length=32
+    )
     """`every month`: `week`, `month` or `year`."""
     left: Words = ()
     """Further words of time, which no moment has: left over, they are not understood."""

@@ -8,12 +8,12 @@ from collections.abc import Mapping, Sequence
 from math import ceil
 from typing import Annotated, Any, Literal, Self
 
-from pydantic import Field, model_validator
+from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.values import spoken_times
 from schemas.values.base import Part, Token, added
-from schemas.values.calendar_words import Calendar
+from schemas.values.calendar_words import Calendar, as_heard
 from schemas.values.reasons import Drop, Silence
 from schemas.values.recurrence import When
 
@@ -104,21 +104,27 @@ def filled(text: str, /, **told: str) -> str:
     return _PLACES.sub(lambda place: told.get(place[1], place[0]), text)
 
 
+HeardWords = Annotated[tuple[str, ...], AfterValidator(as_heard)]
+HeardNumbers = Annotated[dict[str, float], AfterValidator(as_heard)]
+HeardMinutes = Annotated[dict[str, int], AfterValidator(as_heard)]
+"""Tables whose words are compared with what is said."""
+
+
 class Phrases(Part):
     """How such things are said in one language, and what is answered."""
 
     language: Token
-    courtesies: tuple[str, ...] = Field(default=(), max_length=64)
+    courtesies: HeardWords = Field(default=(), max_length=64)
     """Words that may stand before or after a phrase and change nothing: `please`."""
-    openers: tuple[str, ...] = added(())
+    openers: HeardWords = added(())
     """How a request may begin, which changes nothing: `could you`."""
-    closers: tuple[str, ...] = added(())
+    closers: HeardWords = added(())
     """Names that may stand after a phrase; those of the companion are added when it hears."""
     phantoms: tuple[str, ...] = Field(default=(), max_length=256, exclude_if=().__eq__)
     """What speech recognition makes of noise: such words of a microphone's are nobody's."""
-    numbers: dict[str, float] = Field(default_factory=dict, max_length=128)
+    numbers: HeardNumbers = Field(default_factory=dict, max_length=128)
     """Numbers in words, such as `ten` or `half an`."""
-    units: dict[str, float] = Field(default_factory=dict, max_length=64)
+    units: HeardNumbers = Field(default_factory=dict, max_length=64)
     """Units of time, in seconds."""
     patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=48)
     """What is said, in whole; `{topic}` stands last or before a time, `{span}`, `{time}` and
@@ -150,21 +156,21 @@ class Phrases(Part):
     recounts: dict[Recounted, str] = _absent_before()
     """What is told to `known`, `said` and `happened`, with `{text}`, `{count}`, `{span}`;
     their replies are what is answered where nothing is known."""
-    selves: tuple[str, ...] = added(())
+    selves: HeardWords = added(())
     """Words for oneself as a topic: `me`."""
-    articles: tuple[str, ...] = added(())
+    articles: HeardWords = added(())
     """Words before a name that are no part of it, such as `the`, when one is looked up."""
     longest: int = added(WORDS_MOST, ge=WORDS_MOST, le=40)
     """How many words a request for a reminder or a timer has at most."""
-    fractions: dict[str, float] = _absent_before()
+    fractions: HeardNumbers = _absent_before()
     """What is added to a number or a unit, such as `and a half`; see `spoken_times`."""
-    joints: tuple[str, ...] = added(())
+    joints: HeardWords = added(())
     """Words between two spans that are one, such as `and`."""
-    day_parts: dict[str, int] = _absent_before()
+    day_parts: HeardMinutes = _absent_before()
     """What follows an hour up to 12, such as `pm`: 0 or 12 hours are added."""
-    before_hours: dict[str, int] = _absent_before()
+    before_hours: HeardMinutes = _absent_before()
     """What precedes an hour, such as `half past`, in minutes."""
-    times: dict[str, int] = _absent_before()
+    times: HeardMinutes = _absent_before()
     """Times of the day with a name, such as `noon`, in minutes since midnight."""
     calendar: Calendar | None = added(None)
     """The words for days, dates and what comes again; None: there are none."""

@@ -261,3 +261,31 @@ def test_a_time_that_comes_twice_is_the_next_of_both() -> None:
     (reminder,) = held(scenario).reminders
 
     assert reminder.due == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
+
+
+def test_a_tables_words_are_compared_as_what_is_said() -> None:
+    """A pack's own table may have ß, capitals and letters in two parts."""
+    german = shipped.shipped(("de",))[0].calendar
+    assert german is not None
+    written = {
+        "language": "de",
+        "courtesies": ["Bitte"],
+        "numbers": {"Dreißig": 30},
+        "units": {"MINUTEN": 60, "wo\u0308chlein": 604_800},
+        "fractions": {"und eine Halbe": 0.5},
+        "calendar": {**german.model_dump(), "days": {"Außermorgen": 3}},
+        "patterns": {"quiet": ["sei {span} still", "still bis {time}"]},
+        "replies": {"quiet": "Gut."},
+        "refusal": "Nein.",
+    }
+    own = Phrases.model_validate(written)
+
+    span = heard("Sei dreißig Minuten still, bitte!", (own,))
+    week = heard("sei dreissig wöchlein still", (own,))
+    day = heard("still bis außermorgen", (own,))
+    assert None not in (span, week, day)
+    assert (span and span.span_s, week and week.span_s) == (1_800, 30 * 604_800)
+    assert day
+    assert day.whens[0].days == 3
+    for each in shipped.shipped(("en", "de")):
+        assert Phrases.model_validate_json(each.model_dump_json()) == each
