@@ -15,6 +15,7 @@ from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.client.decision_json import trace_of, trace_url
 from echoic.client.decision_trace import ShownSpan, from_log, tree
+from echoic.client.untraced import why_untraced
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotFoundError, NotRunningError
 from echoic.terminal.decision_trace import traced
@@ -71,16 +72,18 @@ def show(
     record, found, is_measured = on_instance(call, run)
     link = trace_url(call.settings.trace_ui, record)
     spans = list(tree(found, is_measured=is_measured))
+    untraced = why_untraced(call.settings, record)
     fields = {
         "decision_id": record.id,
         "trace_id": trace_of(record),
         "url": link,
+        "untraced": untraced,
         "measured": is_measured,
         "spans": [_as_fields(each) for each in spans],
     }
     call.show(fields, traced(spans, link, is_measured=is_measured))
-    if is_measured and not call.as_json:
-        note(f"it waits in {spool.path}: echoic trace send")
+    if untraced is not None and not call.as_json:
+        note(untraced)
     if open_ and not webbrowser.open(link):
         raise EchoicError("no browser can be opened here", next_step=link)
 

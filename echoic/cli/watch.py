@@ -20,6 +20,7 @@ from echoic.client.names import Names, heuristic_names
 from echoic.client.nearest import Near, nearest
 from echoic.client.parts import Part
 from echoic.client.state import AgentSnapshot
+from echoic.client.untraced import why_untraced
 from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
@@ -121,9 +122,15 @@ def explain_(
 
     record, explanation, near = on_instance(call, run)
     link = decision_json.trace_url(call.settings.trace_ui, record)
+    untraced = why_untraced(call.settings, record)
     told = f"Not alike enough: {', '.join(map(str, near))}."
-    page = (*explained(record, explanation, link), *([told] if near else []))
-    fields = {**explained_json(record, explanation), "trace_url": link, "nearest": near}
+    page = (*explained(record, explanation, link, untraced), *([told] if near else []))
+    fields = {
+        **explained_json(record, explanation),
+        "trace_url": link,
+        "untraced": untraced,
+        "nearest": near,
+    }
     if prompt:
         sent = exchanges(record)
         fields["exchanges"] = [asdict(each) for each in sent]

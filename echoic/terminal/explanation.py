@@ -29,14 +29,22 @@ _MEMORY_CAP = 120
 
 
 def explained(
-    record: DecisionRecord, found: Explanation, link: str = ""
+    record: DecisionRecord,
+    found: Explanation,
+    link: str = "",
+    untraced: str | None = None,
 ) -> "Iterator[RenderableType]":
-    """Yield one decision on a page, with the command that asks further and the trace."""
+    """Yield one decision on a page, with the command that asks further and the trace.
+
+    `untraced` is why the trace may not be where the link leads.
+    """
     yield from explained_alone(record, found)
     if found.supposed is None:
         yield f"Try: {as_typed(next_command(record))}"
         trace = link or trace_of(record)
         yield text((f"trace {trace}", "dim"))
+        if untraced is not None:
+            yield text((untraced, "dim"))
 
 
 def explained_alone(

@@ -57,7 +57,7 @@ class Sampler:
             return False
         if self._silent == "auto" and self._is_slow(now_ns):
             return True
-        return is_drawn(decision, self._ratio)
+        return is_drawn(decision.id, self._ratio)
 
     def _is_slow(self, now_ns: int) -> bool:
         # In a burst this is asked of each event, and `after` takes ten times as long.
@@ -68,10 +68,26 @@ class Sampler:
         return after is not None
 
 
-def is_drawn(decision: Output, ratio: float) -> bool:
+def is_drawn(decision_id: str, ratio: float) -> bool:
     """Tell whether a decision is in the share: by its id, so on every machine alike."""
     # An id is hexadecimal digits of a hash, so a checksum of it is even enough.
-    return crc32(decision.id.encode()) < ratio * 2**32
+    return crc32(decision_id.encode()) < ratio * 2**32
+
+
+def left_out(decision_id: str, sampling: Sampling) -> str | None:
+    """Return why a silent decision has no trace, or may have none; None if it has one."""
+    if sampling.silent == "all":
+        return None
+    if sampling.silent == "none":
+        return "not traced: silences are not (trace.silent)"
+    if is_drawn(decision_id, sampling.ratio):
+        return None
+    share = f"sampled, {sampling.ratio:.3g} of the silences (trace.ratio)"
+    if sampling.silent == "auto":
+        return (
+            f"perhaps not traced: of more than {RATE.rate:g} silences a second, {share}"
+        )
+    return f"not traced: {share}"
 
 
 def is_silent(outputs: Sequence[Output]) -> bool:

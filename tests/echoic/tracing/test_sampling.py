@@ -5,7 +5,7 @@ from typing import get_args
 import pytest
 
 from echoic.config.options import Silent
-from echoic.tracing.sampling import RATE, Sampler, Sampling, is_drawn
+from echoic.tracing.sampling import RATE, Sampler, Sampling, is_drawn, left_out
 from schemas.codec.envelope import Output
 from tests.echoic.tracing import samples
 
@@ -50,7 +50,7 @@ def test_of_a_burst_a_share_is_traced() -> None:
     """Beyond the rate the decision's id draws, and one in four is kept."""
     sampler = Sampler(Sampling(ratio=0.25))
     kept = [number for number in range(2_000) if sampler.keeps(silent(number), 0)]
-    drawn = [number for number in range(2_000) if is_drawn(silent(number)[0], 0.25)]
+    drawn = [number for number in range(2_000) if is_drawn(silent(number)[0].id, 0.25)]
 
     assert set(kept) == set(range(RATE.burst)) | set(drawn)
     assert 400 < len(drawn) < 600
@@ -69,7 +69,28 @@ def test_every_machine_draws_alike() -> None:
 
 def test_a_larger_share_holds_the_smaller() -> None:
     """Raising the ratio adds traces and takes none away."""
-    few = {n for n in range(500) if is_drawn(silent(n)[0], 0.1)}
-    many = {n for n in range(500) if is_drawn(silent(n)[0], 0.5)}
+    few = {n for n in range(500) if is_drawn(silent(n)[0].id, 0.1)}
+    many = {n for n in range(500) if is_drawn(silent(n)[0].id, 0.5)}
 
     assert few < many
+
+
+@pytest.mark.parametrize("ratio", [0.0, 0.25, 1.0])
+def test_what_is_left_out_is_known_of_a_share(ratio: float) -> None:
+    """Of a share for certain, of `auto` perhaps: how many there were is not on record."""
+    for number in range(100):
+        id_ = silent(number)[0].id
+        kept = Sampler(Sampling("ratio", ratio)).keeps(silent(number), 0)
+
+        assert (left_out(id_, Sampling("ratio", ratio)) is None) == kept
+        assert (left_out(id_, Sampling("auto", ratio)) is None) == kept
+        assert left_out(id_, Sampling("all", ratio)) is None
+        assert left_out(id_, Sampling("none", ratio)) is not None
+
+
+def test_why_one_is_left_out_names_the_setting() -> None:
+    """And says `perhaps` where it may have been traced."""
+    assert left_out("x", Sampling("ratio", 0.0)) == (
+        "not traced: sampled, 0 of the silences (trace.ratio)"
+    )
+    assert str(left_out("x", Sampling("auto", 0.0))).startswith("perhaps not traced")
