@@ -10,7 +10,7 @@ from datetime import datetime
 from echoic import doctor
 from echoic.client import find, known_agents, peace
 from echoic.client.connection import Connection
-from echoic.client.in_force import explored, own_of
+from echoic.client.in_force import experimenting, explored, own_of
 from echoic.client.instance_note import read_note
 from echoic.client.peace import Peace
 from echoic.client.sharing import SharingWorker, sharing
@@ -82,6 +82,8 @@ async def look(connection: Connection) -> Status:
     agents = sorted({each.agent for each in lately} | {settings.agent})
     log = connection.log
     in_force = {each: await in_force_before(log, each, is_bare=True) for each in agents}
+    # One whose experiment runs is told of, however long it has decided nothing.
+    in_force |= await experimenting(connection.client, log)
     return Status(
         process=note.pid if note else None,
         since=datetime.fromisoformat(note.started_at) if note else None,
@@ -96,7 +98,9 @@ async def look(connection: Connection) -> Status:
         model=note.model if note else None,
         exploration=explored(mind.exploration),
         packs=_packs(in_force[agents[0]]),
-        own=tuple(filter(None, (own_of(each, in_force[each]) for each in agents))),
+        own=tuple(
+            filter(None, (own_of(each, in_force[each]) for each in sorted(in_force)))
+        ),
         worker=found["worker"],
         workers=shared.workers if shared is not None else (),
         read_models=found["read models"],

@@ -201,7 +201,7 @@ async def _run_once(settings: Settings) -> None:
         left = _note(running)
         write_note(settings.data, left)
         running.tasks.start("heartbeat", beat(settings.data))
-        show(*_banner(running))
+        show(*_banner(running, await _experiments(running)))
         running.tasks.start("trial", _try_model(running, left))
         try:
             # A task of the instance that fails ends the wait with its error.
@@ -248,7 +248,20 @@ def _note(running: "Instance | ProjectorAlone") -> InstanceNote:
     )
 
 
-def _banner(running: "Instance | ProjectorAlone") -> Iterator[RenderableType]:
+async def _experiments(running: "Instance | ProjectorAlone") -> str:
+    """Return in words which agents' experiments run, begun before this start."""
+    from echoic.client.in_force import experimenting, own_of
+    from echoic.run.instance import Instance
+
+    if not isinstance(running, Instance):
+        return ""
+    found = await experimenting(running.client, running.log)
+    return "\n".join(filter(None, map(own_of, found, found.values())))
+
+
+def _banner(
+    running: "Instance | ProjectorAlone", experiments: str
+) -> Iterator[RenderableType]:
     # Imported here: only a start needs what makes strategies.
     from echoic.client.in_force import explored
     from echoic.config.strategies import exploration_of
@@ -262,6 +275,7 @@ def _banner(running: "Instance | ProjectorAlone") -> Iterator[RenderableType]:
     explores = explored(exploration_of(settings))
     unusual = {
         "exploration": explores or "",
+        "own": experiments,
         "packs": ", ".join(Path(each).name for each in settings.packs),
     }
     yield f"echoic {version('echoic')} is up"

@@ -3,20 +3,24 @@
 from collections.abc import Mapping, Sequence
 from typing import Any
 
+from nats.aio.client import Client
 from pydantic.fields import FieldInfo
 
+from echoic.client import known_agents
 from echoic.client.connection import Connection
 from echoic.client.watch import settings_in_force
 from echoic.config.load import Settings, mind_settings
 from handlers.mind.strategies.spec import text_of
 from projections.folds.proposals import newest_applied
 from replay.recording.in_force import InForce, in_force_before
+from schemas.messages.controls import ExperimentStarted
 from schemas.messages.experiments import Variant
 from schemas.values.base import Part
 from schemas.values.setting import Setting, part_in
 from schemas.values.settings import ExplorationSettings, MindSettings, StrategySpec
 from schemas.values.settings_by_name import LEARNING, learning_value
 from schemas.values.subjects import partition_of
+from streams.log import ReadableLog
 
 Found = tuple[Any, str]
 """A value, and where it comes from."""
@@ -62,6 +66,18 @@ def own_of(agent: str, in_force: InForce) -> str | None:
         sides = (label(experiment.named("a")), label(experiment.named("b")))
         said.append(f"experiment: {' against '.join(sides)}")
     return f"{agent}: {'; '.join(said)}" if said else None
+
+
+async def experimenting(client: Client, log: ReadableLog) -> dict[str, InForce]:
+    """Return what is in force for each agent whose experiment runs, without packs."""
+    begun = f"ev.*.in.*.control.{ExperimentStarted.token}"
+    agents = sorted(await known_agents.with_subject(client, begun))
+    found = {each: await in_force_before(log, each, is_bare=True) for each in agents}
+    return {
+        each: in_force
+        for each, in_force in found.items()
+        if in_force.agent.experiment is not None
+    }
 
 
 def label(variant: Variant) -> str:

@@ -23,6 +23,8 @@ def test_an_experiment_from_its_start_to_its_stop(live: Program) -> None:
     # Before the agent has decided anything, too.
     (own_in_force,) = live.here("status", "--json", "--agent", "ab1").json["own"]
     assert own_in_force == "ab1: experiment: heuristic_first against silent"
+    # Of whichever agent one asks.
+    assert own_in_force in live.here("status", "--json").json["own"]
     for session in range(6):
         live.here("session", "start", "--id", f"s{session}", "--agent", "ab1")
         thirsty(live, "ab1", 3, "Your drink is low: 3 of 9.")
