@@ -87,6 +87,7 @@ check: setup ## Style, types, layers and generated documents
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/generate.py --check
+	$(BIN)/python -m bench.shape --check
 
 locks: ## Write the locks anew, by uv: the versions of constraints.txt, all files' hashes
 	printf 'hatchling\neditables\n' | $(LOCK) - --output-file locks/build.txt

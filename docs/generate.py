@@ -7,6 +7,7 @@ import sys
 from collections.abc import Callable, Mapping
 from pathlib import Path
 
+from bench.shape import ceilings
 from echoic.cli import commands_page
 from echoic.config import settings_page
 from echoic.docs_pages import engines, events, services
@@ -20,6 +21,8 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "metrics.md": metrics_page.render,
     "services.md": services.render,
     "engines.schema.json": engines.render,
+    # Of this page a table alone is made from the code.
+    "architecture.md": lambda: ceilings.page(_read("architecture.md") or ""),
 }
 
 

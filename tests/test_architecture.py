@@ -23,7 +23,7 @@ PACKAGES = (
 FOLDERS = (*PACKAGES, "packs", "bench", "docs", "tests")
 EXACT = ("schemas", "streams", "projections", "handlers")
 """Where each float is the same on every Python."""
-FILE_LINES_MAX = 400
+FILE_LINES_MAX = 450
 FUNCTION_LINES_MAX = 60
 
 

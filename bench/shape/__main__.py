@@ -1,4 +1,4 @@
-"""Measure the shape of the code: `python -m bench.shape [--json] [--list]`.
+"""Measure the shape of the code: `python -m bench.shape [--json] [--list] [--check]`.
 
 - **Import chain**: how many modules the longest chain of imports has, imports within
   functions included. Modules that import each other in a circle count as one after another.
@@ -16,16 +16,19 @@
   module of the product imports.
 - **Public names** are bound in a module and do not begin with an underscore.
 
-`--list` names the modules of the chain, the rooms, and the small files.
+`--list` names the modules of the chain, the rooms, and the small files. `--check` ends with
+1 where a figure is over its ceiling (`bench/shape/ceilings.py`).
 """
 
 import argparse
 import json
+import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
 from typing import Any
 
+from bench.shape.ceilings import CEILINGS, over, under
 from bench.shape.flow import event, flow_of
 from bench.shape.imports import SMALL, imports_of
 from bench.shape.lines import text_of
@@ -37,10 +40,11 @@ PRODUCT = (
     "packs",  # read, so nothing imports them
 )  # fmt: skip
 ROOMS = ("handlers", "projections")
+CORE = ("schemas", "projections", "handlers")
 ENTRIES = ("decide", "handle")
 FIGURES = (
     "import_chain", "single_importer", "public_names", "comments_per_100", "code_lines",
-    "lines", "files",
+    "lines", "files", "core_files", "import_lines",
 )  # fmt: skip
 
 
@@ -60,6 +64,8 @@ def measured() -> dict[str, Any]:
         "code_lines": whole.code_lines,
         "lines": whole.lines,
         "files": whole.files,
+        "core_files": sum(len(files[name]) for name in CORE if name in files),
+        "import_lines": whole.import_lines,
         "flows": {
             entry: asdict(flow_of(sense, entry, imports.order, ROOMS))
             for entry in ENTRIES
@@ -90,14 +96,34 @@ def show(figures: Mapping[str, Any], *, with_lists: bool) -> None:
             print(f"  {module} <- {importer}")
 
 
+def limited(figures: Mapping[str, Any]) -> dict[str, int]:
+    """Return the figures that have a ceiling, by its name."""
+    flow = figures["flows"]["decide"]
+    own = {"decide_rooms": len(flow["rooms"]), "decide_climbs": flow["climbs"]}
+    return {name: own[name] if name in own else figures[name] for name in CEILINGS}
+
+
+def _check(figures: Mapping[str, int]) -> int:
+    """Say what is over a ceiling, and what has left one behind; return the exit code."""
+    for line in under(figures):
+        print(line)
+    wrong = over(figures)
+    for line in wrong:
+        print(line, file=sys.stderr)
+    return 1 if wrong else 0
+
+
 def main() -> None:
     """Measure and print."""
     prepare()
     parser = argparse.ArgumentParser(prog="python -m bench.shape")
     parser.add_argument("--json", action="store_true", help="every figure and name")
     parser.add_argument("--list", action="store_true", help="the names as well")
+    parser.add_argument("--check", action="store_true", help="hold the ceilings")
     given = parser.parse_args()
     figures = measured()
+    if given.check:
+        sys.exit(_check(limited(figures)))
     if given.json:
         print(json.dumps(figures, indent=2))
     else:

@@ -25,6 +25,7 @@ class Text:
     code_lines: int
     comments: int
     public_names: int
+    import_lines: int
 
     @property
     def comments_per_100(self) -> float:
@@ -42,6 +43,7 @@ def text_of(paths: Sequence[Path]) -> Text:
         code_lines=sum(lines for lines, _ in counts),
         comments=sum(comments for _, comments in counts),
         public_names=sum(len(_public_names(source)) for source in sources),
+        import_lines=sum(map(_import_lines, sources)),
     )
 
 
@@ -62,6 +64,14 @@ def _lines_and_comments(source: str) -> tuple[int, int]:
             code.update(range(token.start[0], token.end[0] + 1))
     # Docstrings are tokens like any string; they are prose here.
     return len(code - prose), comments
+
+
+def _import_lines(source: str) -> int:
+    return sum(
+        (node.end_lineno or node.lineno) - node.lineno + 1
+        for node in ast.walk(ast.parse(source))
+        if isinstance(node, ast.Import | ast.ImportFrom)
+    )
 
 
 def _public_names(source: str) -> set[str]:

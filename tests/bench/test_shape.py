@@ -5,7 +5,9 @@ from pathlib import Path
 
 import pytest
 
-from bench.shape.__main__ import measured, show
+from bench.shape import ceilings
+from bench.shape.__main__ import limited, measured, show
+from bench.shape.ceilings import CEILINGS
 from bench.shape.flow import flow_of
 from bench.shape.imports import imports_of
 from bench.shape.lines import text_of
@@ -82,3 +84,26 @@ def test_this_tree_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
     assert found["import_chain"] == len(found["chain"]) > 1
     assert all(len(flow["rooms"]) > 1 for flow in found["flows"].values())
     assert "longest chain" in capsys.readouterr().out
+    assert ceilings.over(limited(found)) == []
+
+
+def test_what_is_over_a_ceiling_is_named() -> None:
+    """With its figure and its ceiling; what fell asks for a lower one."""
+    at_most = {name: each.most for name, each in CEILINGS.items()}
+
+    assert ceilings.over(at_most) == ceilings.under(at_most) == []
+    (over,) = ceilings.over(at_most | {"files": at_most["files"] + 1})
+    assert over.startswith(f"{at_most['files'] + 1:,} files of the product: at most")
+    (under,) = ceilings.under(at_most | {"files": 7})
+    assert under.startswith("files: 7, lower its ceiling")
+
+
+def test_no_ceiling_is_under_its_aim() -> None:
+    """Else the aim was reached, and is to be set anew."""
+    assert [name for name, each in CEILINGS.items() if each.most < each.aim] == []
+
+
+def test_a_page_without_marks_is_refused() -> None:
+    """Rather than written without its table."""
+    with pytest.raises(ValueError, match="no marks"):
+        ceilings.page("A page.\n")

@@ -1,0 +1,69 @@
+"""How large the code may be at most: figures that only fall, and where they are to go.
+
+`python -m bench.shape --check` holds the tree against them; `make docs` writes them into
+`docs/architecture.md`. A figure that fell takes its ceiling down with it. That of lines may
+be raised by what an ADR names; no other is ever raised.
+"""
+
+from collections.abc import Mapping
+from typing import NamedTuple
+
+
+class Ceiling(NamedTuple):
+    """The most that a figure may be now, and what it is to become."""
+
+    most: int
+    aim: int
+    counted: str
+    """What is counted, for the table in the docs."""
+
+
+CEILINGS: Mapping[str, Ceiling] = {
+    "files": Ceiling(969, 640, "files of the product"),
+    "lines": Ceiling(130_486, 108_000, "lines of the product"),
+    "core_files": Ceiling(387, 240, "files of `schemas`, `projections` and `handlers`"),
+    "import_lines": Ceiling(10_000, 6_500, "lines of imports"),
+    "public_names": Ceiling(5_394, 2_800, "public names"),
+    "import_chain": Ceiling(49, 28, "modules of the longest chain of imports"),
+    "decide_rooms": Ceiling(40, 16, "rooms of `decide`"),
+    "decide_climbs": Ceiling(16, 4, "climbs of `decide`"),
+}
+
+BEGINS, ENDS = "<!-- ceilings begin -->\n", "<!-- ceilings end -->\n"
+"""Between these stands the table of a page."""
+
+
+def over(figures: Mapping[str, int]) -> list[str]:
+    """Return a sentence for each figure that is over its ceiling."""
+    return [
+        f"{figures[name]:,} {each.counted}: at most {each.most:,} (bench/shape/ceilings.py)"
+        for name, each in CEILINGS.items()
+        if figures[name] > each.most
+    ]
+
+
+def under(figures: Mapping[str, int]) -> list[str]:
+    """Return a line for each ceiling that a figure has left behind."""
+    return [
+        f"{name}: {figures[name]:,}, lower its ceiling of {each.most:,}"
+        for name, each in CEILINGS.items()
+        if figures[name] < each.most
+    ]
+
+
+def page(text: str) -> str:
+    """Return a page with the table of the ceilings between its marks.
+
+    Raises:
+        ValueError: the page lacks a mark.
+    """
+    before, begins, rest = text.partition(BEGINS)
+    _, ends, after = rest.partition(ENDS)
+    if not (begins and ends):
+        raise ValueError("the page has no marks for the table of ceilings")
+    rows = (
+        f"| {each.counted} | {each.most:,} | {each.aim:,} |\n"
+        for each in CEILINGS.values()
+    )
+    table = "".join(("| figure | at most | aim |\n|---|---|---|\n", *rows))
+    return f"{before}{BEGINS}{table}{ENDS}{after}"
