@@ -50,13 +50,15 @@ async def ask_models(
     for number, link in enumerate(links):
         share_s = max(0.0, ends - clock()) / (len(links) - number)
         one = structs.replace(asked, model=link, deadline_s=share_s)
+        begun = clock()
         reply = await ask_model(
             model, ask_id, one, within_s=within_s, headers=headers, hear=hear
         )
         fault = _fault(asked, reply)
         if fault is None or link == links[-1]:
             return _with_others(reply, link, tried)
-        tried.append(_tried(reply, link, fault))
+        took_ms = round(1000 * (clock() - begun), 3)
+        tried.append(_tried(reply, link, fault, took_ms))
     raise AssertionError("a chain has a last model")
 
 
@@ -70,14 +72,17 @@ def _fault(asked: ModelAsked, reply: Reply) -> ModelFailed | Unread | None:
     return read if isinstance(read, Unread) else None
 
 
-def _tried(reply: Reply, link: str, fault: ModelFailed | Unread) -> TriedModel:
+def _tried(
+    reply: Reply, link: str, fault: ModelFailed | Unread, took_ms: float
+) -> TriedModel:
     answered = reply if isinstance(reply, ModelAnswered) else None
     return TriedModel(
         model=link,
         reason=fault.reason,
         detail=fault.detail[:2_000],
         text=answered.text[:_KEPT] if answered is not None else None,
-        latency_ms=reply.latency_ms,
+        # Here, since a failure is measured by nobody else; its pauses count too.
+        latency_ms=took_ms,
         tokens=_tokens(answered) if answered is not None else 0,
         cost_usd=answered.cost_usd if answered is not None else None,
     )

@@ -92,6 +92,7 @@ async def test_the_next_is_asked_where_one_gives_nothing_that_can_be_taken(
     assert reply.attempts is not None
     (tried,) = reply.attempts
     assert (tried.model, tried.reason, tried.text) == ("a", reason, kept)
+    assert tried.latency_ms is not None
     assert reply.cost_usd == (0.25 if kept is None else 0.5)
     assert tried.tokens == (0 if kept is None else 12)
 
