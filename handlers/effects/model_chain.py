@@ -45,7 +45,7 @@ async def ask_models(
             model, ask_id, asked, within_s=within_s, headers=headers, hear=hear
         )
     clock = asyncio.get_running_loop().time
-    ends = clock() + asked.deadline_s
+    ends, stale = clock() + asked.deadline_s, clock() + within_s
     tried: list[TriedModel] = []
     for number, link in enumerate(links):
         share_s = max(0.0, ends - clock()) / (len(links) - number)
@@ -55,7 +55,8 @@ async def ask_models(
             model, ask_id, one, within_s=within_s, headers=headers, hear=hear
         )
         fault = _fault(asked, reply)
-        if fault is None or link == links[-1]:
+        # Nobody is asked for what nobody can use any more.
+        if fault is None or link == links[-1] or clock() >= stale:
             return _with_others(reply, link, tried)
         took_ms = round(1000 * (clock() - begun), 3)
         tried.append(_tried(reply, link, fault, took_ms))

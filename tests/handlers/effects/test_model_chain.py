@@ -164,6 +164,18 @@ async def test_nobody_is_asked_too_late() -> None:
     assert (reply.reason, double.asked) == ("timeout", [])
 
 
+async def test_nobody_else_is_asked_once_the_answer_is_stale() -> None:
+    """The one that took so long says why there is none."""
+    double = Double(a=60.0, b=SUNNY, c=SUNNY)
+    asked = structs.replace(ASKED, model=CHAIN, deadline_s=0.3)
+
+    reply = await ask_models(double, "ask", asked, within_s=0.05, headers={})
+
+    assert isinstance(reply, ModelFailed)
+    assert (reply.reason, reply.link, reply.attempts) == ("timeout", "a", None)
+    assert [model for model, _ in double.asked] == ["a"]
+
+
 def test_names_of_chains() -> None:
     """Of one model its own; a chain's name tells its models."""
     assert CHAIN == "chain:a>b>c"
