@@ -82,13 +82,18 @@ def _chat(
             attributes[names.GEN_AI_USAGE_INPUT_TOKENS] = result.input_tokens
         if result.output_tokens is not None:
             attributes[names.GEN_AI_USAGE_OUTPUT_TOKENS] = result.output_tokens
+    tried: list[SpanEvent] = []
+    # What was measured is the last model's call; the span begins with the first one's.
+    for each in reversed(result.attempts or ()):
+        start_ns -= round(1e6 * (each.latency_ms or 0.0))
+        tried.append(_tried(each, start_ns))
     return Step(
         name=names.chat_name(model),
         kind="client",
         start_ns=start_ns,
         end_ns=end_ns,
         attributes=attributes,
-        events=tuple(_tried(each, start_ns) for each in result.attempts or ()),
+        events=tuple(reversed(tried)),
         error=error,
     )
 

@@ -175,7 +175,13 @@ def test_the_span_of_a_chain_names_who_answered_and_who_was_tried() -> None:
         model="b-1",
         text="There is a lake to the west.",
         link="ollama/b",
-        attempts=(TriedModel(model="openai/a", reason="timeout", detail="too slow"),),
+        attempts=(
+            TriedModel(
+                model="openai/a", reason="timeout", detail="too slow", latency_ms=9.0
+            ),
+        ),
+        started_at=NOON,
+        latency_ms=5.0,
     )
     completed = ("c1", samples.completed("d1"))
     (trace,) = observer.answered(samples.result(answer, completed, ms=800))
@@ -184,7 +190,8 @@ def test_the_span_of_a_chain_names_who_answered_and_who_was_tried() -> None:
     chat = trace.steps[0]
     assert (chat.name, chat.attributes["gen_ai.provider.name"]) == ("chat b", "ollama")
     (tried,) = chat.events
-    assert tried.name == "model tried"
+    assert (tried.name, tried.at_ns) == ("model tried", chat.start_ns)
+    assert chat.end_ns - chat.start_ns == 14_000_000
     assert tried.attributes == {
         "gen_ai.request.model": "openai/a",
         "error.type": "timeout",
