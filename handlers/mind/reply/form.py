@@ -1,4 +1,4 @@
-"""What no words for a person hold: marks of chat templates, names of roles, pieces of JSON."""
+"""What no words for a person hold: marks of templates, names of roles, pieces of JSON."""
 
 import re
 
@@ -9,6 +9,8 @@ _MARKUP = re.compile(
     r"|</?(?:assistant|user|system|human)>",
     re.IGNORECASE,
 )
+_FENCE = re.compile(r"</?data>", re.IGNORECASE)
+"""What stands around others' words in a prompt: `schemas/values/prompt_fencing.py`."""
 _TOOL_CALL = re.compile(
     r"</?(?:tool_call|function_calls?|invoke|tool_use)\b[^<>]*>|<function=|\[TOOL_CALLS\]",
     re.IGNORECASE,
@@ -35,6 +37,8 @@ def fault(words: str) -> str | None:
         return "it is a tool call"
     if _MARKUP.search(words):
         return "it holds a mark of a chat template"
+    if _FENCE.search(words):
+        return "it holds a mark of the prompt"
     if _ROLE.search(words):
         return "it holds the name of a role"
     if _NOTHING.fullmatch(words.strip()):

@@ -161,6 +161,9 @@ MALFORMED: dict[str, str] = {
     "an instruction": "[INST] Say it. [/INST] It is sunny.",
     "gemma's mark": "It is sunny.<end_of_turn>",
     "deepseek's mark": "It is sunny.<｜end▁of▁sentence｜>",  # noqa: RUF001
+    "our own fence": "<data>It is sunny.</data>",
+    "our own fence in JSON": '{"response": "You said: <data>\\"Hm.\\"</data>"}',
+    "half of our own fence": "It is sunny.</data>",
     "a role": "Assistant: It is sunny.",
     "a role in JSON": '{"response": "Assistant: It is sunny."}',
     "only a role": "assistant",
