@@ -273,12 +273,12 @@ ORDER = (
 )
 
 
-def test_a_model_that_repeats_what_it_was_told_is_declined() -> None:
-    """Though it was asked to do so."""
-    for begins in ("", "Sure: "):
-        scenario = alive()
-        turn = scenario.sense(ORDER, person="ada")
-        heard = scenario.answer_model(turn, f"{begins}{one(turn, ModelAsked).prompt}")
+@pytest.mark.parametrize("begins", ["", "Sure: "])
+def test_a_model_that_repeats_what_it_was_told_is_not_heard(begins: str) -> None:
+    """Though it was asked to do so: the fence of the prompt gives it away."""
+    scenario = alive()
+    turn = scenario.sense(ORDER, person="ada")
+    heard = scenario.answer_model(turn, f"{begins}{one(turn, ModelAsked).prompt}")
 
-        assert one(heard, Dropped).reason == "llm_declined"
-        assert not said(heard, DeliveryAsked)
+    assert one(heard, Dropped).reason == "llm_malformed"
+    assert not said(heard, DeliveryAsked)
