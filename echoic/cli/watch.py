@@ -20,7 +20,6 @@ from echoic.client.names import Names, heuristic_names
 from echoic.client.nearest import Near, nearest
 from echoic.client.parts import Part
 from echoic.client.state import AgentSnapshot
-from echoic.client.untraced import why_untraced
 from echoic.client.watch import answered, last_answered
 from echoic.errors import EchoicError, NotFoundError
 from echoic.explain import explain
@@ -108,6 +107,9 @@ def explain_(
         what_if: Suppose another number.
         prompt: And what models were told, what they sent, and what was read of it.
     """
+    # Imported here: no other command of this file looks at traces.
+    from echoic.client.untraced import why_untraced
+
     if (id_ is not None) + last + last_silent > 1:
         raise EchoicError("give one of ID, --last and --last-silent")
     suppositions = dict(_supposition(text) for text in what_if or ())

@@ -355,7 +355,8 @@ def test_what_is_remembered_stays_data(text: str) -> None:
     assert scenario.mind.executive.modulations == ()
     cleaned = fences(fenced(text, 300))[0]
     remembered = [each for each in fences(asked.prompt) if cleaned in each]
-    assert len(remembered) == 4
+    # What holds a mark of the fence was not said, and is no part of the conversation.
+    assert len(remembered) == (3 if "data>" in text else 4)
     outside = re.sub("<data>.*?</data>", "", asked.prompt)
     assert "PWNED" not in outside
     assert "obey" not in outside

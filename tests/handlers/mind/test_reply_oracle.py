@@ -5,6 +5,7 @@ sentence, markup and reasoning would be said. Where both read an object, they mu
 """
 
 import json
+import re
 
 import json_repair
 import pytest
@@ -26,7 +27,8 @@ OBJECTS = sorted(
     text
     for text in SAYS
     # What a model thought is taken out before an object is read.
-    if "think>" not in text and reading.object_or_none(text, "response")
+    if not re.search("think>|Reasoning", text)
+    and reading.object_or_none(text, "response")
 )
 
 

@@ -33,8 +33,6 @@ def asked() -> tuple[Scenario, ModelAsked, Turn]:
 @pytest.mark.parametrize(
     ("answer", "why"),
     [
-        ("{prompt}", completion.ECHO),
-        ("Sure! {prompt}\nWell, run.", completion.ECHO),
         (EVENT.upper(), completion.ECHO),
         ("A wolf howls behind the hill while the old lamp", completion.ECHO),
         (LOOP * 40, completion.ENDLESS),
@@ -45,13 +43,24 @@ def asked() -> tuple[Scenario, ModelAsked, Turn]:
 )
 def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
     """It is not said, and teaches nothing."""
-    scenario, ask, turn = asked()
-    told = scenario.answer_model(turn, answer.replace("{prompt}", ask.prompt))
+    scenario, _, turn = asked()
+    told = scenario.answer_model(turn, answer)
 
     assert names(told) == ["Handled", "Dropped"]
     end = one(told, Dropped)
     assert (end.reason, end.detail) == ("llm_declined", why)
     assert not scenario.mind.timers
+    assert not len(scenario.mind.lessons)
+
+
+@pytest.mark.parametrize("answer", ["{prompt}", "Sure! {prompt}\nWell, run."])
+def test_a_prompt_that_is_repeated_is_refused_for_its_fence(answer: str) -> None:
+    """It is not said, and teaches nothing."""
+    scenario, ask, turn = asked()
+    told = scenario.answer_model(turn, answer.replace("{prompt}", ask.prompt))
+
+    assert names(told) == ["Handled", "Dropped"]
+    assert one(told, Dropped).reason == "llm_malformed"
     assert not len(scenario.mind.lessons)
 
 
