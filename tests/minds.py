@@ -20,7 +20,7 @@ from schemas.values.vectors import Embedder
 from streams.groups import Group, groups
 from streams.log import ReadableLog, WritableLog
 
-DEADLINE_S = 20.0
+DEADLINE_S = 60.0
 """How long a test waits for what must happen."""
 
 
