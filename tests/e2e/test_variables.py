@@ -28,7 +28,7 @@ async def configured(
         "EXECUTIVE_DECISION_STRATEGY": "always_llm",
         "EXECUTIVE_HEURISTIC_THRESHOLD": "0.85",
         "EXECUTIVE_GOALS": "Find the key; Be home by ten",
-        "ECHOIC_MODEL_DEADLINE_S": "1.5",
+        "ECHOIC_MODEL_DEADLINE_S": "6",
     }
     folder = tmp_path_factory.mktemp("configured")
     async with running_instance(folder, variables) as running:
