@@ -28,7 +28,7 @@ from msgspec import structs
 
 from bench.home import model
 from bench.home.playing import Listening, settings_of
-from handlers.effects.completions import ModelError
+from handlers.effects.model_call import ask_model
 from handlers.effects.models import LiteLLM
 from handlers.mind.reply.reading import Said, understood, words
 from schemas.messages.asks import ModelAsked
@@ -96,30 +96,20 @@ class _Real:
     """Why no reply came."""
 
     def answer(self, asked: ModelAsked) -> str:
+        """Return the model's reply; where none comes, that of the fixed one."""
         if monotonic() >= self.ends:
             raise _OverError
-        try:
-            reply = self.thread.submit(self._call, asked).result()
-        except ModelError as error:
-            self.without[error.reason] += 1
+        reply = self.thread.submit(self._call, asked).result()
+        if isinstance(reply, ModelFailed):
+            self.without[reply.reason] += 1
             return model.answer(is_persons=False)
         self.replies.append(reply)
         return reply.text
 
-    def _call(self, asked: ModelAsked) -> ModelAnswered:
-        named = structs.replace(asked, model=self.name)
-        done = self.loop.run(
-            self.litellm.complete(named, deadline_s=DEADLINE_S, headers={})
-        )
-        return ModelAnswered(
-            ask_id="00000000-0000-4000-8000-000000000000",
-            request_hash=asked.request_hash,
-            model=done.model,
-            text=done.text,
-            reasoning=done.reasoning,
-            finish_reason=done.finish_reason,
-            tool_calls=done.tool_calls,
-            refusal=done.refusal,
+    def _call(self, asked: ModelAsked) -> ModelAnswered | ModelFailed:
+        named = structs.replace(asked, model=self.name, deadline_s=DEADLINE_S)
+        return self.loop.run(
+            ask_model(self.litellm, "ask", named, within_s=DEADLINE_S, headers={})
         )
 
 

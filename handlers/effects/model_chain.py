@@ -22,7 +22,7 @@ from schemas.values.model_settings import links_of
 _KEPT = 4_000
 """How much is kept of a reply that could not be taken, in characters."""
 
-Reply = ModelAnswered | ModelFailed
+_Reply = ModelAnswered | ModelFailed
 
 
 async def ask_models(
@@ -33,7 +33,7 @@ async def ask_models(
     within_s: float,
     headers: Mapping[str, str],
     hear: Hear | None = None,
-) -> Reply:
+) -> _Reply:
     """Ask the models that an ask names, as `ask_model` asks one; never raises.
 
     The last model's reply is returned as it is, also where it is a failure: the mind says so.
@@ -63,7 +63,7 @@ async def ask_models(
     raise AssertionError("a chain has a last model")
 
 
-def _fault(asked: ModelAsked, reply: Reply) -> ModelFailed | Unread | None:
+def _fault(asked: ModelAsked, reply: _Reply) -> ModelFailed | Unread | None:
     """Return why a reply cannot be taken; None if it can, also if it says nothing."""
     content = reading.understood(reply)
     if isinstance(content, ModelFailed):
@@ -74,7 +74,7 @@ def _fault(asked: ModelAsked, reply: Reply) -> ModelFailed | Unread | None:
 
 
 def _tried(
-    reply: Reply, link: str, fault: ModelFailed | Unread, took_ms: float
+    reply: _Reply, link: str, fault: ModelFailed | Unread, took_ms: float
 ) -> TriedModel:
     answered = reply if isinstance(reply, ModelAnswered) else None
     return TriedModel(
@@ -93,7 +93,7 @@ def _tokens(answered: ModelAnswered) -> int:
     return (answered.input_tokens or 0) + (answered.output_tokens or 0)
 
 
-def _with_others(reply: Reply, link: str, tried: list[TriedModel]) -> Reply:
+def _with_others(reply: _Reply, link: str, tried: list[TriedModel]) -> _Reply:
     """Return a reply with its model's name, and what was tried before and cost."""
     update: dict[str, object] = {"link": link, "attempts": tuple(tried) or None}
     if isinstance(reply, ModelAnswered):

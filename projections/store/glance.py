@@ -5,6 +5,7 @@ to load than both of them together. Whoever writes, or asks all day, uses the `S
 """
 
 import re
+from abc import ABC, abstractmethod
 from collections.abc import Mapping, Sequence
 from threading import Lock
 from types import TracebackType
@@ -24,7 +25,26 @@ _SCHEMES = ("postgresql", "postgres", "postgresql+psycopg")
 _PARAMETER = re.compile(r"(?<!:):([a-z_]+)")
 
 
-class Glance:
+class Closing(ABC):
+    """Something on a database that is closed at the end of a `with` block."""
+
+    @abstractmethod
+    def close(self) -> None:
+        """Close every connection."""
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self,
+        kind: type[BaseException] | None,
+        error: BaseException | None,
+        trace: TracebackType | None,
+    ) -> None:
+        self.close()
+
+
+class Glance(Closing):
     """A database with the read models, to be read from a few times; close it."""
 
     def __init__(self, url: str) -> None:
@@ -37,17 +57,6 @@ class Glance:
         self._url = f"postgresql{url[len(scheme) :]}"
         self._connection: psycopg.Connection[DictRow] | None = None
         self._lock = Lock()
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close the connection."""
@@ -111,12 +120,7 @@ class Glance:
         return self._connection
 
     def _where(self) -> str:
-        parts = urlsplit(self._url)
-        user, _, host = parts.netloc.rpartition("@")
-        hidden = (
-            f"{user.partition(':')[0]}:***@" if ":" in user else user and f"{user}@"
-        )
-        return f"PostgreSQL at {parts.scheme}://{hidden}{host}{parts.path}"
+        return place(self._url)
 
 
 def checked(url: str) -> str:
@@ -136,6 +140,14 @@ def checked(url: str) -> str:
             " PostgreSQL, so write postgresql://user:password@host:5432/name"
         )
     return scheme
+
+
+def place(url: str) -> str:
+    """Return where a database is, in words, without the password of its URL."""
+    parts = urlsplit(url)
+    user, _, host = parts.netloc.rpartition("@")
+    hidden = f"{user.partition(':')[0]}:***@" if ":" in user else user and f"{user}@"
+    return f"PostgreSQL at {parts.scheme}://{hidden}{host}{parts.path}"
 
 
 def translated(cause: BaseException, where: str) -> StoreUnavailable | StoreUnusable:

@@ -7,8 +7,7 @@ Positions move by compare-and-set; of two projectors the second raises `Position
 
 from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 import psycopg
 import sqlalchemy as sa
@@ -17,8 +16,7 @@ from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from projections.errors import PositionLost, StoreUnusable
 from projections.rows.changes import TableChanges, TableName
-from projections.store import nearness, tables, versions, wiping, writing
-from projections.store.glance import CONNECT_S, checked, nothing_yet, translated
+from projections.store import glance, nearness, tables, versions, wiping, writing
 from projections.store.places import Move, Position, Version
 from projections.store.positions import moved, positions_of
 
@@ -26,7 +24,7 @@ from projections.store.positions import moved, positions_of
 _ALONE = {"id": 0x6563686F6963}
 
 
-class Store:
+class Store(glance.Closing):
     """A database with the read models; close it, or use it as a context manager."""
 
     def __init__(self, url: str) -> None:
@@ -35,24 +33,17 @@ class Store:
         Raises:
             StoreUnusable: the URL is no URL of a PostgreSQL.
         """
+        self._url = url
         self._engine = sa.create_engine(
             _engine_url(url),
             pool_size=4,
             # A server that was started again leaves dead connections in the pool.
             pool_pre_ping=True,
-            connect_args={"connect_timeout": CONNECT_S, "options": "-c timezone=UTC"},
+            connect_args={
+                "connect_timeout": glance.CONNECT_S,
+                "options": "-c timezone=UTC",
+            },
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
-        self.close()
 
     def close(self) -> None:
         """Close all connections."""
@@ -123,7 +114,7 @@ class Store:
         with self.transaction() as connection:
             found = versions.serving(connection)
         if found is None:
-            raise nothing_yet(self._where())
+            raise glance.nothing_yet(self._where())
         return found
 
     def rows(self, statement: str, **values: object) -> Sequence[Mapping[str, Any]]:
@@ -215,10 +206,10 @@ class Store:
             yield
         except (DBAPIError, psycopg.Error) as error:
             cause = error.orig if isinstance(error, DBAPIError) else error
-            raise translated(cause or error, self._where()) from error
+            raise glance.translated(cause or error, self._where()) from error
 
     def _where(self) -> str:
-        return f"PostgreSQL at {self._engine.url.render_as_string(hide_password=True)}"
+        return glance.place(self._url)
 
 
 def _engine_url(url: str) -> sa.URL:
@@ -228,6 +219,6 @@ def _engine_url(url: str) -> sa.URL:
         raise StoreUnusable(
             "DATABASE_URL is no URL: write postgresql://user:password@host:5432/name"
         ) from error
-    checked(url)
+    glance.checked(url)
     # Users write the URL as libpq has it; SQLAlchemy would look for psycopg2 by that name.
     return parsed.set(drivername="postgresql+psycopg")

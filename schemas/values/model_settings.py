@@ -9,7 +9,7 @@ from schemas.values.base import Name, Part, Seconds
 from schemas.values.setting import Setting
 
 _CHAIN, _NEXT = "chain:", ">"
-LINKS_AT_MOST = 8
+_LINKS_AT_MOST = 8
 """How many models a chain may have: each has its share of one deadline."""
 
 
@@ -42,8 +42,8 @@ def chain_of(models: Sequence[str]) -> str:
     Raises:
         ValueError: a name is blank, given twice or holds what divides names.
     """
-    if len(models) > LINKS_AT_MOST:
-        raise ValueError(f"at most {LINKS_AT_MOST} models")
+    if len(models) > _LINKS_AT_MOST:
+        raise ValueError(f"at most {_LINKS_AT_MOST} models")
     if len({*models}) < len(models):
         raise ValueError("each model once")
     if any(not each or _NEXT in each or "," in each for each in models):
