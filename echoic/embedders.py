@@ -32,10 +32,10 @@ CACHED_TEXTS = 8192
 CACHED_WORDS = 8192
 """Words whose sums an embedder keeps (8 MB); when full, it is cleared."""
 
-TEXTS_AT_ONCE = 512
+_TEXTS_AT_ONCE = 512
 """Texts that are computed together: a pack's 10,000 would need 200 MB at once."""
 
-LONGEST_TEXT = 1000
+_LONGEST_TEXT = 1000
 """Characters of a text that count; what follows them does not change its vector.
 
 A character has at most four tokens, and the sum of 4,001 rows still fits 32 bits."""
@@ -119,8 +119,8 @@ class WordLlamaEmbedder:
     def _compute(self, texts: Sequence[str]) -> list[Vector]:
         """Return each text's vector from its rows' sum; the mean would only scale it."""
         made: list[Vector] = []
-        for start in range(0, len(texts), TEXTS_AT_ONCE):
-            few = [_readable(text) for text in texts[start : start + TEXTS_AT_ONCE]]
+        for start in range(0, len(texts), _TEXTS_AT_ONCE):
+            few = [_readable(text) for text in texts[start : start + _TEXTS_AT_ONCE]]
             sums = self._sums_by_words(few)
             made += _as_int8(self._sums_by_tokens(few) if sums is None else sums)
         return made
@@ -246,7 +246,7 @@ def _copy(name: str) -> Path | None:
 
 def _readable(text: str) -> str:
     """Return a text cut, in lower case, with `?` for what UTF-8 cannot encode."""
-    cut = text[:LONGEST_TEXT]
+    cut = text[:_LONGEST_TEXT]
     if cut.isascii():
         return cut.lower()
     small = cut.translate(_LOWER)

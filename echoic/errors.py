@@ -10,7 +10,7 @@ FINDING = 1
 """The command worked and found something wrong, or nothing."""
 USAGE = 2
 """Bad usage, configuration, file or data."""
-UNREACHABLE = 3
+_UNREACHABLE = 3
 """No instance, broker or database answers."""
 INVALID = 3
 """Of a replay, which needs no instance: the recording or its probabilities are invalid."""
@@ -66,4 +66,4 @@ class RefusedError(EchoicError):
 class NotRunningError(EchoicError):
     """Nothing answers: no instance, or one whose broker or database is away."""
 
-    exit_code = UNREACHABLE
+    exit_code = _UNREACHABLE

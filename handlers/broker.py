@@ -13,7 +13,7 @@ from streams.jetstream.connection import connect, translated
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.majority import has_another, keep_to_majority
 
-FLUSH_S = 5
+_FLUSH_S = 5
 """How long the server may take to answer."""
 
 _STOP_S = 40.0
@@ -26,7 +26,7 @@ _STAYING: set[asyncio.Task[None]] = set()
 class Flushing(Protocol):
     """A connection, as far as waiting for the server goes."""
 
-    async def flush(self, timeout: int = FLUSH_S) -> None:
+    async def flush(self, timeout: int = _FLUSH_S) -> None:
         """Send a PING and wait for its PONG."""
 
 
@@ -114,5 +114,5 @@ async def settle(connection: Flushing) -> None:
     """Wait until the server has processed all that was sent so far."""
     # The client's flush sends its PING ahead of what it has not written yet; the
     # second PING is behind that for certain.
-    await connection.flush(FLUSH_S)
-    await connection.flush(FLUSH_S)
+    await connection.flush(_FLUSH_S)
+    await connection.flush(_FLUSH_S)

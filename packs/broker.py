@@ -25,7 +25,7 @@ from schemas.values.subjects import SubjectError
 Publish = Callable[[Wire], Awaitable[None]]
 """Publishes one event of a sensor's."""
 
-DEFAULT_URL = "nats://127.0.0.1:4222"
+_DEFAULT_URL = "nats://127.0.0.1:4222"
 
 # Seconds for one attempt to connect, for one acknowledgement and for a close, and how often
 # an event is sent before giving up.
@@ -52,7 +52,7 @@ async def connected(
         BrokerError: the broker cannot be reached or refuses the credentials.
     """
     login = _login(credentials)
-    named, ca = login.pop("url", DEFAULT_URL), login.pop("ca", None)
+    named, ca = login.pop("url", _DEFAULT_URL), login.pop("ca", None)
     address = url or named
     # The nodes of a cluster are divided by commas.
     scheme, _, hosts = address.rpartition("://")
@@ -133,7 +133,7 @@ def parser(name: str, description: str) -> ArgumentParser:
     made = ArgumentParser(prog=name, description=description)
     add = made.add_argument
     add("--agent", required=True, help="whose companion hears of it")
-    add("--url", help=f"the broker; default: the credentials', else {DEFAULT_URL}")
+    add("--url", help=f"the broker; default: the credentials', else {_DEFAULT_URL}")
     add(
         "--credentials",
         type=Path,

@@ -34,13 +34,13 @@ Task = Callable[[Job, Progress], Result]
 LOOK_S = 0.1
 """Seconds between two looks at the progress."""
 
-REPORT_EVERY = 100
+_REPORT_EVERY = 100
 """After how many steps a job reports its progress; each report goes through a pipe."""
 
 PATIENCE_S = 5.0
 """Seconds that a process may take to terminate before it is killed."""
 
-METHOD = "spawn"
+_METHOD = "spawn"
 """The start method: a fresh interpreter, without this one's threads, connections and locks,
 which a fork would copy in any state."""
 
@@ -66,7 +66,7 @@ def run(
     count = min(processes or os.cpu_count() or 1, len(jobs))
     if count <= 1:
         return _in_turn(task, jobs, progress)
-    context = multiprocessing.get_context(METHOD)
+    context = multiprocessing.get_context(_METHOD)
     reports: Reports = context.SimpleQueue()
     # The pool does not name its processes, so ours are those that were not there before.
     others = active_children()
@@ -143,7 +143,7 @@ class _Sum:
 
 
 class _Reporter:
-    """Reports the progress of a job to the parent process, every `REPORT_EVERY` steps."""
+    """Reports the progress of a job to the parent process, every `_REPORT_EVERY` steps."""
 
     def __init__(self, reports: Reports, index: int) -> None:
         self._reports = reports
@@ -151,7 +151,7 @@ class _Reporter:
         self._last = 0
 
     def __call__(self, done: int, whole: int) -> None:
-        if done - self._last >= REPORT_EVERY or done == whole:
+        if done - self._last >= _REPORT_EVERY or done == whole:
             self._last = done
             self._reports.put((self._index, done, whole))
 

@@ -17,19 +17,19 @@ Reason = Literal["day", "room", "waiting"]
 """Why a sensor is refused: its bytes of the day, its part of the disk's room, or its part of
 what may wait in its intake stream are used up."""
 
-FLOOR_PART = 5
+_FLOOR_PART = 5
 """The floor is at most this part of a disk, so that a small one can be used at all."""
 
-BOX_PART = 4
+_BOX_PART = 4
 """An intake stream holds at most this part of the disk's room."""
 
-LEAST_BOX_BYTES = 2**20
+_LEAST_BOX_BYTES = 2**20
 """What an intake stream may hold on the smallest disk."""
 
-REOPENED = 1.25
+_REOPENED = 1.25
 """How many floors must be free until sensors are let in again."""
 
-LET_IN = 0.75
+_LET_IN = 0.75
 """Below which part of its bytes of the day a sensor is let in again; they may have grown."""
 
 HIGH, LOW = 1 / 4, 1 / 16
@@ -114,14 +114,14 @@ def judged(before: Standing, seen: Seen, limits: Limits) -> Standing:
 
 def floor_of(room: Room, limits: Limits) -> int:
     """Return how many bytes of a disk are to stay free."""
-    return min(limits.floor, room.total // FLOOR_PART)
+    return min(limits.floor, room.total // _FLOOR_PART)
 
 
 def box_bytes(room: Room | None, limits: Limits) -> int:
     """Return how many bytes an intake stream may hold."""
     if room is None:
         return limits.waiting
-    left = max((room.free - floor_of(room, limits)) // BOX_PART, LEAST_BOX_BYTES)
+    left = max((room.free - floor_of(room, limits)) // _BOX_PART, _LEAST_BOX_BYTES)
     # A power of two, so that it seldom changes as the disk fills.
     return min(limits.waiting, 1 << (left.bit_length() - 1))
 
@@ -176,7 +176,7 @@ def _over_day(
     before: Standing, sensor: str, used: int, limits: Limits, part: int | None
 ) -> Reason | None:
     was_over = before.refused.get(sensor) in ("day", "room")
-    edge = LET_IN if was_over else 1.0
+    edge = _LET_IN if was_over else 1.0
     if used > limits.day * edge:
         return "day"
     return "room" if part is not None and used > part * edge else None
@@ -219,4 +219,4 @@ def _is_closed(before: Standing, room: Room | None, limits: Limits) -> bool:
     if room is None:
         return False
     floor = floor_of(room, limits)
-    return room.free < (floor * REOPENED if before.is_closed else floor)
+    return room.free < (floor * _REOPENED if before.is_closed else floor)

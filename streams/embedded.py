@@ -18,7 +18,7 @@ from functools import partial
 from pathlib import Path
 from typing import IO, Any
 
-LOG_BYTES = 10_000_000
+_LOG_BYTES = 10_000_000
 """A server's log of more bytes is renamed at the next start; one older is kept."""
 
 _POLL_S = 0.02
@@ -66,7 +66,7 @@ def free_port() -> int:
 
 def open_log(path: Path) -> IO[bytes]:
     """Open a server's log for appending; rename it first if it is large."""
-    if path.exists() and path.stat().st_size > LOG_BYTES:
+    if path.exists() and path.stat().st_size > _LOG_BYTES:
         path.replace(path.with_name(f"{path.name}.1"))
     return path.open("ab")
 

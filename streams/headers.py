@@ -7,7 +7,7 @@ cannot forge them.
 from collections.abc import Callable, Mapping
 from functools import lru_cache
 
-RESERVED = "Nats-"
+_RESERVED = "Nats-"
 """The prefix of the broker's headers, which are no part of the message. They differ with
 the way a message was fetched, so they must not enter a digest of it."""
 
@@ -102,4 +102,4 @@ def _own_name(raw: str) -> str:
 
 @lru_cache(maxsize=4096)
 def _is_reserved(name: str) -> bool:
-    return name.startswith(RESERVED)
+    return name.startswith(_RESERVED)

@@ -7,7 +7,7 @@ from schemas.values.record import Record
 from schemas.values.subjects import parse
 from streams.groups import Group
 
-WAITING_LIMIT = 10_000
+_WAITING_LIMIT = 10_000
 """How many inputs may wait for their group before the oldest is dropped; without a bound an
 agent whose worker is down would fill the memory."""
 
@@ -29,7 +29,7 @@ class GroupJoiner:
         if subject.direction == "in":
             self._inputs[record.sequence] = record
             # A dict keeps the order of insertion, so its first key is the oldest input.
-            while len(self._inputs) > WAITING_LIMIT:
+            while len(self._inputs) > _WAITING_LIMIT:
                 del self._inputs[next(iter(self._inputs))]
             return None
         mark = read_mark(record)

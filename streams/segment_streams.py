@@ -54,7 +54,7 @@ def segment_configuration(
     takes = segment.last is None and not is_sealed
     config = configuration(LOG, replicas) | {
         "name": segment.stream,
-        "subjects": list(subjects_of(segment)),
+        "subjects": list(_subjects_of(segment)),
         "sources": sources_of(segment, segments) if takes else None,
         "sealed": segment.last is not None,
     }
@@ -63,7 +63,7 @@ def segment_configuration(
     return config
 
 
-def subjects_of(segment: Segment) -> tuple[str, ...]:
+def _subjects_of(segment: Segment) -> tuple[str, ...]:
     """Return the subjects that a segment's stream takes.
 
     A closed one leaves those of the log to its successors; a stream needs some.

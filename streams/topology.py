@@ -110,7 +110,7 @@ SENSOR_MESSAGE_BYTES = 60_000
 the original subject; a message whose headers then exceed the server's 64 KiB would block
 the sourcing of everything behind it for ever. 60,000 leaves room for that header."""
 
-IN_DAYS = 7
+_IN_DAYS = 7
 """Days that intake streams keep messages, whether `LOG` has sourced them or not."""
 
 BOX_WINDOW = 64
@@ -131,7 +131,7 @@ def _box(partition: int) -> StreamSpec:
         # Part of the stream's configuration: another text would be drift in an old folder.
         description=f"The letter box of the sensors of partition {partition}.",
         subjects=(f"ip.{partition}.>",),
-        max_age_s=IN_DAYS * 24 * 3600,
+        max_age_s=_IN_DAYS * 24 * 3600,
         max_message_bytes=SENSOR_MESSAGE_BYTES,
         renames=Transform(
             source=f"ip.{partition}.*.*.*",
@@ -175,7 +175,7 @@ IN = StreamSpec(
     name="IN",
     description="The letter box of whoever has no account of a sensor.",
     subjects=(SENSOR_SUBJECTS,),
-    max_age_s=IN_DAYS * 24 * 3600,
+    max_age_s=_IN_DAYS * 24 * 3600,
     max_message_bytes=SENSOR_MESSAGE_BYTES,
 )
 BLOBS = StreamSpec(
@@ -217,7 +217,7 @@ KEYS = StreamSpec(
 SEALED_KEY = "sealed"
 """The metadata key of `LOG` that says `true` if personal fields are sealed in it."""
 
-SEALED_IN_S = 3600
+_SEALED_IN_S = 3600
 """Seconds that the intake streams of a sealed log keep a message that nobody takes."""
 
 
@@ -228,7 +228,7 @@ def sealed(spec: StreamSpec) -> StreamSpec:
     """
     if spec is LOG:
         return replace(spec, sourced_from=None, transforms=())
-    return replace(spec, max_age_s=SEALED_IN_S) if spec in (IN, *BOXES) else spec
+    return replace(spec, max_age_s=_SEALED_IN_S) if spec in (IN, *BOXES) else spec
 
 
 def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:

@@ -16,7 +16,7 @@ from schemas.messages.controls import PriorUpdated
 from schemas.state.evidence import Prior, belief_key
 from schemas.values.reasons import Origin
 
-FAIR_STARTS: Mapping[Origin, Prior] = {
+_FAIR_STARTS: Mapping[Origin, Prior] = {
     "skill_pack": Prior(kappa=4.0, mean=0.6),
     "learned": Prior(kappa=2.0, mean=0.5),
     "seeded": Prior(kappa=4.0, mean=0.75),
@@ -59,7 +59,7 @@ def prior(
         elif pooled:
             control = _updated(origin, await _pooled(connection, origin), "pooled")
         elif start:
-            control = _updated(origin, FAIR_STARTS[origin], "a fair start")
+            control = _updated(origin, _FAIR_STARTS[origin], "a fair start")
         else:
             given = Prior(kappa=2.0 if kappa is None else kappa, mean=mean)
             control = _updated(origin, given, "")

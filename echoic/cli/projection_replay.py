@@ -50,7 +50,7 @@ def replay(
         changes: A setting to change.
         preset: `seed`: every signal counts as one whole observation.
     """
-    wanted = {**(_PRESET if preset else {}), **settings_named(changes or ())}
+    wanted = {**(_PRESET if preset else {}), **_settings_named(changes or ())}
     if not wanted:
         raise EchoicError(
             "nothing is to be changed", next_step="--set learning.gamma=0.98"
@@ -95,7 +95,7 @@ def _rapport(
     return fields
 
 
-def settings_named(texts: Sequence[str]) -> dict[str, Scalar]:
+def _settings_named(texts: Sequence[str]) -> dict[str, Scalar]:
     """Parse settings by name from texts such as `learning.gamma=0.98`.
 
     Raises:

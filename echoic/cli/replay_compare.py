@@ -34,7 +34,7 @@ from schemas.messages.experiments import Variant
 _SESSIONS = typer.Argument(metavar="[SESSION|FILE]...")
 _STRATEGY = typer.Option("--strategy", "-s", metavar="STRATEGY")
 
-STUB = "(stub)"
+_STUB = "(stub)"
 """The answer of every model in the mode `stub`."""
 
 
@@ -154,7 +154,7 @@ def _answers(
     settings: Settings, mode: Mode, asked: Path | None, calls: int, usd: float | None
 ) -> Answers:
     if mode != "requery":
-        return Answers(mode=mode, stub=STUB)
+        return Answers(mode=mode, stub=_STUB)
     if asked is None:
         raise EchoicError(
             "--model requery needs a file to keep the answers in",

@@ -23,8 +23,8 @@ from replay.open_loop.shadow import Shadowed, Totals, follow
 from schemas.values.settings import StrategySpec
 from schemas.values.subjects import partition_of
 
-TERMINAL_S = 1.0
-LINES_S = 30.0
+_TERMINAL_S = 1.0
+_LINES_S = 30.0
 
 _CLEAR = "\r\x1b[K"
 
@@ -138,7 +138,7 @@ class Pulse:
         """Show the line that `status` returns; `every_s` overrides how often it is asked."""
         self._status = status
         self._live = sys.stderr.isatty()
-        self._every_s = every_s or (TERMINAL_S if self._live else LINES_S)
+        self._every_s = every_s or (_TERMINAL_S if self._live else _LINES_S)
         self._task: asyncio.Task[None] | None = None
 
     def clear(self) -> None:

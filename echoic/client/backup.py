@@ -14,7 +14,7 @@ from streams.topology import SEALED_KEY
 
 SUFFIX = ".backup"
 
-CREDENTIALS = ("nats/identity.json", "sensors/*.json", "http/tokens.json")
+_CREDENTIALS = ("nats/identity.json", "sensors/*.json", "http/tokens.json")
 """The files of a data folder that name passwords and tokens, kept only if wanted."""
 
 
@@ -84,7 +84,7 @@ async def make(
     """
     with writing(path) as writer:
         files: list[Part] = []
-        for file in credential_files(data) if data else ():
+        for file in _credential_files(data) if data else ():
             name = f"files/{file.relative_to(data or file).as_posix()}"
             files.append(writer.add(name, file.read_bytes()))
         program = version("echoic")
@@ -92,6 +92,6 @@ async def make(
     return Backup(path, manifest)
 
 
-def credential_files(data: Path) -> list[Path]:
+def _credential_files(data: Path) -> list[Path]:
     """Return the files with credentials that a data folder has."""
-    return sorted(file for each in CREDENTIALS for file in data.glob(each))
+    return sorted(file for each in _CREDENTIALS for file in data.glob(each))

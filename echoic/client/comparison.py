@@ -73,7 +73,7 @@ def compare_all(
     jobs = [Job(source, plan) for source in found]
     if len(jobs) == 1:
         return process_pool.run(compare_one, jobs, progress, processes)
-    results = process_pool.run(compare_ended, jobs, progress, processes)
+    results = process_pool.run(_compare_ended, jobs, progress, processes)
     for job, result in zip(jobs, results, strict=True):
         if result is None:
             tell_left_out(job.source)
@@ -99,7 +99,7 @@ def tell_left_out(source: Source) -> None:
     )
 
 
-def compare_ended(job: Job, progress: process_pool.Progress) -> SessionResult | None:
+def _compare_ended(job: Job, progress: process_pool.Progress) -> SessionResult | None:
     """Open one recording and compare it; None if it is a session that is still open."""
     found = _found(job, progress, leaves_open=True)
     return found[0] if found else None

@@ -14,7 +14,7 @@ import orjson
 
 from echoic.errors import EchoicError
 
-WHOLE_CHARACTERS = 64 * 1024 * 1024
+_WHOLE_CHARACTERS = 64 * 1024 * 1024
 """How long one JSON array may be, which is read as a whole; lines have no such limit."""
 
 TAKES = (
@@ -211,9 +211,9 @@ def _whole(lines: Iterable[str]) -> str:
     size = 0
     for line in lines:
         size += len(line)
-        if size > WHOLE_CHARACTERS:
+        if size > _WHOLE_CHARACTERS:
             raise EchoicError(
-                f"one JSON array of more than {WHOLE_CHARACTERS:,} characters",
+                f"one JSON array of more than {_WHOLE_CHARACTERS:,} characters",
                 next_step="write its elements as lines: jq -c '.[]' FILE | echoic pub -",
             )
         held.append(line)

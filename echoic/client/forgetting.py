@@ -30,7 +30,7 @@ from streams.jetstream.key_bucket import Mark
 from streams.jetstream.keys import STATES, Keyring, speaker
 from streams.log import scan
 
-OUT_OF_REACH = (
+_OUT_OF_REACH = (
     "traces that were sent to a collector, with trace.content=on",
     "copies of this data folder, keys included, that were made before",
     "what receivers of deliveries keep: games, chats, webhooks, other agents",
@@ -39,7 +39,7 @@ OUT_OF_REACH = (
 )
 """What forgetting cannot undo."""
 
-IN_CLEAR = (
+_IN_CLEAR = (
     "this log is in clear (privacy.seal=off): what stands in it cannot be deleted, so nobody"
     " can be forgotten"
 )
@@ -62,7 +62,7 @@ class Forgotten:
     is_wiped: bool = True
     """Whether the earlier ones are out of the database's files, too; False: its role may
     not do that."""
-    out_of_reach: tuple[str, ...] = field(default=OUT_OF_REACH)
+    out_of_reach: tuple[str, ...] = field(default=_OUT_OF_REACH)
 
 
 async def forget(
@@ -130,7 +130,7 @@ def keyring(log: LiveLog) -> Keyring:
     """
     if log.keyring is None:
         raise EchoicError(
-            IN_CLEAR, next_step="ECHOIC_PRIVACY_SEAL=on echoic up --data NEW_FOLDER"
+            _IN_CLEAR, next_step="ECHOIC_PRIVACY_SEAL=on echoic up --data NEW_FOLDER"
         )
     return log.keyring
 

@@ -19,7 +19,7 @@ from pathlib import Path
 from echoic.errors import EchoicError
 from streams.embedded import try_lock, write_private
 
-BEAT_S = 5.0
+_BEAT_S = 5.0
 """Seconds between two signs of life."""
 
 STILL_S = 60.0
@@ -78,7 +78,7 @@ async def beat(data: Path) -> None:
     while True:
         with suppress(FileNotFoundError):
             os.utime(data / _NOTE)
-        await asyncio.sleep(BEAT_S)
+        await asyncio.sleep(_BEAT_S)
 
 
 def still_s(data: Path) -> float:

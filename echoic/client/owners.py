@@ -20,7 +20,7 @@ from nats.errors import Error, NoRespondersError
 from schemas.values.subjects import PARTITIONS, partition_of
 from streams.errors import LogUnavailable
 
-WHO = "svc._.owners"
+_WHO = "svc._.owners"
 """Every process answers; only our own account may ask."""
 
 ASKED_S = 10.0
@@ -33,10 +33,10 @@ ATTEMPT_S = 2.5
 AGAIN_S = 0.1
 """Seconds after which a partition that nobody answers for is asked for again."""
 
-MOVED = {"moved": True}
+_MOVED = {"moved": True}
 """The answer of a process that was asked for a partition which it does not own any more."""
 
-GATHERED_S = 0.5
+_GATHERED_S = 0.5
 """Seconds to wait for all processes to say what they own."""
 
 Reply = dict[str, Any]
@@ -71,7 +71,7 @@ class Desk:
 
     async def start(self) -> None:
         """Tell whoever asks which partitions these are."""
-        await self._client.subscribe(WHO, cb=self._tell_who)
+        await self._client.subscribe(_WHO, cb=self._tell_who)
 
     async def open(self, partition: int) -> None:
         """Answer for a partition from now on."""
@@ -95,7 +95,7 @@ class Desk:
         asked = orjson.loads(message.data)
         agent, call = asked["agent"], asked.get("call")
         partition = partition_of(agent)
-        found: object = MOVED
+        found: object = _MOVED
         if self._owns(partition):
             if call is None:
                 found = await self._state(agent)
@@ -103,7 +103,7 @@ class Desk:
                 found = await self._calls[call](agent, asked["body"])
         # Looked at again, for a process may be stopped in the middle of it.
         if not self._owns(partition):
-            found = MOVED
+            found = _MOVED
         await message.respond(orjson.dumps(found))
 
 
@@ -150,8 +150,8 @@ async def owners(client: Client) -> tuple[Owner, ...]:
     subscription = await client.subscribe(inbox, cb=hear)
     try:
         # Not a request, which ends with the first reply.
-        await client.publish(WHO, reply=inbox)
-        async with asyncio.timeout(GATHERED_S):
+        await client.publish(_WHO, reply=inbox)
+        async with asyncio.timeout(_GATHERED_S):
             await complete.wait()
     # Whoever is silent so long is left out; `unowned` shows which partitions that concerns.
     except TimeoutError:
@@ -181,7 +181,7 @@ async def _ask(client: Client, asked: Mapping[str, Any]) -> Any:
         try:
             reply = await client.request(subject, request, min(left, ATTEMPT_S))
             found = orjson.loads(reply.data)
-            if found != MOVED:
+            if found != _MOVED:
                 return found
         # Nobody answers for it just now, or whoever did is being replaced.
         except (NoRespondersError, TimeoutError) as nobody:

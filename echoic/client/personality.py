@@ -92,7 +92,7 @@ def character(
         templates.selected(known.agent, settings),
         traits,
         overrides_of(known, now),
-        all_templates(settings, packs),
+        _all_templates(settings, packs),
         templates.contexts(packs),
         tuple(_causes(known, packs, traits, now, person)),
         None if began is None else (now - began).total_seconds(),
@@ -156,7 +156,7 @@ def overrides_of(
     )
 
 
-def all_templates(
+def _all_templates(
     settings: ExecutiveSettings, packs: Sequence[CompiledPack]
 ) -> dict[str, PersonalityTemplate]:
     """Return every template that can be selected, by name."""

@@ -129,7 +129,7 @@ class _Replayed:
         again = await decided_once(
             self._recording, strategy, self._provider, chosen, cassette
         )
-        run = Run(run_id(self._recording, label), label, self._wanted.jaeger)
+        run = Run(_run_id(self._recording, label), label, self._wanted.jaeger)
         traces = {
             each.id: replayed_trace(each, run, content=self._wanted.content)
             for each in again
@@ -198,7 +198,7 @@ def _by(instance: str) -> Attributes:
     return {**resource(), names.SERVICE_INSTANCE_ID: instance}
 
 
-def run_id(recording: Recording, label: str) -> str:
+def _run_id(recording: Recording, label: str) -> str:
     """Return the id of a challenger's run over a recording: the same each time."""
     return f"replay-{ids.digest(recording.digest.encode(), label.encode())[:12]}"
 

@@ -31,7 +31,7 @@ StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 ROUNDS = 10
 """The cost of a hash, as a power of two: some 50 ms of the broker's time a connection."""
 
-LONGEST_PASSWORD = 72
+_LONGEST_PASSWORD = 72
 """Bytes that bcrypt reads of a password."""
 
 
@@ -88,9 +88,9 @@ def accounts(settings: Settings) -> str:
 
 
 def _hashed(password: str) -> str:
-    if len(password.encode()) > LONGEST_PASSWORD:
+    if len(password.encode()) > _LONGEST_PASSWORD:
         raise EchoicError(
-            f"a password of the broker may have {LONGEST_PASSWORD} bytes",
+            f"a password of the broker may have {_LONGEST_PASSWORD} bytes",
             next_step="shorten that of NATS_URL",
         )
     # nats-server takes a password for a hash by this prefix.

@@ -180,7 +180,7 @@ def as_fields(remembered: AgentSnapshot, agent: str) -> dict[str, object]:
             for person in known.rapport.sorted_keys()
         },
         "personality": personality_fields(known, shared.settings or UNSTARTED),
-        "executive": executive_fields(known, remembered.now),
+        "executive": _executive_fields(known, remembered.now),
         "character": character_fields(known),
         "beliefs": [_belief(known, key) for key in sorted(known.beliefs)],
         "granted": {
@@ -237,7 +237,7 @@ def in_force(held: Iterable[H], now: datetime | None) -> list[H]:
     return [each for each in held if each.until is None or not now or now < each.until]
 
 
-def executive_fields(known: AgentState, now: datetime | None) -> dict[str, object]:
+def _executive_fields(known: AgentState, now: datetime | None) -> dict[str, object]:
     """Return what keeps the agent from speaking, and what it is yet to say."""
     held = known.executive
     return {

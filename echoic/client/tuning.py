@@ -38,8 +38,8 @@ from schemas.values.settings_by_name import (
 
 # Names of the objectives in reports: Brier skill of predictions made before each outcome
 # (prequential), and the doubly robust estimate of the share of successes.
-SKILL = "prequential Brier skill"
-WORTH = "success, doubly robust"
+_SKILL = "prequential Brier skill"
+_WORTH = "success, doubly robust"
 
 Ranges = Mapping[str, Range]
 
@@ -141,7 +141,7 @@ async def _learning_task(
     # The settings of the newest session are those in force.
     latest = max(evidence, key=lambda each: each.began_ns)
     current = {name: learning_value(latest.learning, name) for name in ranges}
-    return Task(SkillObjective(evidence), SKILL, current)
+    return Task(SkillObjective(evidence), _SKILL, current)
 
 
 def _strategy_task(objective: WorthObjective, ranges: Ranges) -> Task:
@@ -149,7 +149,7 @@ def _strategy_task(objective: WorthObjective, ranges: Ranges) -> Task:
     strategy = registry.create_decision_strategy(objective.spec, in_force.settings)
     found = {name: parameter_in(strategy.config, name) for name in ranges}
     current = {name: value for name, value in found.items() if value is not None}
-    return Task(objective, WORTH, current)
+    return Task(objective, _WORTH, current)
 
 
 def _proposer(ranges: Ranges, task: Task, trials: tuple[int, int]) -> Proposer:

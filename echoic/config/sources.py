@@ -16,7 +16,7 @@ from echoic.errors import DEBUG, SettingsError, meant
 
 PREFIX = "ECHOIC_"
 
-IN_FILE = "_FILE"
+_IN_FILE = "_FILE"
 """After the variable of a secret: the file that holds it."""
 
 
@@ -96,8 +96,8 @@ def _variables(environment: Mapping[str, str]) -> Source:
                 places[option.name] = f"variable {name}"
                 break
             # Containers and systemd hand secrets over in files, which `ps` does not show.
-            if option.secret and (path := environment.get(name + IN_FILE)):
-                values[option.name] = _secret(Path(path), name + IN_FILE)
+            if option.secret and (path := environment.get(name + _IN_FILE)):
+                values[option.name] = _secret(Path(path), name + _IN_FILE)
                 places[option.name] = f"file {path}"
                 break
     return Source(values, places)
@@ -107,7 +107,7 @@ def ignored(environment: Mapping[str, str]) -> tuple[str, ...]:
     """Return a message for each variable with our prefix that sets nothing."""
     known = {variable for option in OPTIONS for variable in option.variables}
     known |= {
-        variable + IN_FILE
+        variable + _IN_FILE
         for option in OPTIONS
         if option.secret
         for variable in option.variables

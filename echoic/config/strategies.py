@@ -25,8 +25,8 @@ from schemas.values.settings_by_name import SHORT_NAMES
 if TYPE_CHECKING:
     from echoic.config.load import Settings
 
-NEXT_STEP = "echoic strategy list"
-LIST_IT = 'in echoic.toml: strategies.modules = ["module"]'
+_NEXT_STEP = "echoic strategy list"
+_LIST_IT = 'in echoic.toml: strategies.modules = ["module"]'
 _FILES = (".yaml", ".yml")
 _KEYS = ("strategy", "parameters")
 
@@ -50,9 +50,9 @@ def strategy_of(text: str, place: str = "") -> StrategySpec:
         spec = _with_prompts(texts.parse(text), Path())
         create_decision_strategy(spec, UNSTARTED)
     except (texts.StrategyTextError, UnknownStrategyError, PromptFileError) as error:
-        raise StrategyError(f"{prefix}{error}", next_step=NEXT_STEP) from error
+        raise StrategyError(f"{prefix}{error}", next_step=_NEXT_STEP) from error
     except MissingStrategyError as error:
-        raise StrategyError(f"{prefix}{error}", next_step=LIST_IT) from error
+        raise StrategyError(f"{prefix}{error}", next_step=_LIST_IT) from error
     return spec
 
 
@@ -90,7 +90,7 @@ def _of_file(file: Path) -> StrategySpec:
     except SourceError as error:
         at = error.place
         raise StrategyError(
-            f"{file}:{at.line}:{at.column}: {error.message}", next_step=NEXT_STEP
+            f"{file}:{at.line}:{at.column}: {error.message}", next_step=_NEXT_STEP
         ) from error
     spec = _spec(source)
     try:
@@ -158,5 +158,5 @@ def _made(source: Source, value: dict[str, JsonValue]) -> StrategySpec:
 def _wrong(source: Source, steps: Steps, what: str) -> StrategyError:
     place = source.place_of_key(steps)
     return StrategyError(
-        f"{source.file}:{place.line}:{place.column}: {what}", next_step=NEXT_STEP
+        f"{source.file}:{place.line}:{place.column}: {what}", next_step=_NEXT_STEP
     )

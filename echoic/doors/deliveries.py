@@ -11,7 +11,7 @@ from nats.aio.msg import Msg
 
 from streams.jetstream.hardened_client import BrokerClient
 
-MOST_KNOWN = 1_000
+_MOST_KNOWN = 1_000
 """Deliveries whose ids are remembered, since they are delivered at least once."""
 
 _TTL_S = 60.0
@@ -59,7 +59,7 @@ class Deliveries:
             return
         if delivery.id not in self._known:
             self._known[delivery.id] = None
-            if len(self._known) > MOST_KNOWN:
+            if len(self._known) > _MOST_KNOWN:
                 self._known.popitem(last=False)
             await self._heard(delivery)
 

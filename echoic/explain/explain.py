@@ -114,7 +114,7 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
         detail = record.ending.detail
         more = "" if detail in ("", reason) else f" ({detail})"
         return f"{characters.came_to_nothing(record)}: {reason}{more}."
-    closed = closed_gate(record.decided.gates)
+    closed = _closed_gate(record.decided.gates)
     # The note of a gate without numbers tells for how long it is closed, and by whom.
     is_told = closed is not None and (closed.value is not None or closed.name in PASSES)
     figures = f" ({_figures(closed)})" if closed and is_told else ""
@@ -144,7 +144,7 @@ def _tried(decided: Decided, names: Names) -> str:
     )
 
 
-def closed_gate(gates: Sequence[Gate]) -> Gate | None:
+def _closed_gate(gates: Sequence[Gate]) -> Gate | None:
     """Return the first gate on the way to an answer that did not pass."""
     closed = (each for each in gates if not each.passed and each.name != _QUIET)
     return next(closed, None)
@@ -154,7 +154,7 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
     """Return the smallest change of one number that would change the outcome."""
     if not record.is_final:
         return None
-    closed = closed_gate(record.decided.gates)
+    closed = _closed_gate(record.decided.gates)
     if record.said is not None:
         return _nearest(record.decided.gates)
     if record.silence == "learned_silence":
@@ -193,7 +193,7 @@ def _unless_quiet(decided: Decided) -> str:
 
 def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
     decided = record.decided
-    closed = closed_gate(gates)
+    closed = _closed_gate(gates)
     if closed is not None and closed.name != "confidence":
         reason = SILENCE_OF_GATE.get(closed.name, closed.name)
         return f"would have stayed silent: {reason} ({_figures(closed)})"

@@ -11,7 +11,7 @@ from handlers.mind.stages.relevance import LEAST, MOST
 from schemas.messages.decisions import Decided, Gate, Relevance
 from schemas.values.exact_math import round6, total
 
-SUMMED = ("relevance", "habituation")
+_SUMMED = ("relevance", "habituation")
 """The gates whose value is a sum."""
 _EVEN = 0.000002
 """What six decimals of a few terms may be off by."""
@@ -58,7 +58,7 @@ def but_for_what_was_said(decided: Decided) -> str:
     weighed = decided.relevance
     if weighed is None or not weighed.already_said:
         return ""
-    held = [gate for gate in decided.gates if gate.name in SUMMED and not gate.passed]
+    held = [gate for gate in decided.gates if gate.name in _SUMMED and not gate.passed]
     closed = [gate for gate in decided.gates if not gate.passed]
     without = [(gate.value or 0.0) - weighed.already_said for gate in held]
     if len(held) < len(closed) or min(without) < weighed.threshold:
@@ -70,7 +70,7 @@ def but_for_what_was_said(decided: Decided) -> str:
 
 
 def _sums(decided: Decided) -> Iterator[Sum]:
-    held = [each for each in decided.gates if each.name in SUMMED]
+    held = [each for each in decided.gates if each.name in _SUMMED]
     weighed = decided.relevance
     for gate in held:
         if gate.value is not None:

@@ -39,7 +39,7 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
     return gates
 
 
-COOLDOWNS = ("cooldown", "heuristic_cooldown", "quip")
+_COOLDOWNS = ("cooldown", "heuristic_cooldown", "quip")
 """Gates whose threshold is a setting, in seconds."""
 
 
@@ -52,7 +52,7 @@ def opening(decided: Decided) -> tuple[str, float] | None:
     for name, number in (
         ("relevance", floor(round6(100 * lowest)) / 100),
         ("threshold", floor(round6(100 * lowest)) / 100),
-        *((name, floor(round6(100 * lowest)) / 100) for name in COOLDOWNS),
+        *((name, floor(round6(100 * lowest)) / 100) for name in _COOLDOWNS),
         ("confidence", ceil(round6(100 * _highest(closed))) / 100),
     ):
         concerned = any(_concerns(gate, name) for gate in closed)

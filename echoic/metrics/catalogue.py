@@ -179,7 +179,7 @@ WORKER: tuple[Metric, ...] = (
 )  # fmt: skip
 """Of each process that runs the mind."""
 
-PROJECTED = Metric(
+_PROJECTED = Metric(
     "echoic_projected_groups_total", "counter",
     "Inputs whose group was written into the read models.",
 )  # fmt: skip
@@ -191,7 +191,7 @@ LAG = Metric(
     "echoic_projection_lag_seconds", "gauge",
     "Seconds since the read models were last up with the log.",
 )  # fmt: skip
-PROJECTION: tuple[Metric, ...] = (PROJECTED, BEHIND, LAG)
+PROJECTION: tuple[Metric, ...] = (_PROJECTED, BEHIND, LAG)
 """Of the process that fills the read models."""
 
 UP = Metric(

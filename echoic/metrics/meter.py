@@ -38,7 +38,7 @@ from schemas.values import topics
 from schemas.values.subjects import parse
 from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 
-OPEN_MAX = 10_000
+_OPEN_MAX = 10_000
 """Decisions whose end is awaited; of more, an end counts without path and time."""
 
 Packs = Callable[[], Mapping[str, CompiledPack]]
@@ -182,7 +182,7 @@ class Meter:
         received_ns = entry.record.time_ns
         if not decided.final:
             self._open[id_] = (decided.path, received_ns)
-            if len(self._open) > OPEN_MAX:
+            if len(self._open) > _OPEN_MAX:
                 self._open.popitem(last=False)
         elif decided.silence is None:
             self._final(entry.agent, decided.path, "spoke", NONE)

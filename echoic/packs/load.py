@@ -33,7 +33,7 @@ __all__ = [
 ]
 
 MANIFEST = "manifest.yaml"
-JSON_SCHEMA = "http://json-schema.org/draft-07/schema#"
+_JSON_SCHEMA = "http://json-schema.org/draft-07/schema#"
 
 
 class BrokenPackError(Exception):
@@ -115,7 +115,7 @@ def pack_schema() -> dict[str, Any]:
     # `schema` has a default in a file, though not in a blob.
     required = [name for name in drafted["required"] if name != "schema"]
     its_own = {"title": "Echoic pack manifest", "required": required}
-    return {"$schema": JSON_SCHEMA, **drafted, **its_own}
+    return {"$schema": _JSON_SCHEMA, **drafted, **its_own}
 
 
 def _validated(source: Source) -> tuple[Pack | None, list[Problem]]:

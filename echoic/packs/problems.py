@@ -32,7 +32,7 @@ Code: TypeAlias = Literal[
 ]
 Severity = Literal["error", "warning"]
 
-EXCERPT = 80
+_EXCERPT = 80
 """Characters of a line that are shown at most, around the place of the problem."""
 
 
@@ -71,9 +71,9 @@ def render(problem: Problem) -> str:
 
 def _window(line: str, place: int) -> tuple[str, int]:
     """Return a line, cut to what is around `place`, and where that is in it."""
-    start = max(min(place - EXCERPT // 2, len(line) - EXCERPT), 0)
-    cut = line[start : start + EXCERPT]
-    left, right = "…" * (start > 0), "…" * (start + EXCERPT < len(line))
+    start = max(min(place - _EXCERPT // 2, len(line) - _EXCERPT), 0)
+    cut = line[start : start + _EXCERPT]
+    left, right = "…" * (start > 0), "…" * (start + _EXCERPT < len(line))
     return f"{left}{cut}{right}", place - start + len(left)
 
 

@@ -19,14 +19,15 @@ Steps: TypeAlias = tuple[str | int, ...]
 
 MOST_BYTES = 4_000_000
 DEEPEST = 50
-MOST_NODES = 100_000
+_MOST_NODES = 100_000
 """Values at most: aliases multiply ("billion laughs"); this many take half a second."""
-MERGE = "<<"
+_MERGE = "<<"
 """The key whose mappings are merged into its own (YAML 1.1, and most files since)."""
-ASIDE = "x-"
+_ASIDE = "x-"
 """The beginning of keys at the top that are read by no program, only by `*` and `<<`."""
 _TOO_MUCH = (
-    f"nests too deep, or holds too much: over {DEEPEST} levels or {MOST_NODES:,} values"
+    "nests too deep, or holds too much: "
+    f"over {DEEPEST} levels or {_MOST_NODES:,} values"
 )
 
 
@@ -160,7 +161,7 @@ class _Reader:
 
     def read(self, node: Node, steps: Steps) -> JsonValue:
         self._count += 1
-        if len(steps) > DEEPEST or self._count > MOST_NODES:
+        if len(steps) > DEEPEST or self._count > _MOST_NODES:
             raise SourceError(_TOO_MUCH, _place(node))
         self._source.values[steps] = node
         if isinstance(node, MappingNode):
@@ -174,7 +175,7 @@ class _Reader:
         mapping: dict[str, JsonValue] = {}
         for key, key_node, value_node in self._entries(node, (), steps):
             # At the top a place for anchors alone, as in other files of YAML.
-            if steps or not key.startswith(ASIDE):
+            if steps or not key.startswith(_ASIDE):
                 self._source.keys[*steps, key] = _place(key_node)
                 mapping[key] = self.read(value_node, (*steps, key))
         return mapping
@@ -192,7 +193,7 @@ class _Reader:
             if not isinstance(key_node, ScalarNode):
                 raise SourceError("a key must be a single word", _place(key_node))
             key = str(key_node.value)
-            if key == MERGE and not key_node.style:
+            if key == _MERGE and not key_node.style:
                 merged += _mappings(value_node)
             elif key in seen:
                 self._source.repeated.append(((*steps, key), _place(key_node)))
@@ -203,7 +204,7 @@ class _Reader:
             self._count += 1
             # One may merge itself, or multiply as aliases do.
             is_round = any(each is outer for outer in (*within, node))
-            if is_round or self._count > MOST_NODES or len(within) > DEEPEST:
+            if is_round or self._count > _MOST_NODES or len(within) > DEEPEST:
                 raise SourceError(_TOO_MUCH, _place(each))
             for key, key_node, value_node in self._entries(
                 each, (*within, node), steps
@@ -218,7 +219,7 @@ def _mappings(node: Node) -> list[MappingNode]:
     nodes = node.value if isinstance(node, SequenceNode) else [node]
     found = [each for each in nodes if isinstance(each, MappingNode)]
     if len(found) < len(nodes):
-        message = f"{MERGE} merges a mapping, or a list of mappings, such as *base"
+        message = f"{_MERGE} merges a mapping, or a list of mappings, such as *base"
         raise SourceError(message, _place(node))
     return found
 

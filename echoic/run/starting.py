@@ -30,7 +30,7 @@ T = TypeVar("T")
 SILENCE_S = 60.0
 """Seconds that a start may be silent."""
 
-NEWS_S = 1.0
+_NEWS_S = 1.0
 """Seconds between two reports of progress."""
 
 PATIENCE_S = 120.0
@@ -58,7 +58,7 @@ def folding(notify: Notify) -> Progress:
 
     def tell(partition: int, at: int, end: int) -> None:
         nonlocal told_at
-        if time.monotonic() - told_at >= NEWS_S:
+        if time.monotonic() - told_at >= _NEWS_S:
             told_at = time.monotonic()
             notify(f"folding the log: partition {partition}, {at:,} of {end:,}")
 

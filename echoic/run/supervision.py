@@ -18,7 +18,7 @@ LOOK_S = 0.5
 """Seconds between two checks of a server."""
 
 FIRST_PAUSE_S = 0.5
-LONGEST_PAUSE_S = 30.0
+_LONGEST_PAUSE_S = 30.0
 """Seconds between attempts to restart it: doubled with each, up to the longest."""
 
 
@@ -90,4 +90,4 @@ async def _start_again(child: Child, notify: Notify) -> None:
                 notify(f"{child.name} does not start, it is tried again: {why}")
                 told = True
         await asyncio.sleep(pause)
-        pause = min(2 * pause, LONGEST_PAUSE_S)
+        pause = min(2 * pause, _LONGEST_PAUSE_S)

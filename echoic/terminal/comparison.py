@@ -21,7 +21,7 @@ from evaluation.compare.document import (
 )
 from evaluation.compare.sayings import Utterance
 
-WORST = 6
+_WORST = 6
 """How many flips are shown."""
 
 _PASSED = {
@@ -160,10 +160,10 @@ def _flips(comparison: Comparison) -> Iterator[RenderableType]:
     drawn = "" if total == listed else f" expected, in {counted(listed, 'decision')}"
     noun = "flip" if total == 1 else "flips"
     yield f"{_count(total)} {noun}{drawn}: {counts}"
-    for flip in comparison.flips[:WORST]:
+    for flip in comparison.flips[:_WORST]:
         yield from _flip(flip)
-    if listed > WORST:
-        yield text((f"  … {listed - WORST:,} more: --report or --json", "dim"))
+    if listed > _WORST:
+        yield text((f"  … {listed - _WORST:,} more: --report or --json", "dim"))
 
 
 def _sayings(comparison: Comparison) -> Iterator[RenderableType]:
@@ -171,14 +171,14 @@ def _sayings(comparison: Comparison) -> Iterator[RenderableType]:
     if not comparison.sayings:
         return
     yield f"{comparison.sayings_total:,} said otherwise, or by one alone:"
-    for each in comparison.sayings[:WORST]:
+    for each in comparison.sayings[:_WORST]:
         yield indented(
             2, f"{each.kind:<10} {each.session}#{each.sequence} {each.event}"
         )
         yield text((f"    {_uttered(each.baseline)}", "dim"))
         yield text((f"    → {_uttered(each.challenger)}", "dim"))
-    if comparison.sayings_total > WORST:
-        more = comparison.sayings_total - WORST
+    if comparison.sayings_total > _WORST:
+        more = comparison.sayings_total - _WORST
         yield text((f"  … {more:,} more: --json", "dim"))
 
 

@@ -10,7 +10,7 @@ from echoic.terminal.screen import number, table, text, words
 from echoic.tracing import conventions as names
 from echoic.tracing.spans import SpanEvent
 
-UNTIMED = "·"
+_UNTIMED = "·"
 """Shown where a time is not known."""
 _SHOWN = (
     names.SUMMARY,
@@ -35,7 +35,7 @@ def traced(
     if not is_measured:
         yield text(
             (
-                f"{UNTIMED} From the log, which has the broker's times of what came in"
+                f"{_UNTIMED} From the log, which has the broker's times of what came in"
                 " and went out, and not those of the worker's steps between.",
                 "dim",
             )
@@ -45,7 +45,7 @@ def traced(
 
 def _rows(shown: ShownSpan, start_ns: int) -> Iterator[tuple[str, str, str, str]]:
     span, indent = shown.span, "  " * shown.depth
-    at = took = UNTIMED
+    at = took = _UNTIMED
     if shown.is_timed:
         at = duration(span.start_ns - start_ns)
         took = duration(span.end_ns - span.start_ns)

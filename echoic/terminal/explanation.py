@@ -40,7 +40,7 @@ def explained(
     """
     yield from explained_alone(record, found)
     if found.supposed is None:
-        yield f"Try: {as_typed(next_command(record))}"
+        yield f"Try: {as_typed(_next_command(record))}"
         trace = link or trace_of(record)
         yield text((f"trace {trace}", "dim"))
         if untraced is not None:
@@ -102,7 +102,7 @@ def _grounds(record: DecisionRecord, found: Explanation) -> "Iterator[Renderable
     yield from (indented(2, line) for line in lines)
 
 
-def next_command(record: DecisionRecord) -> str:
+def _next_command(record: DecisionRecord) -> str:
     """Return the command that shows more of this decision."""
     id_ = short(record.id)
     if record.said is not None:

@@ -15,7 +15,7 @@ from echoic.scene.scene import Scene
 from echoic.terminal.screen import PLAIN, Terminal, counted, text
 from schemas.packs.map import Map
 
-LEAST_ROWS = 12
+_LEAST_ROWS = 12
 """Under so many rows of a terminal the screen is cut by the terminal itself."""
 
 LAYERS: Mapping[str, str] = {
@@ -40,7 +40,7 @@ def screen(
     height: int = 24,
 ) -> Iterator[RenderableType]:
     """Yield the parts of the screen: heading, the map beside who is who, what happened."""
-    figures, height = scene.drawn, max(height, LEAST_ROWS)
+    figures, height = scene.drawn, max(height, _LEAST_ROWS)
     marks = marked([each.name for each in figures])
     rows = max((height - 3) * 3 // 4, 6)
     columns = min(2 * rows, max(terminal.width // 2 - 4, 8))

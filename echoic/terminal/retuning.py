@@ -16,7 +16,7 @@ from evaluation.ope.calibration import Calibration
 from evaluation.tuning.scoring import Curves, Retuning, Score
 from schemas.values.base import Scalar
 
-LEVELS = "▁▂▃▄▅▆▇█"
+_LEVELS = "▁▂▃▄▅▆▇█"
 _CELLS = 14
 _SHOWN = 40
 """How many heuristics are shown, those with most known ends first."""
@@ -80,8 +80,8 @@ def sparkline(points: Sequence[float], cells: int = _CELLS) -> str:
         last = len(points) - 1
         # Both ends are among them: they are what the numbers beside the line repeat.
         points = [points[round(cell * last / (cells - 1))] for cell in range(cells)]
-    top = len(LEVELS) - 1
-    return "".join(LEVELS[round(min(max(each, 0.0), 1.0) * top)] for each in points)
+    top = len(_LEVELS) - 1
+    return "".join(_LEVELS[round(min(max(each, 0.0), 1.0) * top)] for each in points)
 
 
 def _change(found: Retuning, name: str) -> str:

@@ -32,7 +32,7 @@ else:
 
 WIDE = 110
 """Columns from which a screen shows everything."""
-BAR_CELLS = 8
+_BAR_CELLS = 8
 _BLOCKS = " ▁▂▃▄▅▆▇"
 _BREAK = re.compile(r"\s*[^\S ]\s*")
 """White space that would begin a new line or a tab, with the spaces around it."""
@@ -202,7 +202,7 @@ def counted(count: int, one: str, more: str | None = None) -> str:
     return f"{count:,} {one if count == 1 else more or one + 's'}"
 
 
-def bar(value: float, cells: int = BAR_CELLS) -> str:
+def bar(value: float, cells: int = _BAR_CELLS) -> str:
     """Return a number from 0 to 1 as a bar of that many cells."""
     # Seven heights of a cell besides the empty one.
     eighths = round(max(0.0, min(1.0, value)) * cells * 7)

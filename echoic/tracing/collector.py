@@ -15,15 +15,15 @@ from urllib.parse import urlsplit
 from echoic.errors import SettingsError
 from echoic.tracing.spans import Attributes, SpanData
 
-PROTOCOLS = ("http/protobuf", "http/json", "grpc")
+_PROTOCOLS = ("http/protobuf", "http/json", "grpc")
 """The values of OTEL_EXPORTER_OTLP_PROTOCOL, the default first."""
-COMPRESSIONS = ("none", "gzip", "deflate")
+_COMPRESSIONS = ("none", "gzip", "deflate")
 """The values of OTEL_EXPORTER_OTLP_COMPRESSION, the default first."""
 PROBE_S = 0.3
 """Seconds that a collector may take to accept a connection."""
-POST_S = 2.0
+_POST_S = 2.0
 """Seconds that it may take to take a batch, the exporter's own retries included."""
-POST_MAX_S = 10.0
+_POST_MAX_S = 10.0
 """The same at most, whatever OTEL_EXPORTER_OTLP_TIMEOUT says; its default there."""
 REASON_MAX = 200
 """Characters of a reason at most."""
@@ -54,9 +54,9 @@ class Endpoint:
     """A collector's address and protocol, as OpenTelemetry's variables name them."""
 
     url: str
-    protocol: str = PROTOCOLS[0]
-    timeout_s: float = POST_S
-    compression: str = COMPRESSIONS[0]
+    protocol: str = _PROTOCOLS[0]
+    timeout_s: float = _POST_S
+    compression: str = _COMPRESSIONS[0]
 
     @property
     def address(self) -> tuple[str, int]:
@@ -83,7 +83,7 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
         SettingsError: the endpoint is no http address, the protocol is unknown or not
             installed, or the compression is unknown.
     """
-    protocol = _one_of(PROTOCOLS, "PROTOCOL", environment)
+    protocol = _one_of(_PROTOCOLS, "PROTOCOL", environment)
     is_grpc = protocol == "grpc"
     if is_grpc and find_spec("grpc") is None:
         raise SettingsError(
@@ -107,7 +107,7 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
         url=url,
         protocol=protocol,
         timeout_s=_timeout_s(_variable("TIMEOUT", environment)),
-        compression=_one_of(COMPRESSIONS, "COMPRESSION", environment),
+        compression=_one_of(_COMPRESSIONS, "COMPRESSION", environment),
     )
 
 
@@ -133,8 +133,8 @@ def _timeout_s(text: str) -> float:
     try:
         given = float(text)
     except ValueError:
-        return POST_S
-    return min(given, POST_MAX_S) if given > 0 else POST_S
+        return _POST_S
+    return min(given, _POST_MAX_S) if given > 0 else _POST_S
 
 
 class Collector:

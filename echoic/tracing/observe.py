@@ -32,9 +32,9 @@ HELD_MAX = 1_000
 """Decisions that are held at once; beyond it the oldest is sent unfinished."""
 HELD_NS_MAX = 60_000_000_000
 """Nanoseconds that a decision is held: a minute, longer than a model call usually takes."""
-WAIT_NS_MIN = 1_000_000
+_WAIT_NS_MIN = 1_000_000
 """Nanoseconds of waiting for a model or a channel that are worth a span."""
-REMEMBERED_MAX = 10_000
+_REMEMBERED_MAX = 10_000
 """Decisions that a late link can still find; it needs their event's id."""
 
 Trace = DecisionTrace | FollowUp
@@ -353,12 +353,12 @@ def _completing(
 
 
 def _with_wait(step: Step, asked_ns: int) -> tuple[Step, ...]:
-    if step.start_ns - asked_ns < WAIT_NS_MIN:
+    if step.start_ns - asked_ns < _WAIT_NS_MIN:
         return (step,)
     return Step(name=names.WAIT, start_ns=asked_ns, end_ns=step.start_ns), step
 
 
 def _remember(events: OrderedDict[str, str], decision_id: str, event_id: str) -> None:
     events[decision_id] = event_id
-    if len(events) > REMEMBERED_MAX:
+    if len(events) > _REMEMBERED_MAX:
         events.popitem(last=False)

@@ -17,7 +17,7 @@ from schemas.values.settings import IntakeSettings
 
 RATE = IntakeSettings(rate=20.0, burst=20)
 """Silent decisions a second up to which `auto` traces all."""
-RATIO = 0.05
+_RATIO = 0.05
 """The share of silent decisions that is traced beyond it: one in twenty."""
 
 _ONE_NS = round(1_000_000_000 / RATE.rate)
@@ -31,7 +31,7 @@ class Sampling:
     """What is wanted: all silent decisions, a share, none, or all until they are many."""
 
     silent: Silent = "auto"
-    ratio: float = RATIO
+    ratio: float = _RATIO
 
 
 DEFAULT = Sampling()

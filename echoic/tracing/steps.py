@@ -23,7 +23,7 @@ from schemas.ports.probe import Stage
 
 OUTCOMES_MAX = 25
 """Outcomes of one decision that are shown; Jaeger's page gets slow with many rows."""
-CHOICES_MAX = 5
+_CHOICES_MAX = 5
 """Candidates and arms that are shown as events, the best; the rest is counted. Each costs
 as much as a span's tags, and a person looks at the first few."""
 
@@ -96,11 +96,11 @@ def _match(
     """
     like = [each for each in candidates if each.similarity is not None]
     like.sort(key=lambda each: not each.eligible)
-    counted = Counter(map(_reason, like[CHOICES_MAX:]))
+    counted = Counter(map(_reason, like[_CHOICES_MAX:]))
     rest = ", ".join(f"{count} {reason}" for reason, count in counted.items())
     events = (
         (names.CANDIDATE_EVENT, _candidate(each, name_of))
-        for each in like[:CHOICES_MAX]
+        for each in like[:_CHOICES_MAX]
     )
     return timeline.stage("match", {names.LEFT_OUT: rest} if rest else {}, events)
 
@@ -115,10 +115,10 @@ def _choose(decided: Decided, gates: Sequence[Gate], timeline: _Timeline) -> Ste
     arms = [each for each in decided.candidates if each.probability]
     # The arm chosen first, then the likeliest.
     arms.sort(key=lambda each: (each.arm != decided.arm, -each.probability))
-    rest = arms[CHOICES_MAX:]
+    rest = arms[_CHOICES_MAX:]
     odds = math.fsum(each.probability for each in rest)
     found: Tags = {names.LEFT_OUT: f"{len(rest)} arms, {odds:.3g} together"}
-    events = (*map(_arm, arms[:CHOICES_MAX]), *_gates(gates))
+    events = (*map(_arm, arms[:_CHOICES_MAX]), *_gates(gates))
     return timeline.stage("choose", found if rest else {}, events)
 
 

@@ -13,7 +13,7 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
 from schemas.values import ids
 
-SUMMARY_MAX = 200
+_SUMMARY_MAX = 200
 """Characters of a summary at most."""
 
 Tags = dict[str, Scalar]
@@ -91,7 +91,7 @@ def completed_tags(completed: Completed) -> Tags:
         names.DECISION_PATH: completed.path,
         names.DECISION_OUTCOME: "spoke",
         names.DECISION_REASON: names.NONE,
-        names.SUMMARY: said[:SUMMARY_MAX],
+        names.SUMMARY: said[:_SUMMARY_MAX],
     }
     won = completed.winner
     return tags if won is None else tags | {names.WINNER: won}
@@ -119,7 +119,7 @@ def summary(decided: Decided, name_of: NameOf) -> str:
         what += f"silent, {decided.silence}"
         if closed is not None and closed.value is not None:
             what += f" ({closed.name} {closed.value:.3g}, needs {closed.threshold})"
-    return what[:SUMMARY_MAX]
+    return what[:_SUMMARY_MAX]
 
 
 def root_attributes(entry: Input, decided: Decided, *, content: bool) -> Tags:

@@ -12,9 +12,9 @@ from jinja2 import Environment, FileSystemLoader, StrictUndefined
 from jinja2.ext import Extension
 from markupsafe import Markup, escape
 
-NAME_SHOWN = 100
+_NAME_SHOWN = 100
 """How many characters of a name are shown."""
-SENTENCE_SHOWN = 1_000
+_SENTENCE_SHOWN = 1_000
 
 _UNSEEN = re.compile(
     "[\x00-\x08\x0b-\x1f\x7f-\x9f\u061c\u200e\u200f\u2028-\u202e\u2066-\u2069\ud800-\udfff]"
@@ -56,7 +56,7 @@ def readable(text: str) -> str:
     )
 
 
-def brief(text: object, limit: int = NAME_SHOWN) -> str:
+def brief(text: object, limit: int = _NAME_SHOWN) -> str:
     """Cut a name where it is too long to be one."""
     words = str(text)
     return words if len(words) <= limit else words[:limit] + "…"
@@ -64,7 +64,7 @@ def brief(text: object, limit: int = NAME_SHOWN) -> str:
 
 def prose(text: str) -> Markup:
     """Return a sentence in which `backquotes` mark what to type."""
-    pieces = readable(brief(text, SENTENCE_SHOWN)).split("`")
+    pieces = readable(brief(text, _SENTENCE_SHOWN)).split("`")
     # An odd number of backquotes pairs with nothing: then none of them is markup.
     if len(pieces) % 2 == 0:
         return escape("`".join(pieces))

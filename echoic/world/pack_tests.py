@@ -37,7 +37,7 @@ FOLDER = "tests"
 _NEAREST = 3
 """How many heuristics are named that did not answer."""
 
-APART_S = 60.0
+_APART_S = 60.0
 """How many seconds lie between two events if nothing is said."""
 
 
@@ -51,7 +51,7 @@ class Event(Part):
     fields: Fields = Field(default_factory=dict)
     salience: dict[Dimension, Unit] = Field(default_factory=dict)
     person: Token | None = None
-    after_s: Annotated[float, Field(ge=0.0)] = APART_S
+    after_s: Annotated[float, Field(ge=0.0)] = _APART_S
     """How many seconds after the event before."""
 
 
@@ -105,7 +105,7 @@ class Result:
 _CASES = TypeAdapter(tuple[Case, ...])
 
 
-def cases_of(folder: Path) -> Iterator[tuple[Path, Case]]:
+def _cases_of(folder: Path) -> Iterator[tuple[Path, Case]]:
     """Yield the cases of a pack's folder, file by file.
 
     Raises:
@@ -129,7 +129,7 @@ def run(pack: Pack, folder: Path) -> list[Result]:
     """Run the cases of a pack's folder, and return what became of each."""
     return [
         Result(file.name, case.name, tuple(_faults(pack, case)))
-        for file, case in cases_of(folder)
+        for file, case in _cases_of(folder)
     ]
 
 

@@ -55,10 +55,10 @@ from schemas.values.subjects import AGENT_SOURCE
 
 _Detailed = TypeVar("_Detailed", Gate, Reason)
 
-HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
+_HANGS_ON_UNPLAYED = "hangs_on_what_was_never_played"
 """The reason code of a verdict that unsupported mass could overturn."""
 
-VOICE = Reason(
+_VOICE = Reason(
     "voice_is_another_arm",
     "the same answer in another voice is another arm: what came of the one says"
     " nothing of the other, so there are facts and no value; a live experiment tells"
@@ -264,7 +264,7 @@ def _closed(
     # The gate stays closed, however much is recorded.
     if found.verdict == "NOT_ENOUGH_OVERLAP":
         return part if part.share > most else None
-    hangs_on_it = any(each.code == HANGS_ON_UNPLAYED for each in reasons)
+    hangs_on_it = any(each.code == _HANGS_ON_UNPLAYED for each in reasons)
     outlasts = found.dr is None or hangs_on(found.dr, part.share, found.margin)
     return part if hangs_on_it and outlasts else None
 
@@ -386,7 +386,7 @@ def _without_values(estimate: Estimate) -> Estimate:
     difference = estimate.difference
     if difference.verdict != Verdict.INVALID:
         difference = replace(
-            difference, verdict=Verdict.NOT_ENOUGH_OVERLAP, reasons=(VOICE,)
+            difference, verdict=Verdict.NOT_ENOUGH_OVERLAP, reasons=(_VOICE,)
         )
     # What was recorded was said in the baseline's own voice, so its value stands.
     return replace(

@@ -15,10 +15,10 @@ from evaluation.ope.calibration import LEAST_PAIRS, calibration
 from replay.recording.outcomes import SEEN
 from schemas.values.base import rfc3339
 
-EVENT_LIMIT = 2_000
+_EVENT_LIMIT = 2_000
 """Events of a session that are drawn at most, so that the page stays responsive."""
 
-GATED = "gated"
+_GATED = "gated"
 """The lane's word for a decision that a gate made before any strategy."""
 
 
@@ -58,8 +58,8 @@ def lanes(result: SessionResult, challenger: int) -> Timeline:
     run = result.closed_loops[challenger - 1]
     outcomes = result.recorded.outcomes
     events = []
-    for record in result.recorded.records[:EVENT_LIMIT]:
-        at_logged_state = theirs.get(record.id, GATED)
+    for record in result.recorded.records[:_EVENT_LIMIT]:
+        at_logged_state = theirs.get(record.id, _GATED)
         # The arm of its own run, if it decided there, is preferred to its most likely one
         # at the logged state.
         own = run.classes.get(record.decided.event_id)
@@ -67,7 +67,7 @@ def lanes(result: SessionResult, challenger: int) -> Timeline:
         events.append(
             TimelineEvent(
                 at=rfc3339(record.at),
-                baseline=GATED if record.is_gated else arm_class(record.decided.arm),
+                baseline=_GATED if record.is_gated else arm_class(record.decided.arm),
                 challenger=own or at_logged_state,
                 outcome=outcome.value if outcome is not None else None,
             )

@@ -25,15 +25,15 @@ QUICK = 500
 """Bootstrap resamples of the estimates shown beside the main one: a quarter, since there
 may be hundreds of them and only their verdicts are compared."""
 
-HISTOGRAM_EDGES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, float("inf"))
-TOP_WEIGHTS = 10
+_HISTOGRAM_EDGES = (0.0, 0.5, 1.0, 2.0, 5.0, 10.0, 20.0, 50.0, float("inf"))
+_TOP_WEIGHTS = 10
 """Largest weights listed with their decisions."""
 
-LEFT_OUT_LIMIT = 200
+_LEFT_OUT_LIMIT = 200
 """Sessions up to which each is left out once. Every one takes an estimate of its own, and
 of more than these none decides alone."""
 
-LEAST_SEEN = 30
+_LEAST_SEEN = 30
 """Flip observations from which a part's difference is shown, as the gate asks of all."""
 
 Outcomes = Mapping[str, Outcome]
@@ -231,12 +231,12 @@ def without_each(
 ) -> tuple[tuple[str, str], ...] | None:
     """Return the sessions without which the verdict would differ, each with that verdict.
 
-    None if that was not tried: with a single session, more than `LEFT_OUT_LIMIT` of them,
+    None if that was not tried: with a single session, more than `_LEFT_OUT_LIMIT` of them,
     or a verdict that shows no value.
     """
     # Sorted, so that the document is the same whatever order recordings were named in.
     sessions = sorted({row.session for row in rows})
-    if not 1 < len(sessions) <= LEFT_OUT_LIMIT or verdict in WITHHELD:
+    if not 1 < len(sessions) <= _LEFT_OUT_LIMIT or verdict in WITHHELD:
         return None
     quick = replace(settings, resamples=QUICK)
     others = (
@@ -253,7 +253,7 @@ def without_each(
 def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
     """Return the figures for each source and type of event, most flips first.
 
-    A part's difference is shown from `LEAST_SEEN` flip observations on, and only if the
+    A part's difference is shown from `_LEAST_SEEN` flip observations on, and only if the
     gates show that of the whole: parts must not be a way around them.
     """
 
@@ -273,7 +273,9 @@ def breakdown(evidence: Evidence, *, withheld: bool) -> tuple[Breakdown, ...]:
                 decisions=len(part.decisions),
                 flips=whole_of(_flip(each, part.challenger) for each in part.decisions),
                 flip_observations=float(seen),
-                difference=None if withheld or seen < LEAST_SEEN else _difference(part),
+                difference=None
+                if withheld or seen < _LEAST_SEEN
+                else _difference(part),
             )
         )
     return tuple(sorted(parts, key=lambda part: (-part.flips, part.value)))
@@ -290,9 +292,9 @@ def weights(rows: Sequence[Observation]) -> WeightsPart:
             high=None if high == float("inf") else high,
             count=sum(low <= weight < high for weight, _ in found),
         )
-        for low, high in pairwise(HISTOGRAM_EDGES)
+        for low, high in pairwise(_HISTOGRAM_EDGES)
     ]
-    top = sorted(found, key=lambda each: (-each[0], each[1] or ""))[:TOP_WEIGHTS]
+    top = sorted(found, key=lambda each: (-each[0], each[1] or ""))[:_TOP_WEIGHTS]
     return WeightsPart(
         histogram=tuple(bins),
         top=tuple(DecisionWeight(decision=id_, weight=weight) for weight, id_ in top),

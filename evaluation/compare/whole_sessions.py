@@ -18,13 +18,13 @@ from schemas.values.exact_math import total
 NOT_JUDGED = "whole sessions: not judged by this recording"
 """What is said beside each verdict, where a pack declares outcomes of sessions."""
 
-TENTH = 0.1
+_TENTH = 0.1
 """The share of a measure's mean that an experiment is planned to find."""
 LEAST_SESSIONS = 10
 """Sessions from which on it is said how decisions' outcomes go with a session's."""
-SOON = 10
+_SOON = 10
 """Decisions of a session within which an end comes soon after one of them."""
-LEAST_SUCCESSES = 10
+_LEAST_SUCCESSES = 10
 """Successes of a pattern from which on it is said what comes after them."""
 _CHANCE = 0.01
 """The p-value, for all patterns together, from which on an end after one is named."""
@@ -68,7 +68,7 @@ def _needed(found: SessionSummary, measures: int) -> str:
     if found.mean is None:
         return f"{found.name} unknown"
     unit = " s" if found.measure == "duration" else ""
-    tenth = abs(found.mean) * TENTH
+    tenth = abs(found.mean) * _TENTH
     said = f"{found.name} {found.mean:,.4g}{unit}"
     if not found.se or not tenth:
         return f"{said}: how much it varies, these sessions do not tell"
@@ -164,13 +164,13 @@ def _before_an_end(results: Sequence[SessionResult]) -> Iterator[str]:
     tried = [
         (pattern, ends)
         for pattern, ends in sorted(by_pattern.items())
-        if ends.decisions >= LEAST_SUCCESSES
+        if ends.decisions >= _LEAST_SUCCESSES
     ]
     for pattern, ends in tried:
         others = _Ends(every.soon - ends.soon, every.decisions - ends.decisions)
         if ends.share > others.share and _p_value(ends, others) * len(tried) < _CHANCE:
             yield (
-                f"“{pattern}” counts as a success, and an end comes within {SOON}"
+                f"“{pattern}” counts as a success, and an end comes within {_SOON}"
                 f" decisions of {ends.share:.0%} of its {ends.decisions} (of"
                 f" {others.share:.0%} of other decisions)"
             )
@@ -197,7 +197,7 @@ def _ends_after(result: SessionResult) -> Iterator[tuple[str | None, _Ends]]:
         ends = [is_end for is_end, _ in decisions]
         for place, (is_end, pattern) in enumerate(decisions):
             if not is_end:
-                yield pattern, _Ends(any(ends[place + 1 : place + 1 + SOON]), 1)
+                yield pattern, _Ends(any(ends[place + 1 : place + 1 + _SOON]), 1)
 
 
 def _p_value(one: _Ends, other: _Ends) -> float:

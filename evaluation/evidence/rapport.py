@@ -23,7 +23,7 @@ PREFIX = "rapport."
 
 _VOTES = frozenset((FeedbackApplied.token,))
 
-RANGES: Mapping[str, tuple[float, float]] = {
+_RANGES: Mapping[str, tuple[float, float]] = {
     name: bounds_of(field) for name, field in Pace.model_fields.items()
 }
 
@@ -46,10 +46,10 @@ def pace_of(changes: Mapping[str, Scalar]) -> Pace:
     wanted: dict[str, float] = {}
     for name in sorted(changes):
         short, value = name.removeprefix(PREFIX), changes[name]
-        if short not in RANGES:
-            known = ", ".join(f"{PREFIX}{each}" for each in RANGES)
+        if short not in _RANGES:
+            known = ", ".join(f"{PREFIX}{each}" for each in _RANGES)
             raise TuningError(f"there is no setting {name!r}, there are {known}")
-        low, high = RANGES[short]
+        low, high = _RANGES[short]
         if not (isinstance(value, float | int) and low <= value <= high):
             raise TuningError(f"{name} = {value!r}: give {low:g} to {high:g}")
         wanted[short] = float(value)
@@ -88,7 +88,7 @@ def as_fields(
             "before": getattr(recorded, name),
             "after": getattr(other, name),
         }
-        for name in RANGES
+        for name in _RANGES
         if getattr(recorded, name) != getattr(other, name)
     }
     return {"changes": changes, "people": [asdict(each) for each in curves]}

@@ -20,7 +20,7 @@ from schemas.values.exact_math import total
 Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
 """Of variant b against variant a."""
 
-CHANCE_MIN = 0.001
+_CHANCE_MIN = 0.001
 """The p-value of the split into variants below which the draw itself is doubted: the usual
 level of a sample-ratio-mismatch test (Kohavi, Tang and Xu, 2020)."""
 
@@ -237,7 +237,7 @@ def _verdict(
     if mixed:
         detail = f"{mixed} were under both variants: not one draw"
         return "INVALID", Reason("mixed_units", detail)
-    if chance < CHANCE_MIN:
+    if chance < _CHANCE_MIN:
         detail = f"a fair draw splits so with p = {chance:.2g}"
         return "INVALID", Reason("uneven_split", detail)
     missing = sequential.FIRST_LOOK - len(counted)

@@ -15,7 +15,7 @@ from schemas.values.personality import USUAL_TRAITS, Trait
 EXCLAMATIONS = (0, 1, 1, 2, 3)
 """How many exclamation marks suit each band of enthusiasm."""
 
-SARCASM = (
+_SARCASM = (
     "oh great",
     "oh look",
     "what a surprise",
@@ -35,7 +35,7 @@ SARCASM = (
 """Turns of phrase that are sarcastic nearly wherever they stand; ours."""
 
 _SARCASTIC = re.compile(
-    "|".join(rf"(?<!\w){re.escape(each)}" for each in SARCASM), re.I
+    "|".join(rf"(?<!\w){re.escape(each)}" for each in _SARCASM), re.I
 )
 _MOST = 1.5
 """By how much a response may be longer than suits before it counts: models cannot count."""

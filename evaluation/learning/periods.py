@@ -11,7 +11,7 @@ from evaluation.learning.answers import Answer
 
 T = TypeVar("T")
 
-QUARTERS = 4
+_QUARTERS = 4
 
 
 @dataclass(frozen=True, slots=True)
@@ -62,10 +62,10 @@ class Period:
 def quarters(answers: Sequence[Answer]) -> tuple[Period, ...]:
     """Return four periods: of whole sessions if there are as many, else of decisions."""
     sessions = list(dict.fromkeys(each.record.session for each in answers))
-    if len(sessions) < QUARTERS:
-        return _labelled(_parts(answers, QUARTERS))
+    if len(sessions) < _QUARTERS:
+        return _labelled(_parts(answers, _QUARTERS))
     parts = []
-    for named in _parts(sessions, QUARTERS):
+    for named in _parts(sessions, _QUARTERS):
         members = set(named)
         parts.append([each for each in answers if each.record.session in members])
     return _labelled(parts)

@@ -21,9 +21,9 @@ LEAST_PAIRS = 10
 Numbers = Sequence[float] | NDArray[np.float64]
 Floats = NDArray[np.float64]
 
-BINS = 10
+_BINS = 10
 """Bins of the reliability table, by quantiles of the predictions."""
-DRAWS = 400
+_DRAWS = 400
 """Simulated outcome sets for the null band: 20 of them lie beyond its 95th percentile."""
 
 _NEARLY_ZERO = float(np.finfo(np.float64).eps)
@@ -88,7 +88,7 @@ class Prequential:
 
 
 def calibration(
-    predicted: Numbers, happened: Numbers, *, bins: int = BINS, seed: str = ""
+    predicted: Numbers, happened: Numbers, *, bins: int = _BINS, seed: str = ""
 ) -> Calibration:
     """Return all scores of a set of predictions, whatever its order.
 
@@ -141,7 +141,7 @@ def log_loss(predicted: Numbers, happened: Numbers) -> float:
 
 
 def reliability(
-    predicted: Numbers, happened: Numbers, *, bins: int = BINS
+    predicted: Numbers, happened: Numbers, *, bins: int = _BINS
 ) -> tuple[Bin, ...]:
     """Return the reliability table, in bins of about equal numbers of predictions.
 
@@ -171,7 +171,7 @@ def calibration_error(bins: Sequence[Bin]) -> float:
 
 
 def null_band(
-    predicted: Numbers, *, bins: int = BINS, draws: int = DRAWS, seed: str = ""
+    predicted: Numbers, *, bins: int = _BINS, draws: int = _DRAWS, seed: str = ""
 ) -> NullBand:
     """Return mean and 95th percentile of the error if every prediction were exactly right.
 

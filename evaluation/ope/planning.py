@@ -17,11 +17,11 @@ _POWER_Z = 0.8416
 """The normal quantile of a power of 80 %."""
 OUTCOME_VARIANCE = 0.25
 """The variance of a fair coin flip: the largest of an outcome in [0, 1]."""
-WIDENED = 1.06
+_WIDENED = 1.06
 """The interval shown is the hull of two: allowed for as this factor on Student's."""
-LEAST_FLIP_OBSERVATIONS = 42
+_LEAST_FLIP_OBSERVATIONS = 42
 """Planned flip observations, so that the gate's 30 are reached in 98 of 100 recordings."""
-LEAST_RARER = 16
+_LEAST_RARER = 16
 """Outcomes of the rarer kind among them, so that the gate's 10 are reached as well."""
 LEAST_SESSIONS = 15
 """Sessions planned at least: what the gate `flip_sessions` asks for."""
@@ -119,7 +119,7 @@ _ROUNDS = 20
 
 def _factor(sessions: int) -> float:
     """Return the squared standard errors that an effect must measure for 80 % power."""
-    return (WIDENED * quantile(sessions - 1) + _POWER_Z) ** 2
+    return (_WIDENED * quantile(sessions - 1) + _POWER_Z) ** 2
 
 
 def _noise(effect: float, scheme: Scheme, flip_rate: float) -> float:
@@ -136,8 +136,8 @@ def _least_flips(recorded: Recorded | None) -> int:
     """Return the flip observations that open the gates, given how rare outcomes are."""
     rarer = 0.5 if recorded is None else recorded.rarer
     # Outcomes that are all alike say nothing of how rare the other kind is.
-    rare = ceil(LEAST_RARER / rarer) if rarer else LEAST_FLIP_OBSERVATIONS
-    return max(LEAST_FLIP_OBSERVATIONS, rare)
+    rare = ceil(_LEAST_RARER / rarer) if rarer else _LEAST_FLIP_OBSERVATIONS
+    return max(_LEAST_FLIP_OBSERVATIONS, rare)
 
 
 def plans(

@@ -18,7 +18,7 @@ Values = Sequence[float] | NDArray[np.float64]
 
 ALPHA = 0.05
 """The chance that a sequence ever excludes the true mean."""
-TUNED_AT = 100
+_TUNED_AT = 100
 """The number of sessions at which the asymptotic interval is at its tightest."""
 FIRST_LOOK = 20
 """Sessions before which the asymptotic interval is infinite: its guarantee rests on a
@@ -46,7 +46,7 @@ class Running:
 
 
 def asymptotic(
-    values: Values, *, alpha: float = ALPHA, tuned_at: int = TUNED_AT
+    values: Values, *, alpha: float = ALPHA, tuned_at: int = _TUNED_AT
 ) -> Running:
     """Return the asymptotic confidence sequence; boundless before `FIRST_LOOK` sessions.
 
@@ -76,7 +76,7 @@ def asymptotic(
 
 
 def sessions_for(
-    effect: float, deviation: float, *, alpha: float = ALPHA, tuned_at: int = TUNED_AT
+    effect: float, deviation: float, *, alpha: float = ALPHA, tuned_at: int = _TUNED_AT
 ) -> int:
     """Return the sessions after which a true effect is found four times in five.
 

@@ -52,7 +52,7 @@ few people."""
 WITHHELD = frozenset({Verdict.NOT_ENOUGH_OVERLAP, Verdict.INVALID})
 """Verdicts beside which only the bounds of the difference are shown."""
 
-HANGING = frozenset({"hangs_on_unknown_outcomes", "hangs_on_what_was_never_played"})
+_HANGING = frozenset({"hangs_on_unknown_outcomes", "hangs_on_what_was_never_played"})
 """Codes of reasons beside which, too, only the bounds are shown: the interval would claim what
 the log's unknown part can turn round."""
 
@@ -199,7 +199,7 @@ def is_withheld(
         each.name == "outcome_coverage" and each.status == "refused" for each in gates
     )
     is_open = verdict == Verdict.INCONCLUSIVE
-    hangs = any(each.code in HANGING for each in reasons)
+    hangs = any(each.code in _HANGING for each in reasons)
     return verdict in WITHHELD or (is_open and (is_biased or hangs))
 
 
@@ -218,7 +218,7 @@ def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]
         )
     if refused & OVERLAP or evidence.doubly is None:
         return Verdict.NOT_ENOUGH_OVERLAP, _within(evidence.bounds, margin)
-    verdict, reason = of_interval(evidence.doubly, margin)
+    verdict, reason = _of_interval(evidence.doubly, margin)
     # Too few known outcomes may still allow a verdict: one that survives the worst and the
     # best that the unknown ones can be, which is checked below.
     if refused - {"outcome_coverage"}:
@@ -234,7 +234,7 @@ def _verdict(evidence: Evidence, margin: float) -> tuple[Verdict, Reason | None]
     return found
 
 
-def of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
+def _of_interval(found: Interval, margin: float) -> tuple[Verdict, Reason]:
     """Return the verdict that an interval alone supports, with its reason."""
     if found.ci is None:
         return Verdict.INCONCLUSIVE, Reason(
@@ -261,7 +261,7 @@ def hangs_on(difference: float, share: float, margin: float) -> bool:
     """
     ends = (difference - share, difference, difference + share)
     exact = (Interval(0.0, (end, end), None) for end in ends)
-    return len({of_interval(each, margin)[0] for each in exact}) > 1
+    return len({_of_interval(each, margin)[0] for each in exact}) > 1
 
 
 _UNKNOWN = (
@@ -286,7 +286,7 @@ def _survivor(
     Without any world to try it cannot be known to survive, so it does not.
     """
     verdict, _ = found
-    others = [of_interval(each, margin)[0] for each in worlds]
+    others = [_of_interval(each, margin)[0] for each in worlds]
     if verdict in others and all(each == verdict for each in others):
         return found
     code, how = supposed

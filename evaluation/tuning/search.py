@@ -11,9 +11,9 @@ from typing import Protocol, TypeAlias, TypeGuard
 from evaluation.ope.significance import holm
 from schemas.values.base import Scalar
 
-SEARCH_SHARE = 0.6
+_SEARCH_SHARE = 0.6
 """The share of sessions, in order of time, that the search uses; the rest is held out."""
-FINALISTS = 3
+_FINALISTS = 3
 """Choices judged on the held-out sessions: each more costs power, by Holm's adjustment."""
 ALPHA = 0.05
 """The adjusted p-value up to which a finalist is recommended."""
@@ -150,7 +150,7 @@ async def search(
             " for what is found on the earlier ones is judged on the later"
         )
     # By time and not at random: what is found has to hold on what comes later.
-    cut = min(round(count * SEARCH_SHARE), count - 2)
+    cut = min(round(count * _SEARCH_SHARE), count - 2)
     trials = await _tried(objective, proposer, range(cut))
     # Ties are common: many settings decide every recorded event alike. The one nearest to
     # what is in force changes least.
@@ -198,7 +198,7 @@ def _best(objective: Objective, ranked: Sequence[Trial]) -> list[Trial]:
     best: list[Trial] = []
     for trial in ranked:
         is_new = all(trial.search != each.search for each in best)
-        if _worth(objective, trial) > 0.0 and is_new and len(best) < FINALISTS:
+        if _worth(objective, trial) > 0.0 and is_new and len(best) < _FINALISTS:
             best.append(trial)
     return best
 

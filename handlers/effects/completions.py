@@ -7,10 +7,10 @@ from typing import Any, Literal
 
 from schemas.messages.asks import ModelAsked
 
-TOKENS_AT_MOST = 1_000_000_000
+_TOKENS_AT_MOST = 1_000_000_000
 """No prompt or answer has more; a larger number from a server is not a count."""
 
-COST_AT_MOST_USD = 1_000_000.0
+_COST_AT_MOST_USD = 1_000_000.0
 
 Price = tuple[float, float]
 """US dollars for a million tokens: of the prompt, and of the answer."""
@@ -92,7 +92,7 @@ def priced(completion: Completion, price: Price) -> Completion:
     if taken is None or given is None:
         return completion
     cost = (taken * price[0] + given * price[1]) / 1_000_000
-    return replace(completion, cost_usd=min(cost, COST_AT_MOST_USD))
+    return replace(completion, cost_usd=min(cost, _COST_AT_MOST_USD))
 
 
 def _thought(message: object) -> str | None:
@@ -147,7 +147,7 @@ def _count(usage: object, name: str) -> int | None:
     if value is None:
         return None
     # Not `isinstance`: True would count as one token.
-    if type(value) is not int or not 0 <= value <= TOKENS_AT_MOST:
+    if type(value) is not int or not 0 <= value <= _TOKENS_AT_MOST:
         raise malformed(f"{name} is {str(value)[:50]}")
     return value
 
@@ -158,4 +158,4 @@ def _cost(litellm: ModuleType, response: Any) -> float | None:
         cost = float(litellm.completion_cost(completion_response=response))
     except Exception:  # noqa: BLE001  # a missing price is no reason to lose an answer
         return None
-    return cost if 0.0 <= cost <= COST_AT_MOST_USD else None
+    return cost if 0.0 <= cost <= _COST_AT_MOST_USD else None

@@ -24,7 +24,7 @@ PAUSE_S = 0.1
 LONGEST = 40_000
 """How many characters a part has at most."""
 
-TAKEN_BACK = 1_000
+_TAKEN_BACK = 1_000
 """Of how many answers it is remembered that they were taken back."""
 
 _log = logging.getLogger(__name__)
@@ -69,7 +69,7 @@ class Parts:
     def hush(self, stop: StopAsked) -> None:
         """Publish nothing more of an answer."""
         self._taken_back[stop.ask_id] = True
-        if len(self._taken_back) > TAKEN_BACK:
+        if len(self._taken_back) > _TAKEN_BACK:
             # The oldest: a dict keeps the order of insertion.
             del self._taken_back[next(iter(self._taken_back))]
 

@@ -20,17 +20,17 @@ from schemas.codec.envelope import Output
 from streams.cancellation import heed_cancellation
 from streams.jetstream.consumers import CONSUMERS
 
-HEARTBEAT_S = 3.0
+_HEARTBEAT_S = 3.0
 """Seconds between signs of life for an ask in hand; the broker's ack wait is 10 s."""
 
 IN_HAND_LIMIT = CONSUMERS[0].at_once
 """How many may wait: the consumer's `max_ack_pending`, so none is turned away in
 practice."""
 
-CROWDED_S = 5.0
+_CROWDED_S = 5.0
 """Seconds until an ask that the full queue gave back is handed over again."""
 
-TROUBLED_S = 1.0
+_TROUBLED_S = 1.0
 """Seconds until an ask that could not be performed is handed over again."""
 
 _log = logging.getLogger(__name__)
@@ -94,7 +94,7 @@ class AskQueue:
     async def take(self, held: QueuedAsk) -> None:
         """Queue an ask; if the queue is full, the least urgent goes back to the broker."""
         if self._is_closed:
-            await _give_back(held, TROUBLED_S)
+            await _give_back(held, _TROUBLED_S)
             return
         # Its ack wait ran out. Performing it twice would ask, and pay, twice.
         if any(each.output.id == held.output.id for each in self.in_hand):
@@ -105,7 +105,7 @@ class AskQueue:
         if len(self._waiting) <= self._limit:
             self._waits.release()
             return
-        await _give_back(self._waiting.pop(0), CROWDED_S)
+        await _give_back(self._waiting.pop(0), _CROWDED_S)
 
     async def run(self) -> None:
         """Serve until cancelled; what is in hand then goes back to the broker.
@@ -127,7 +127,7 @@ class AskQueue:
             self._serving.clear()
             self._waits = asyncio.Semaphore(0)
             for held in given_back:
-                await _give_back(held, TROUBLED_S)
+                await _give_back(held, _TROUBLED_S)
 
     async def keep_running(self, name: str) -> None:
         """Serve until cancelled; log a failure as an error and serve on."""
@@ -141,9 +141,9 @@ class AskQueue:
                 _log.exception(
                     "the queue %s failed: what it had in hand comes again in %s s",
                     name,
-                    TROUBLED_S,
+                    _TROUBLED_S,
                 )
-            await asyncio.sleep(TROUBLED_S)
+            await asyncio.sleep(_TROUBLED_S)
 
     async def _serve(self) -> None:
         while True:
@@ -174,9 +174,9 @@ class AskQueue:
                 "ask %s could not be answered (%r): it is tried again in %s s",
                 held.output.id,
                 error,
-                TROUBLED_S,
+                _TROUBLED_S,
             )
-            await _give_back(held, TROUBLED_S)
+            await _give_back(held, _TROUBLED_S)
         else:
             # An ask whose acknowledgement is lost comes again; the ledger knows that it is
             # done.
@@ -186,7 +186,7 @@ class AskQueue:
     async def _keep_in_hand(self) -> None:
         while True:
             heed_cancellation()
-            await asyncio.sleep(HEARTBEAT_S)
+            await asyncio.sleep(_HEARTBEAT_S)
             for held in self.in_hand:
                 # One lost heartbeat is made good by the next, three of them fit into the
                 # ack wait.

@@ -18,19 +18,19 @@ from typing import IO, Literal
 from handlers.effects.spoken_words import spoken
 from schemas.messages.asks import DeliveryAsked
 
-HEARD_S = 1.0
+_HEARD_S = 1.0
 """How long something is heard at least before what is more urgent cuts it off."""
 LONGEST_S = 120.0
 """A command that takes longer hangs, and is stopped."""
-ENDING_S = 0.5
+_ENDING_S = 0.5
 """How long a command has to end by itself when it is told to."""
 
-USUAL_WPM = 175
+_USUAL_WPM = 175
 """Words a minute at speed 1, as espeak-ng has it."""
 
 DETAIL_LIMIT = 500
 
-UNWANTED = 1_000
+_UNWANTED = 1_000
 """Of how many asks it is remembered that they were stopped before they began."""
 
 _OURS = ("ECHOIC_", "NATS_URL", "DATABASE_URL")
@@ -78,7 +78,7 @@ class SpeechCommand:
         places = {
             "{voice}": asked.voice or self.voice,
             "{speed}": f"{speed:g}",
-            "{wpm}": str(round(USUAL_WPM * speed)),
+            "{wpm}": str(round(_USUAL_WPM * speed)),
             "{length}": f"{1.0 / speed:.3g}",
             "{id}": ask_id,
             "{text}": f" {words}" if words.startswith("-") else words,
@@ -166,7 +166,7 @@ class Speaker:
         is_urgent = asked.response_type == "alert" and self.command.may_interrupt
         if now is None or now.is_alert or not is_urgent:
             return
-        at_s = now.began_s + HEARD_S
+        at_s = now.began_s + _HEARD_S
         asyncio.get_running_loop().call_at(at_s, _cut, now, "urgent")
 
     def stop(self, agent: str, ask_id: str) -> None:
@@ -176,7 +176,7 @@ class Speaker:
             _cut(now, "asked")
             return
         self._unwanted[ask_id] = True
-        if len(self._unwanted) > UNWANTED:
+        if len(self._unwanted) > _UNWANTED:
             # The oldest: a dict keeps the order of insertion.
             del self._unwanted[next(iter(self._unwanted))]
 
@@ -246,7 +246,7 @@ async def _stop(process: Process) -> None:
     _signal(process, signal.SIGTERM)
     try:
         # Shielded: a cancellation meanwhile may not leave it speaking.
-        await asyncio.wait_for(asyncio.shield(process.wait()), ENDING_S)
+        await asyncio.wait_for(asyncio.shield(process.wait()), _ENDING_S)
     except (TimeoutError, asyncio.CancelledError):
         _signal(process, signal.SIGKILL)
         await process.wait()

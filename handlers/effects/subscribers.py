@@ -40,22 +40,22 @@ from streams.topology import LOG
 MODEL_SLOTS = 3
 """How many model calls run at once."""
 
-AFTERTHOUGHT_SLOTS = 1
+_AFTERTHOUGHT_SLOTS = 1
 """How many model calls run at once for what nobody waits for."""
 
-DELIVERY_SLOTS = 4
+_DELIVERY_SLOTS = 4
 """How many deliveries run at once."""
 
 RECALL_SLOTS = 4
 """How many searches of the memory run at once."""
 
-UNREADABLE_S = 60.0
+_UNREADABLE_S = 60.0
 """Seconds until an ask that this version cannot decode is delivered again: a newer one may
 have taken over by then."""
 
 _PULL = PullSub(batch_size=16, timeout=1.0)
 _STOPS_AT_ONCE = 64
-AFTERTHOUGHTS = ("formation", "reflection", "review")
+_AFTERTHOUGHTS = ("formation", "reflection", "review")
 """The purposes of model calls that no decision waits for."""
 
 Opened = Callable[[Sequence[Record]], Awaitable[Sequence[Record]]]
@@ -77,18 +77,18 @@ class Effects:
         self._memory = performer.memory
         self._models = AskQueue(performer.perform, slots=MODEL_SLOTS)
         # A queue of their own: slow afterthoughts must never occupy the slots of answers.
-        self._afterthoughts = AskQueue(performer.perform, slots=AFTERTHOUGHT_SLOTS)
+        self._afterthoughts = AskQueue(performer.perform, slots=_AFTERTHOUGHT_SLOTS)
         self._turns = TurnQueue(
             performer.perform,
             calls=self._models,
             slots=MODEL_SLOTS,
             left_s=performer.seconds_left,
         )
-        self._deliveries = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
+        self._deliveries = AskQueue(performer.perform, slots=_DELIVERY_SLOTS)
         # Speech lasts, and a receiver may not answer: neither holds up what is written.
         self._speech = SpeechQueue(performer.perform, performer.speaker)
-        self._told = AgentQueue(performer.perform, slots=DELIVERY_SLOTS)
-        self._posts = AskQueue(performer.perform, slots=DELIVERY_SLOTS)
+        self._told = AgentQueue(performer.perform, slots=_DELIVERY_SLOTS)
+        self._posts = AskQueue(performer.perform, slots=_DELIVERY_SLOTS)
         # A decision waits for each, for a fraction of what a model takes.
         self._recalls = AskQueue(performer.perform, slots=RECALL_SLOTS)
 
@@ -215,7 +215,7 @@ class Effects:
 
     def _model_queue(self, ask: AskMessage) -> AskQueue:
         """Return the queue for a model call."""
-        if isinstance(ask, ModelAsked) and ask.purpose in AFTERTHOUGHTS:
+        if isinstance(ask, ModelAsked) and ask.purpose in _AFTERTHOUGHTS:
             return self._afterthoughts
         if isinstance(ask, ModelAsked):
             self._turns.arrived(ask)
@@ -254,7 +254,7 @@ class Effects:
             return read_output(record)
         except UnreadableOutputError as error:
             _log.error("%s: is it of a newer version?", error)
-            await message.nack(delay=UNREADABLE_S)
+            await message.nack(delay=_UNREADABLE_S)
             return None
 
 

@@ -17,9 +17,9 @@ from streams.cancellation import heed_cancellation
 LAYERS = ("talker", "executor", "single")
 """The purposes of calls that a turn comes before."""
 
-MINUTE_S = 60.0
+_MINUTE_S = 60.0
 
-COMING_S = 5.0
+_COMING_S = 5.0
 """How long a granted call is waited for; the mind may have had reason not to make it."""
 
 LOOK_S = 0.05
@@ -86,11 +86,11 @@ class TurnQueue(AskQueue):
         chosen = max(open_, key=self._fair_rank)
         self._waiting.remove(chosen)
         self._granted.append((now_s, chosen.output.agent, _is_talk(chosen)))
-        self._coming[chosen.ask.decision_id] = now_s + COMING_S
+        self._coming[chosen.ask.decision_id] = now_s + _COMING_S
         return chosen
 
     def _forget(self, now_s: float) -> None:
-        while self._granted and self._granted[0][0] <= now_s - MINUTE_S:
+        while self._granted and self._granted[0][0] <= now_s - _MINUTE_S:
             self._granted.popleft()
         passed = [each for each, until_s in self._coming.items() if until_s <= now_s]
         for decision_id in passed:

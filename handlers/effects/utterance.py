@@ -28,10 +28,10 @@ from schemas.messages.results import (
 )
 from streams.log import ReadableLog, WritableLog
 
-SPEECH_SLOTS = 16
+_SPEECH_SLOTS = 16
 """How many agents speak at once."""
 
-FAREWELL_S = 2.0
+_FAREWELL_S = 2.0
 """How long the end of the program waits for the log to take that it cut off speech."""
 
 DETAIL_LIMIT = 2_000
@@ -125,7 +125,7 @@ async def _bid_farewell(
     # A task of its own: this one is cancelled, and would write nothing any more.
     writing = asyncio.create_task(results.append(by.writer, by.log.epoch, held, cut))
     with suppress(Exception):
-        await asyncio.wait_for(writing, FAREWELL_S)
+        await asyncio.wait_for(writing, _FAREWELL_S)
 
 
 class SpeechQueue(AskQueue):
@@ -133,7 +133,7 @@ class SpeechQueue(AskQueue):
 
     def __init__(self, perform: Perform, speaker: Speaker | None) -> None:
         """Serve as many agents as there are slots."""
-        super().__init__(perform, slots=SPEECH_SLOTS)
+        super().__init__(perform, slots=_SPEECH_SLOTS)
         self._speaker = speaker
 
     async def take(self, held: QueuedAsk) -> None:

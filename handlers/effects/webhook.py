@@ -29,7 +29,7 @@ PAUSES_S = (0.25, 1.0, 4.0, 15.0)
 """Seconds between attempts; the last is repeated while the response is worth having."""
 ATTEMPT_S = 10.0
 """How long one attempt may take."""
-POSTS_AT_ONCE = 8
+_POSTS_AT_ONCE = 8
 """How many attempts may be under way, with those that nobody waits for any more."""
 DETAIL_LIMIT = 500
 
@@ -57,7 +57,7 @@ class Webhook:
         self._clock = clock
         # Its own: a receiver that never answers keeps a thread for longer than its response is
         # waited for, and would take the loop's few from embeddings and checkpoints.
-        self._threads = ThreadPoolExecutor(POSTS_AT_ONCE, "webhook")
+        self._threads = ThreadPoolExecutor(_POSTS_AT_ONCE, "webhook")
 
     async def deliver(
         self, ask_id: str, asked: DeliveryAsked, *, within_s: float

@@ -18,7 +18,7 @@ _log = logging.getLogger(__name__)
 GROUPS_BETWEEN = 15_000
 """About how many groups, of all partitions together, a start has to fold at most."""
 
-GROUPS_AT_END = 100
+_GROUPS_AT_END = 100
 """A partition with so many unsaved groups is saved when the worker ends."""
 
 END_S = 10.0
@@ -76,7 +76,7 @@ class Saver:
                 # One at a time: two saves of a partition might choose the same slot.
                 if self._saving is not None:
                     await asyncio.wait({self._saving})
-                if groups >= GROUPS_AT_END:
+                if groups >= _GROUPS_AT_END:
                     await self._write(standing)
 
     async def finish(self, owners: Mapping[int, PartitionOwner]) -> None:
@@ -86,7 +86,7 @@ class Saver:
                 if self._saving is not None:
                     await self._saving
                 for partition, groups in self._groups.most_common():
-                    if groups >= GROUPS_AT_END:
+                    if groups >= _GROUPS_AT_END:
                         await self._save(owners[partition])
         except TimeoutError:
             _log.warning("not all checkpoints were saved: the next start takes longer")

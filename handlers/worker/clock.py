@@ -16,7 +16,7 @@ AGAIN = timedelta(seconds=1)
 """After how long a tick that changed nothing is repeated: the broker's clock, by which
 timers are due, may be behind ours."""
 
-AGAIN_AT_MOST = timedelta(minutes=1)
+_AGAIN_AT_MOST = timedelta(minutes=1)
 """The wait doubles up to this, so that a tick that is refused cannot flood the log."""
 
 
@@ -85,7 +85,7 @@ class Alarms:
         while (alarm := self._soonest()) is not None and alarm.at <= now:
             ringing.append(alarm)
             # Put off before the tick is appended: its answer drops or moves the alarm.
-            later = min(2 * alarm.again, AGAIN_AT_MOST)
+            later = min(2 * alarm.again, _AGAIN_AT_MOST)
             self._set(replace(alarm, at=now + alarm.again, again=later))
         return ringing
 

@@ -51,7 +51,7 @@ INPUTS_AT_ONCE = 192
 TAKEN_AT_ONCE = 4 * INPUTS_AT_ONCE
 """How many inputs are decided on before the loop checks its timers again."""
 
-TURNS_BETWEEN = 16
+_TURNS_BETWEEN = 16
 """After so many turns, a few milliseconds, other tasks of this process get to run."""
 
 Taken = tuple[Input, int]
@@ -321,7 +321,7 @@ class Worker:
             # What follows is answered on the state without that person.
             if isinstance(each.message, PersonForgotten):
                 break
-            if len(made) % TURNS_BETWEEN == 0:
+            if len(made) % _TURNS_BETWEEN == 0:
                 # The mind is pure CPU: without this the reader and the heartbeats would
                 # starve.
                 await asyncio.sleep(0)

@@ -17,13 +17,13 @@ from streams.jetstream.checkpoints import Checkpoint, Checkpoints, Label
 from streams.log import ReadableLog, scan
 from streams.losses import losses_of
 
-BEHIND_S = 0.05
+_BEHIND_S = 0.05
 """How long to wait for a reader that is behind the writes, each time."""
 
 PATIENCE = 200
 """How many times: 10 s in all; a group that is not whole by then never will be."""
 
-GROUPS_BETWEEN_NEWS = 500
+_GROUPS_BETWEEN_NEWS = 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,7 +63,7 @@ class Recovery:
                 standing = replace(standing, last_output=end)
             if standing.last_output >= end:
                 return standing
-            await asyncio.sleep(BEHIND_S)
+            await asyncio.sleep(_BEHIND_S)
         raise LogDamaged(
             "incomplete", end, f"the last group of partition {partition} is not whole"
         )
@@ -99,7 +99,7 @@ class Recovery:
                 group.input.time_ns,
                 standing.folded + 1,
             )
-            if standing.folded % GROUPS_BETWEEN_NEWS == 0:
+            if standing.folded % _GROUPS_BETWEEN_NEWS == 0:
                 self.progress(standing.partition, standing.last_output, end)
         return standing
 

@@ -15,11 +15,11 @@ from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
 from schemas.values.subjects import AGENT_SOURCE
 
-BACK_LIMIT = timedelta(seconds=1)
+_BACK_LIMIT = timedelta(seconds=1)
 """How far an event may be before the session's time; sensors may overtake each other."""
-AHEAD_LIMIT = timedelta(hours=24)
+_AHEAD_LIMIT = timedelta(hours=24)
 """How far an event may be ahead of the session's time; more is a fault of the sensor."""
-BEHIND_LIMIT = timedelta(hours=1)
+_BEHIND_LIMIT = timedelta(hours=1)
 """From how far behind the agent's time the broker's is believed to be set back."""
 
 BROKER = ""
@@ -84,7 +84,7 @@ def _broker_time(state: AgentState, input_: Input) -> datetime:
     if state.now is None or told_by(state) != BROKER:
         return input_.at
     # A little behind is jitter between servers: time stands still until it catches up.
-    is_far_behind = input_.at < state.now - BEHIND_LIMIT
+    is_far_behind = input_.at < state.now - _BEHIND_LIMIT
     return input_.at if is_far_behind else max(state.now, input_.at)
 
 
@@ -98,9 +98,9 @@ def _event_time(state: AgentState, input_: Input, *, is_set: bool) -> datetime:
         return occurred_at
     if occurred_at < previous and _is_agents(input_):
         return previous
-    if occurred_at < previous - BACK_LIMIT:
+    if occurred_at < previous - _BACK_LIMIT:
         raise ClockFaultError(f"{occurred_at} is before the session's time {previous}")
-    if occurred_at > previous + AHEAD_LIMIT:
+    if occurred_at > previous + _AHEAD_LIMIT:
         raise ClockFaultError(f"{occurred_at} is far ahead of the session's {previous}")
     return max(previous, occurred_at)
 

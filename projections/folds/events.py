@@ -98,7 +98,7 @@ def appearance(
     """
     domain = domain_of(packs, event)
     sort = sort_of(event)
-    named = bounded_names(named_values(domain, state.shelves.get(domain.name), event))
+    named = _bounded_names(_named_values(domain, state.shelves.get(domain.name), event))
     known = state.habits.get(sort, ())
     index = None
     if vector is not None and known:
@@ -204,7 +204,7 @@ def renewed(
     return (*habits[:index], *habits[index + 1 :], again)
 
 
-def named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
+def _named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:
     """Return the values of those fields that some condition of the domain names, as JSON."""
     roots = _names_by_root(domain.pack.fields_named if domain.pack else (), shelf)
     present = [name for root in event.fields for name in roots.get(root, ())]
@@ -237,7 +237,7 @@ def _fields_named(shelf: Shelf) -> Iterator[str]:
             yield from conditions.fields_named(conditions.parse(when))
 
 
-def bounded_names(named: str) -> str:
+def _bounded_names(named: str) -> str:
     """Return what a habit keeps of fields' values; they are only ever compared."""
     is_short = len(named) <= NAMED_LIMIT
     return named if is_short else f"#{ids.digest(named.encode())}"

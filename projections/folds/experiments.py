@@ -22,7 +22,7 @@ from schemas.values.settings import MindSettings
 PURPOSE = "experiment"
 """The purpose of the variant's draw; part of its key."""
 
-PERSON_FIELD = "person"
+_PERSON_FIELD = "person"
 """The field that says which person an event concerns, where its `person` does not."""
 
 
@@ -121,7 +121,7 @@ def _unit(by: UnitKind, event: Sensed, session_id: str) -> str:
     """
     if by == "session":
         return session_id
-    person = event.person or event.fields.get(PERSON_FIELD)
+    person = event.person or event.fields.get(_PERSON_FIELD)
     if not isinstance(person, str) or not person:
         return event.source if event.type == PERSONS_WORDS else session_id
     # A digest keeps units apart that a cut would merge.

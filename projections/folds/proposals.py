@@ -74,7 +74,7 @@ def made(
         state = _changed(state, persona.applied, message.character)
     if change is not None and message.applied:
         proposal = replace(proposal, status="applied", place=place)
-        state = change_applied(state, change)
+        state = _change_applied(state, change)
     return replace(state, proposals=_bounded((*state.proposals, proposal)))
 
 
@@ -92,7 +92,7 @@ def applied(
     change = proposal.repertoire
     if change is not None:
         proposal = replace(proposal, status="applied", place=place)
-        return change_applied(_with(state, proposal), change)
+        return _change_applied(_with(state, proposal), change)
     if proposal.inferred is not None:
         # The control that is inferred from it follows, and finds the goal's vector here.
         known = _with(state, replace(proposal, status="applied", place=place))
@@ -121,7 +121,7 @@ def reverted(
         return state
     state = _with(state, replace(proposal, status="reverted"))
     if proposal.repertoire is not None:
-        return change_reverted(state, proposal.repertoire)
+        return _change_reverted(state, proposal.repertoire)
     if proposal.inferred is not None:
         return state
     if proposal.character is not None:
@@ -154,7 +154,7 @@ def proposed(
     return Overrides(strategy=strategy, tuned=tuned)
 
 
-def change_applied(state: AgentState, change: RepertoireChange) -> AgentState:
+def _change_applied(state: AgentState, change: RepertoireChange) -> AgentState:
     """Return the state with the heuristics that go frozen."""
     frozen = state.frozen
     for each in change.going:
@@ -162,7 +162,7 @@ def change_applied(state: AgentState, change: RepertoireChange) -> AgentState:
     return replace(state, frozen=frozen)
 
 
-def change_reverted(state: AgentState, change: RepertoireChange) -> AgentState:
+def _change_reverted(state: AgentState, change: RepertoireChange) -> AgentState:
     """Return the state with the frozen heuristics released and the formed one removed."""
     frozen = state.frozen
     for each in change.going:

@@ -28,10 +28,10 @@ from schemas.state.agent import AgentState, Timer
 from schemas.values.settings import SleepSettings
 from schemas.values.vectors import Vector
 
-MOMENT_LIMIT = 4_000
+_MOMENT_LIMIT = 4_000
 """How many characters of text and fields an event may have to become a moment."""
 
-REPORT_LIMIT = 200
+_REPORT_LIMIT = 200
 """How many characters of each text a report keeps."""
 
 IDLE = "sleep"
@@ -57,7 +57,7 @@ def decided(
         state = _awake(state, now + timedelta(seconds=settings.idle_s))
     fields = orjson.dumps(event.fields, option=orjson.OPT_SORT_KEYS).decode()
     is_chosen = message.path not in ("none", "acknowledged")
-    if not is_chosen or len(event.text) + len(fields) > MOMENT_LIMIT:
+    if not is_chosen or len(event.text) + len(fields) > _MOMENT_LIMIT:
         return state
     # Longer events are left out, not cut: a decision on half an event is another one.
     moment = Moment(
@@ -137,9 +137,9 @@ def reflected(state: AgentState, message: Reflected) -> AgentState:
     assert sleeping.about is not None
     reflection = Reflection(
         decision_id=message.decision_id,
-        text=sleeping.about.text[:REPORT_LIMIT],
-        done=message.done[:REPORT_LIMIT],
-        said=message.text[:REPORT_LIMIT],
+        text=sleeping.about.text[:_REPORT_LIMIT],
+        done=message.done[:_REPORT_LIMIT],
+        said=message.text[:_REPORT_LIMIT],
         agrees=message.agrees,
     )
     seen = (*sleeping.reflections, reflection)

@@ -20,12 +20,12 @@ GAP = timedelta(minutes=30)
 
 def before(state: AgentState, input_: Input) -> AgentState:
     """Return the state in whose session an input falls; a lapsed one is closed."""
-    lapses = lapses_at(state)
+    lapses = _lapses_at(state)
     lapsed = lapses is not None and input_.at >= lapses
     return replace(state, session=None) if lapsed else state
 
 
-def lapses_at(state: AgentState) -> datetime | None:
+def _lapses_at(state: AgentState) -> datetime | None:
     """Return the broker's time at which the session lapses if no input comes.
 
     None without a session.
@@ -50,7 +50,7 @@ def next_due(state: AgentState) -> datetime | None:
     reminds_at = reminders.next_elsewhere(state)
     if not state.timers:
         return reminds_at
-    lapses = lapses_at(state)
+    lapses = _lapses_at(state)
     return min((each for each in (lapses, reminds_at) if each), default=None)
 
 

@@ -39,10 +39,10 @@ BATCH_GROUPS = 2_000
 PAUSE_S = 0.1
 """How long changes are gathered between writes while following, in seconds."""
 
-RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
+_RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 """Seconds between attempts while PostgreSQL or the broker is away; the last repeats."""
 
-FOLLOWED = 1000
+_FOLLOWED = 1000
 """How many outputs are fetched at once while following, at most."""
 
 T = TypeVar("T")
@@ -281,7 +281,7 @@ class _Touched:
             await self._listening
 
     async def _listen(self, log: ReadableLog, after: After) -> None:
-        async for records in log.follow(outputs_of("*"), after, FOLLOWED):
+        async for records in log.follow(outputs_of("*"), after, _FOLLOWED):
             for record in records:
                 self._seen[parse(record.subject).partition] = record.sequence
             self._woken.set()
@@ -299,7 +299,7 @@ async def _patiently(action: Callable[[], Awaitable[T]]) -> T:
         except (StoreUnavailable, LogUnavailable) as error:
             if attempt == 0:
                 _log.warning("the read models fall behind: %s", error)
-            await asyncio.sleep(RETRY_S[min(attempt, len(RETRY_S) - 1)])
+            await asyncio.sleep(_RETRY_S[min(attempt, len(_RETRY_S) - 1)])
             attempt += 1
         else:
             if attempt:

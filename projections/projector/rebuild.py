@@ -26,7 +26,7 @@ from projections.store.store import Store
 from schemas.values.subjects import PARTITIONS
 from streams.log import ReadableLog
 
-OVERTAKES_MAX = 100
+_OVERTAKES_MAX = 100
 """How often a rebuild tries to catch up with a projector that goes on meanwhile."""
 
 _log = logging.getLogger(__name__)
@@ -191,7 +191,7 @@ async def _promote(
     filler: Filler, store: Store, version: int, beyond: Mapping[int, Position]
 ) -> None:
     """Fill a version until it has caught up with the serving one, and swap it in."""
-    for _ in range(OVERTAKES_MAX):
+    for _ in range(_OVERTAKES_MAX):
         await filler.fill(version)
         if await asyncio.to_thread(store.promote, version, beyond):
             _log.info("version %d of the read models serves from now on", version)

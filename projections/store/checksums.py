@@ -13,7 +13,7 @@ from sqlalchemy.engine import Connection
 from projections.rows.changes import TableName
 from projections.store.tables import KEYS, physical
 
-DIFFERENCES_MAX = 20
+_DIFFERENCES_MAX = 20
 """How many differing rows of a table are reported, at most."""
 
 
@@ -49,7 +49,7 @@ def differences(
     # A merge of two streams ordered by key: neither table has to fit in memory.
     found: list[Difference] = []
     held_rows, made_rows = _Rows(tables, name, version), _Rows(made, name, fresh)
-    while len(found) < DIFFERENCES_MAX:
+    while len(found) < _DIFFERENCES_MAX:
         held, wanted = held_rows.current, made_rows.current
         if held is None and wanted is None:
             break

@@ -12,7 +12,7 @@ from sqlalchemy.engine import Connection
 FROM = 10_000
 """From how many episodes of one dimension on there is an index; fewer are scanned."""
 
-GROWTH = 4
+_GROWTH = 4
 """When there are so many times as many as it was made of, it is made anew."""
 
 PROBES = 30
@@ -45,7 +45,7 @@ def tend(connection: Connection, version: int) -> None:
         names = {"table": f"episodes__v{version}", "prefix": f"{prefix}%"}
         made = connection.execute(_MADE, names).all()
         known = max((each.rows for each in made), default=0)
-        if rows < max(FROM, known * GROWTH):
+        if rows < max(FROM, known * _GROWTH):
             continue
         connection.execute(_MEMORY)
         connection.execute(sa.text(_index(version, dimension, rows)))

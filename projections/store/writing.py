@@ -24,7 +24,7 @@ from projections.rows.changes import (
 )
 from projections.store.tables import APPENDED, KEYS, physical
 
-STAGED_FROM = 50
+_STAGED_FROM = 50
 """From how many changed rows on a temporary table is cheaper than a statement a row."""
 
 _Rows = Iterable[Sequence[Value]]
@@ -58,7 +58,7 @@ def _put(
     rows = ((*key, *values_of(row)) for key, row in puts.items())
     if name in APPENDED:
         _copy(cursor, table, every, rows)
-    elif len(puts) < STAGED_FROM:
+    elif len(puts) < _STAGED_FROM:
         marks = ", ".join(["%s"] * len(every))
         cursor.executemany(_upsert(name, table, columns, f"VALUES ({marks})"), rows)
     else:
@@ -77,7 +77,7 @@ def _patch(
         row = (*(values[column] for column in columns), *key)
         by_columns.setdefault(columns, []).append(row)
     for columns, rows in by_columns.items():
-        if len(rows) < STAGED_FROM:
+        if len(rows) < _STAGED_FROM:
             cursor.executemany(_update(name, table, columns), rows)
         else:
             with _staged(cursor, table, (*columns, *KEYS[name]), rows) as staged:
@@ -88,7 +88,7 @@ def _remove(
     cursor: Cursor[Any], name: TableName, table: str, keys: Iterable[Key]
 ) -> None:
     rows = list(keys)
-    if len(rows) < STAGED_FROM:
+    if len(rows) < _STAGED_FROM:
         delete = f"DELETE FROM {table} WHERE {_is_key(name)}"
         cursor.executemany(delete.encode(), rows)
     else:

@@ -9,7 +9,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.values.record import Record
 
-SYNTHETIC = 1 << 48
+_SYNTHETIC = 1 << 48
 """The sequences of inputs that a replay makes begin here, above any of a real log."""
 
 
@@ -24,7 +24,7 @@ def made_input(
         id_=f"replay-{number}",
         source="/echoic/replay",
     )
-    place = SYNTHETIC + number * 1_000
+    place = _SYNTHETIC + number * 1_000
     return read_input(Record(wire.subject, wire.headers, wire.body, place, time_ns))
 
 

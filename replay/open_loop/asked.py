@@ -82,7 +82,7 @@ async def ask_open_loop(
         yield decision
 
 
-def context_of(
+def _context_of(
     record: DecisionRecord, in_force: InForce, llm_arm: str | None, recalling: Recalling
 ) -> DecisionContext:
     """Return the context that a strategy had, or would have had, at a recorded decision.
@@ -238,7 +238,7 @@ class Asking:
             each.name == "budget" and not each.passed for each in record.decided.gates
         )
         arm = None if is_spent else arm
-        own = context_of(record, ready.in_force, arm, self._recalling)
+        own = _context_of(record, ready.in_force, arm, self._recalling)
         if ready.recalls:
             for each in own.candidates:
                 known(each.recent, each.arm)

@@ -26,7 +26,7 @@ from schemas.values.reasons import Drop, Path, Silence
 _FOR_ITSELF = ("answer", "talker", "executor", "single", "autonomous")
 """The purposes of asks whose answer is the decision's own."""
 
-OPEN_LIMIT = 10_000
+_OPEN_LIMIT = 10_000
 """Decisions that may wait for their end; the oldest is dropped first."""
 
 
@@ -258,7 +258,7 @@ class DecisionRecords:
     def _forget(self, records: Sequence[DecisionRecord]) -> None:
         done = [each for each in records if each.is_final]
         # A dict keeps the order of insertion, so the first records are the oldest.
-        done += list(self._records.values())[: max(0, len(self._records) - OPEN_LIMIT)]
+        done += list(self._records.values())[: max(0, len(self._records) - _OPEN_LIMIT)]
         for record in done:
             self._records.pop(record.id, None)
             for ask_id in (*record.asks, record.recall_id or ""):

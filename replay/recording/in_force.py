@@ -65,7 +65,7 @@ CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
 _ALONE = (Muted, SessionStarted, SessionEnded)
 """Controls that do the same whatever packs are in force."""
 
-NO_VARIANT = Variant()
+_NO_VARIANT = Variant()
 
 
 Contender = Variant | StrategySpec | None
@@ -108,7 +108,7 @@ class InForce:
     agent: AgentState = STRANGER
     """The agent's state, of which only what controls change is kept up to date."""
     by_digest: Mapping[str, CompiledPack] = field(default_factory=dict)
-    variant: Variant = NO_VARIANT
+    variant: Variant = _NO_VARIANT
     """Of a running experiment."""
 
     @classmethod

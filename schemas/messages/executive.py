@@ -18,7 +18,7 @@ from schemas.values.persons import PersonToken
 from schemas.values.reasons import ResponseType
 from schemas.values.recurrence import Repeat
 
-ABOUT_LIMIT = 500
+_ABOUT_LIMIT = 500
 """How many characters a topic may have."""
 
 
@@ -32,10 +32,10 @@ def _no_bool(value: object) -> object:
 Seconds = Annotated[base.Seconds, BeforeValidator(_no_bool)]
 Signed = Annotated[base.Signed, BeforeValidator(_no_bool)]
 
-PERSONS_LIMIT = 64
+_PERSONS_LIMIT = 64
 """How many people a sensor may be granted."""
 
-Topic = Annotated[Personal, Field(min_length=1, max_length=ABOUT_LIMIT)]
+Topic = Annotated[Personal, Field(min_length=1, max_length=_ABOUT_LIMIT)]
 
 
 class OfPerson(Control):
@@ -103,7 +103,7 @@ class UserStateChanged(OfPerson):
     away: bool | None = None
     """Nobody is there to hear anything."""
     activity: PersonalName | None = None
-    focus: Annotated[Personal, Field(max_length=ABOUT_LIMIT)] | None = None
+    focus: Annotated[Personal, Field(max_length=_ABOUT_LIMIT)] | None = None
     """What the person is about, in words; empty: nothing in particular."""
     sentiment: Signed | None = None
     """How the person feels, from -1 bad to 1 good."""
@@ -209,7 +209,7 @@ class PersonsGranted(Control):
 
     source: Token
     """The sensor; one that no such message names is believed."""
-    persons: tuple[PersonToken, ...] = Field(max_length=PERSONS_LIMIT)
+    persons: tuple[PersonToken, ...] = Field(max_length=_PERSONS_LIMIT)
     """All of them; empty: nobody."""
 
 

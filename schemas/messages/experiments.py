@@ -16,7 +16,7 @@ from schemas.values.settings import StrategySpec
 VariantName = Literal["a", "b"]
 UnitKind = Literal["session", "person"]
 
-PERSONALITY_LIMIT = 4_000
+_PERSONALITY_LIMIT = 4_000
 """How many characters a variant's personality may have."""
 
 SHARE_OF_A = 0.5
@@ -27,7 +27,7 @@ class Variant(Part):
     """One variant of behaviour; what is None stays as it is without an experiment."""
 
     strategy: StrategySpec | None = None
-    personality: str | None = Field(default=None, max_length=PERSONALITY_LIMIT)
+    personality: str | None = Field(default=None, max_length=_PERSONALITY_LIMIT)
     """What a model is told of its character."""
     template: Name | None = None
     """A personality template, or `none`."""

@@ -17,7 +17,7 @@ Strand = Literal["pair", "fit"]
 condition recognises the situation."""
 
 # Of 1 to 5 stars: with half a unit a star, 3 is 0 and the ends are -1 and 1.
-MIDDLE_STAR = 3
+_MIDDLE_STAR = 3
 
 
 class ForgottenDecision(Part):
@@ -92,5 +92,5 @@ class FeedbackGiven(Message):
         if self.value is not None:
             return self.value
         if self.stars is not None:
-            return (self.stars - MIDDLE_STAR) / 2
+            return (self.stars - _MIDDLE_STAR) / 2
         return 1.0 if self.rating == "positive" else -1.0

@@ -16,13 +16,13 @@ from schemas.values.exact_math import total
 ActionKind = Literal["wander", "look", "sit", "gesture", "game"]
 """What the random policy weighs; an action of no kind is never drawn."""
 
-ANY_STATE = "*"
+_ANY_STATE = "*"
 
 Tier = Literal[0, 1, 2, 3]
 
 UNREMEMBERING: Tier = 1
-WITH_MEMORY = 2
-IMPROVING = 3
+_WITH_MEMORY = 2
+_IMPROVING = 3
 """The highest tier without memory; those from which on a character has memory, and
 improves itself."""
 
@@ -67,7 +67,7 @@ class ActionDeclared(Part):
 
     def changes_nothing(self, state: str) -> bool:
         """Tell whether doing it in a state of the body changes nothing."""
-        return ANY_STATE in self.nothing_in or state in self.nothing_in
+        return _ANY_STATE in self.nothing_in or state in self.nothing_in
 
 
 class Interval(Part):
@@ -151,21 +151,21 @@ class Autonomous(Part):
     @property
     def remembers(self) -> bool:
         """Whether it has memory."""
-        return self.tier >= WITH_MEMORY
+        return self.tier >= _WITH_MEMORY
 
     @property
     def reflects(self) -> Reflections | None:
         """When it reflects; None: never."""
         if not self.remembers:
             return None
-        return self.reflection or (Reflections() if self.tier == IMPROVING else None)
+        return self.reflection or (Reflections() if self.tier == _IMPROVING else None)
 
     @property
     def improves(self) -> Improvement | None:
         """How it improves itself; None: not at all."""
         if not self.remembers:
             return None
-        return self.improvement or (Improvement() if self.tier == IMPROVING else None)
+        return self.improvement or (Improvement() if self.tier == _IMPROVING else None)
 
     def action(self, id_: str) -> ActionDeclared | None:
         """Return the action of an id; None if there is none."""

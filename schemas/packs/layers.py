@@ -10,7 +10,7 @@ from schemas.messages.characters import Horizon
 from schemas.packs import conditions
 from schemas.values.base import Name, Part, Seconds, Token, Unit
 
-NEVER_CHOSEN = ("wander", "idle", "rest")
+_NEVER_CHOSEN = ("wander", "idle", "rest")
 """What no model may choose, nor anything that begins with `seek_`: reflexes do that."""
 
 
@@ -33,7 +33,7 @@ class Tool(Part):
     @field_validator("name")
     @classmethod
     def _may_be_chosen(cls, name: str) -> str:
-        if name in NEVER_CHOSEN or name.startswith("seek_"):
+        if name in _NEVER_CHOSEN or name.startswith("seek_"):
             message = "{name} is a reflex's, and never a model's choice"
             raise PydanticCustomError("reserved", message, {"name": name})
         return name

@@ -37,7 +37,7 @@ class Aids(Struct, frozen=True):
         return self.vectors.get(embedded(text))
 
 
-EMBEDDED_LIMIT = 2_000
+_EMBEDDED_LIMIT = 2_000
 """How many characters of a text are embedded, from its beginning."""
 
 
@@ -46,7 +46,7 @@ def embedded(text: str) -> str:
 
     It is also the key of its vector in `Aids.vectors`.
     """
-    return " ".join(text[:EMBEDDED_LIMIT].split())
+    return " ".join(text[:_EMBEDDED_LIMIT].split())
 
 
 def in_force(

@@ -8,7 +8,7 @@ from collections.abc import Mapping
 
 import orjson
 
-WRITTEN_BYTES = 32_000
+_WRITTEN_BYTES = 32_000
 """How long a control or an event's fields may be as JSON: two personalities of 4,000
 characters in any script, with room to spare."""
 
@@ -32,8 +32,8 @@ def fault(written: bytes, value: object) -> str | None:
     """Return which bound a value, encoded as `written`, exceeds; None if it keeps them
     all.
     """
-    if len(written) > WRITTEN_BYTES:
-        return f"{len(written):,} bytes once written, the limit is {WRITTEN_BYTES:,}"
+    if len(written) > _WRITTEN_BYTES:
+        return f"{len(written):,} bytes once written, the limit is {_WRITTEN_BYTES:,}"
     # Level by level, not recursively: the nesting is what is being bounded.
     level, count, depth = [value], 0, 0
     while level := [inner for each in level for inner in _inside(each)]:

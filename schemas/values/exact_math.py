@@ -8,7 +8,7 @@ builtin `sum` compensates its rounding from Python 3.12 on: floats are added by 
 from collections.abc import Iterable
 from math import frexp, inf, ldexp
 
-DECIMALS = 6
+_DECIMALS = 6
 """Whatever is compared with a threshold is first rounded to this many decimals."""
 _SCALE = 1e6
 _SMALL = 1e6
@@ -46,7 +46,7 @@ def round6(x: float) -> float:
             return whole / _SCALE
     # `round` is correctly rounded in every CPython; adding 0.0 turns -0.0 into 0.0, which
     # would be written to the log as another text.
-    return round(x, DECIMALS) + 0.0
+    return round(x, _DECIMALS) + 0.0
 
 
 def clamp(x: float, low: float, high: float) -> float:

@@ -9,11 +9,11 @@ from schemas.values.setting import Setting, Tunable
 
 # Of a setting's declaration each part has its line, not each argument.
 # fmt: off
-ENDORSEMENT_CAP = 0.65
-STALE_DAYS = 30.0
-DRIFT_FIRES = 20
-DRIFT_LEVEL = 0.999
-IGNORED = 0.3
+_ENDORSEMENT_CAP = 0.65
+_STALE_DAYS = 30.0
+_DRIFT_FIRES = 20
+_DRIFT_LEVEL = 0.999
+_IGNORED = 0.3
 
 
 class LearningWeights(Part):
@@ -22,7 +22,7 @@ class LearningWeights(Part):
     outcome: Annotated[float, Tunable((0.0, 100.0))] = Field(default=1.0, ge=0.0)
     explicit: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.8, ge=0.0)
     endorsement: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.5, ge=0.0)
-    ignored: Annotated[float, Tunable((0.0, 100.0))] = added(IGNORED, ge=0.0)
+    ignored: Annotated[float, Tunable((0.0, 100.0))] = added(_IGNORED, ge=0.0)
     """The weight of several ignored fires in a row, all of them together."""
 
 
@@ -59,7 +59,7 @@ class LearningSettings(Part):
     weights: LearningWeights = LearningWeights.model_construct()
     endorsement_cap: Annotated[
         Unit, Tunable(), Setting("learning.endorsement_cap")
-    ] = added(ENDORSEMENT_CAP)
+    ] = added(_ENDORSEMENT_CAP)
     """Models' agreement lifts a confidence up to here and no further."""
     deprecated_below: Annotated[Unit, Tunable()] = 0.3
     frozen_below: Annotated[Unit, Tunable()] = 0.1
@@ -108,7 +108,7 @@ class LearningSettings(Part):
     it."""
     stale_days: Annotated[
         float, Setting("learning.stale_days")
-    ] = added(STALE_DAYS, ge=0.0, le=36_500.0)
+    ] = added(_STALE_DAYS, ge=0.0, le=36_500.0)
     """A heuristic that did not fire for so many days is flagged as stale; 0: none is."""
     first_signal: Annotated[bool, Setting(
         "learning.preset",
@@ -118,12 +118,12 @@ class LearningSettings(Part):
     """Whether the first signal on a fire is final: later ones are kept, and weigh 0."""
     drift_fires: Annotated[
         int, Setting("learning.drift_fires")
-    ] = added(DRIFT_FIRES, ge=0, le=128)
+    ] = added(_DRIFT_FIRES, ge=0, le=128)
     """So many of a heuristic's latest fires are held against all before them, and an alarm
     is raised if they went otherwise; 0: none are."""
     drift_level: Annotated[
         float, Setting("learning.drift_level")
-    ] = added(DRIFT_LEVEL, ge=0.5, le=0.999_999)
+    ] = added(_DRIFT_LEVEL, ge=0.5, le=0.999_999)
     """The coverage of the predictive interval that the share of successes must leave to be
     drift."""
 

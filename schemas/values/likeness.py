@@ -6,9 +6,9 @@ cut off or misread. An answer has words of its own: "yes, the oven is on".
 
 from collections.abc import Sequence
 
-MOST_WORDS = 80
+_MOST_WORDS = 80
 """How many words are compared at most."""
-FEWEST_WORDS = 3
+_FEWEST_WORDS = 3
 """How many must be heard: "good morning" is what people answer to that."""
 _LONG = 6
 """So many words in their order are an echo even as a piece of a longer speech."""
@@ -21,8 +21,8 @@ def of_echo(heard: Sequence[str], said: Sequence[str]) -> float:
 
     0 of too few words, and of a piece so small that people would say it themselves.
     """
-    heard, said = heard[:MOST_WORDS], said[:MOST_WORDS]
-    if len(heard) < FEWEST_WORDS or not said:
+    heard, said = heard[:_MOST_WORDS], said[:_MOST_WORDS]
+    if len(heard) < _FEWEST_WORDS or not said:
         return 0.0
     common = _common(heard, said)
     is_piece = len(heard) < _LONG and common / len(said) < _SHARE

@@ -37,7 +37,7 @@ MOST_BIAS = 0.1
 """The most that a bias may add to what it adjusts, up or down."""
 Bias = Annotated[float, Field(ge=-MOST_BIAS, le=MOST_BIAS)]
 
-CHARACTER_LIMIT = 2_000
+_CHARACTER_LIMIT = 2_000
 
 Modifiers = dict[Trait, Signed]
 """What is added to each trait."""
@@ -53,7 +53,7 @@ class PersonalityTemplate(Part):
     """A trait that is not named is as without a template."""
     biases: dict[str, Bias] = Field(default_factory=dict, max_length=32)
     """Adjustments such as of `confidence_threshold`: the only ones while it is in force."""
-    character: str = Field(default="", max_length=CHARACTER_LIMIT)
+    character: str = Field(default="", max_length=_CHARACTER_LIMIT)
     """What a model is told of it."""
     voice: Name | None = None
     """The name of the voice that speaks; as the speech channel knows it."""

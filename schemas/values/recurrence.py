@@ -14,7 +14,7 @@ from schemas.values import timezones
 from schemas.values.base import Part, Seconds
 
 EVERY_DAY = (0, 1, 2, 3, 4, 5, 6)
-SHORTEST_S = 60.0
+_SHORTEST_S = 60.0
 """The shortest span after which a reminder comes again: else it would never be quiet."""
 _DAYS_AHEAD = 4 * 366 + 1
 """How many days are looked at: the 29th of February comes within eight years at most, but
@@ -44,7 +44,7 @@ class Repeat(Part):
         if kinds.count(True) != 1 or (self.month is not None and self.day is None):
             message = "give weekdays, a day of the month, or a span: one of them"
             raise PydanticCustomError("repeat", message)
-        if self.every_s is not None and self.every_s < SHORTEST_S:
+        if self.every_s is not None and self.every_s < _SHORTEST_S:
             raise PydanticCustomError(
                 "repeat", "it comes again after a minute at least"
             )
@@ -135,7 +135,7 @@ def began(when: When, now: datetime, zone: str) -> datetime | None:
 def repeat_of(when: When) -> Repeat | None:
     """Return how often what was said comes again; None if it does not, or says not when."""
     if when.every_s is not None:
-        if when.has_day or when.time or when.part or when.every_s < SHORTEST_S:
+        if when.has_day or when.time or when.part or when.every_s < _SHORTEST_S:
             return None
         return Repeat(every_s=when.every_s)
     times = _times(when)

@@ -18,7 +18,7 @@ from schemas.values.setting import Setting
 # Of a setting's declaration each part has its line, not each argument.
 # fmt: off
 
-BASE_PROMPT = (
+_BASE_PROMPT = (
     "You are the companion of one person. Something has just happened. "
     "Say what helps, in one or two short sentences, or nothing if nothing helps."
 )
@@ -112,7 +112,7 @@ class IntakeSettings(Part):
     """How many of them may come at once."""
 
 
-WAKEFUL = SleepSettings.model_construct()
+_WAKEFUL = SleepSettings.model_construct()
 """The settings of an agent that remembers nothing for a sleep."""
 
 
@@ -161,7 +161,7 @@ class MindSettings(Part):
     base_prompt: Annotated[
         str,
         Setting("base_prompt", start=None, form="optional_text", reach="nothing"),
-    ] = BASE_PROMPT
+    ] = _BASE_PROMPT
     """How a model is told what it is."""
     personality: Annotated[str, Setting("personality", reach="nothing")] = ""
     """How it is told what character it has."""
@@ -219,7 +219,7 @@ class MindSettings(Part):
     """None: only what the strategy says."""
     intake: IntakeSettings | None = None
     """None: a sensor may speak as often as it likes."""
-    sleep: SleepSettings = added(WAKEFUL)
+    sleep: SleepSettings = added(_WAKEFUL)
     executive: ExecutiveSettings = added(ExecutiveSettings.model_construct())
     sealed: Annotated[bool, Setting(
         "privacy.seal",

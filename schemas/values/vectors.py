@@ -27,7 +27,7 @@ else:
 Vector = bytes
 """One int8 value per dimension."""
 
-EXACT_DIMENSIONS = 1024
+_EXACT_DIMENSIONS = 1024
 """128 * 128 * 1024 = 2**24: up to here float32 is exact; beyond it float64 is used."""
 
 _FAR_MARGIN = 1e-5
@@ -298,6 +298,6 @@ def _as_rows(vectors: Sequence[Vector], dimension: int) -> NDArray[np.floating[A
 
 def _as_floats(values: NDArray[np.int8], dimension: int) -> NDArray[np.floating[Any]]:
     """Return the values in the narrowest type whose products stay exact."""
-    if dimension <= EXACT_DIMENSIONS:
+    if dimension <= _EXACT_DIMENSIONS:
         return values.astype(np.float32)
     return values.astype(np.float64)

@@ -30,7 +30,7 @@ from streams.jetstream.accounts import (
 
 CONFIGURATION = "nats.conf"
 SERVER_LOG = "nats.log"
-PROCESS_ID = "nats.pid"
+_PROCESS_ID = "nats.pid"
 
 _IDENTITY = "identity.json"
 _SERVER_LOCK = "server.lock"
@@ -183,7 +183,7 @@ def remember(folder: Path, identity: Identity) -> None:
     configuration = server_configuration(
         port=identity.port,
         store=str(folder / "jetstream"),
-        process_id_file=str(folder / PROCESS_ID),
+        process_id_file=str(folder / _PROCESS_ID),
         core=identity.core,
         sensors=identity.sensors,
         listeners=identity.listeners,
@@ -222,7 +222,7 @@ def running(folder: Path) -> int | None:
         return None
     # Locked, yet without a readable id: the server is just starting or ending.
     try:
-        return int((folder / PROCESS_ID).read_text())
+        return int((folder / _PROCESS_ID).read_text())
     except (OSError, ValueError):
         return None
 

@@ -17,7 +17,7 @@ from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from streams.topology import box_subject
 
-RELOAD_S = 5.0
+_RELOAD_S = 5.0
 """Seconds that a reload may take."""
 
 _RELOADS = 5
@@ -88,7 +88,7 @@ async def _reload(folder: Path, process_id: int) -> None:
     """
     said_before = folders.log_size(folder)
     os.kill(process_id, signal.SIGHUP)
-    deadline = asyncio.get_running_loop().time() + RELOAD_S
+    deadline = asyncio.get_running_loop().time() + _RELOAD_S
     while asyncio.get_running_loop().time() < deadline:
         said = folders.said_since(folder, said_before)
         if "Reloaded server configuration" in said:
@@ -121,7 +121,7 @@ async def _is_answered(credentials: Credentials, subject: str) -> bool:
     """Tell whether messages on a subject reach the intake stream; nothing is stored."""
     async with connected(credentials, "echoic probe") as client:
         try:
-            await client.request(subject, b"", RELOAD_S, headers=_REFUSED)
+            await client.request(subject, b"", _RELOAD_S, headers=_REFUSED)
         except nats.errors.NoRespondersError:
             return False
     return True

@@ -34,10 +34,10 @@ from streams.topology import BOXES
 LOOK_S = 0.5
 """Seconds between two looks: a sensor can send some 50 MB meanwhile."""
 
-NOTED_S = 5.0
+_NOTED_S = 5.0
 """Seconds between two notes of what was counted; what was not noted is lost with us."""
 
-NOTE = "intake.json"
+_NOTE = "intake.json"
 """Where it is noted how sensors stand, for the next start and for who asks."""
 
 Tell = Callable[[str], None]
@@ -64,7 +64,7 @@ class IntakeWatch:
         at the disk of a folder.
         """
         self._client, self._limits, self._tell = client, limits, tell
-        self._folder, self._traffic, self._room = folder, traffic, room or disk_room
+        self._folder, self._traffic, self._room = folder, traffic, room or _disk_room
         self._standing = (recall(folder) if folder else None) or Standing()
         self._noted_at = 0.0
         self._is_due = False
@@ -146,8 +146,8 @@ class IntakeWatch:
             return
         now, at = self._standing, time.monotonic()
         is_news = (now.refused, now.is_closed) != (before.refused, before.is_closed)
-        if is_news or at - self._noted_at >= NOTED_S:
-            write_private(self._folder / NOTE, msgspec.json.encode(now))
+        if is_news or at - self._noted_at >= _NOTED_S:
+            write_private(self._folder / _NOTE, msgspec.json.encode(now))
             self._noted_at = at
 
 
@@ -207,12 +207,12 @@ def why(standing: Standing, sensor: str, limits: Limits) -> str:
 def recall(folder: Path) -> Standing | None:
     """Return how sensors stood when it was last noted; None if it never was."""
     try:
-        return msgspec.json.decode((folder / NOTE).read_bytes(), type=Standing)
+        return msgspec.json.decode((folder / _NOTE).read_bytes(), type=Standing)
     except (OSError, ValueError):
         return None
 
 
-def disk_room(folder: Path) -> Room:
+def _disk_room(folder: Path) -> Room:
     """Return what the disk of a folder has."""
     usage = shutil.disk_usage(folder)
     return Room(usage.free, usage.total)

@@ -15,11 +15,11 @@ from streams.disk.s2 import IDENTIFIER, decompress, uvarint
 
 HEADER = 22
 """Bytes before the subject: 4 + 8 + 8 + 2."""
-CHECKSUM = 8
+_CHECKSUM = 8
 LARGEST = 32 << 20
 """The server takes a longer record for damage, in bytes (`rlBadThresh`)."""
 
-TOMBSTONE = 1 << 62
+_TOMBSTONE = 1 << 62
 """The bit in the sequence of a record that only says how far the sequences have come."""
 
 _HAS_HEADERS = 1 << 31
@@ -83,18 +83,18 @@ def read_block(data: bytes, stream: str, index: int, prefix: bytes) -> Block:
                 torn[record.sequence] = record.subject
                 # Its length may be what is damaged: whole records may lie inside.
                 spans.append((place + 1, min(place + length, end)))
-    records = [each for _, each in sorted(found.items()) if each.sequence < TOMBSTONE]
+    records = [each for _, each in sorted(found.items()) if each.sequence < _TOMBSTONE]
     # A torn record whose sequence was also read whole was a false candidate.
     known = {each.sequence for each in records}
     whole = sum(len(each.raw) for each in found.values())
     end = max((place + len(found[place].raw) for place in found), default=0)
-    gone = sorted((each, torn[each]) for each in torn if 0 < each < TOMBSTONE)
+    gone = sorted((each, torn[each]) for each in torn if 0 < each < _TOMBSTONE)
     return Block(
         tuple(records),
         tuple((each, subject) for each, subject in gone if each not in known),
         is_sound and whole == len(text),
         is_sound and not torn and whole == end,
-        max((each.sequence & ~TOMBSTONE for each in found.values()), default=0),
+        max((each.sequence & ~_TOMBSTONE for each in found.values()), default=0),
     )
 
 
@@ -103,10 +103,10 @@ def tombstone(stream: str, index: int, sequence: int, time_ns: int) -> bytes:
 
     A server that reads it continues behind `sequence`, so that none is used again.
     """
-    body = (sequence | TOMBSTONE).to_bytes(8, "little") + time_ns.to_bytes(8, "little")
+    body = (sequence | _TOMBSTONE).to_bytes(8, "little") + time_ns.to_bytes(8, "little")
     key = hashlib.sha256(f"{stream}-{index}".encode()).digest()
     (checksum,) = checksums(key, [body])
-    length = (HEADER + CHECKSUM).to_bytes(4, "little")
+    length = (HEADER + _CHECKSUM).to_bytes(4, "little")
     return length + body + b"\0\0" + checksum
 
 
@@ -120,8 +120,8 @@ def _plain(data: bytes) -> tuple[bytes, bool]:
         return data, True
     # The server compresses all but the last record's checksum, which stays in plain at
     # the end of the file.
-    text, is_sound = decompress(data[at:-CHECKSUM])
-    text += data[-CHECKSUM:]
+    text, is_sound = decompress(data[at:-_CHECKSUM])
+    text += data[-_CHECKSUM:]
     head = _COMPRESSED + _uvarint(len(text))
     return text, is_sound and data[:at] == head
 
@@ -142,7 +142,7 @@ def _checked(
     while few := list(islice(places, _AT_ONCE)):
         sums = checksums(key, [_hashed(text, at, length) for at, length in few])
         for (at, length), wanted in zip(few, sums, strict=True):
-            yield at, length, text[at + length - CHECKSUM : at + length] == wanted
+            yield at, length, text[at + length - _CHECKSUM : at + length] == wanted
 
 
 def _places(
@@ -165,11 +165,11 @@ def _places(
 
 def _length(text: bytes, at: int, end: int, prefix: bytes) -> int:
     """Return the length of the record at an offset; 0 if none can begin there."""
-    if at + HEADER + CHECKSUM > end:
+    if at + HEADER + _CHECKSUM > end:
         return 0
     stated = int.from_bytes(text[at : at + 4], "little")
     length, subject = stated & ~_HAS_HEADERS, _subject_length(text, at)
-    least = HEADER + subject + CHECKSUM + (4 if stated & _HAS_HEADERS else 0)
+    least = HEADER + subject + _CHECKSUM + (4 if stated & _HAS_HEADERS else 0)
     fits = least <= length <= LARGEST and at + length <= end
     # Only a tombstone has no subject.
     named = not subject or text.startswith(prefix, at + HEADER)
@@ -187,13 +187,13 @@ def _hashed(text: bytes, at: int, length: int) -> bytes:
     return (
         text[at + 4 : at + 20]
         + text[at + HEADER : behind]
-        + text[rest : at + length - CHECKSUM]
+        + text[rest : at + length - _CHECKSUM]
     )
 
 
 def _record(text: bytes, at: int, length: int) -> StoredRecord:
     behind = at + HEADER + _subject_length(text, at)
-    end = at + length - CHECKSUM
+    end = at + length - _CHECKSUM
     headers = b""
     body = behind
     if text[at + 3] & 0x80:

@@ -33,10 +33,10 @@ SYSTEM = "SYS"
 SENSORS = "SENSOR."
 """What the name of every sensor's account begins with."""
 RESERVED_TYPES = (PUBLISHED_CONTROL, PUBLISHED_FEEDBACK)
-HUB = "homeassistant"
+_HUB = "homeassistant"
 """The grant of a home automation hub's account: topics of its own to be told of devices by,
 which begin so, and `echoic/<agent>/`. No other account sees them."""
-GRANTS = (*RESERVED_TYPES, HUB)
+_GRANTS = (*RESERVED_TYPES, _HUB)
 
 SENSOR_LIMITS = {
     "max_connections": 10,
@@ -47,18 +47,18 @@ SENSOR_LIMITS = {
 `max_payload` (bytes), while one that is merely too large for the intake stream is refused with
 an error reply; hence twice the box's limit."""
 
-LOGIN_S = 20
+_LOGIN_S = 20
 """Seconds that a client may take to log in."""
 
-STORE_BYTES = 2**60
+_STORE_BYTES = 2**60
 """What the embedded broker may store: any amount. Its own limit, three quarters of what is free
 at its start, refuses the mind's answers as well; `streams.bounds` leaves room for these."""
 
-MQTT_STORE = {"max_mem": 0, "max_file": 1_048_576, "max_streams": 10}
+_MQTT_STORE = {"max_mem": 0, "max_file": 1_048_576, "max_streams": 10}
 """What the sessions of one sensor's MQTT clients may take; the server keeps them itself."""
 
 
-INBOX = "_INBOX"
+_INBOX = "_INBOX"
 """The prefix of the reply subjects of our own clients, the client library's own."""
 
 
@@ -69,7 +69,7 @@ class Credentials:
     url: str
     user: str
     password: str
-    inbox_prefix: str = INBOX
+    inbox_prefix: str = _INBOX
     """The prefix of its reply subjects; a sensor may subscribe to no other inbox."""
     ca: str | None = None
     """The file of the authority that signed the broker's certificate; None: the system's."""
@@ -83,7 +83,7 @@ class Credentials:
     @property
     def is_of_sensor(self) -> bool:
         """Whether a sensor's rights are all it has."""
-        return self.inbox_prefix != INBOX
+        return self.inbox_prefix != _INBOX
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,9 +131,9 @@ class SensorAccess:
             )
         for person in self.persons or ():
             token_of(person)
-        if unknown := set(self.grants) - set(GRANTS):
+        if unknown := set(self.grants) - set(_GRANTS):
             raise ValueError(
-                f"{sorted(unknown)[0]!r} cannot be granted: choose of {GRANTS}"
+                f"{sorted(unknown)[0]!r} cannot be granted: choose of {_GRANTS}"
             )
 
     @property
@@ -158,10 +158,10 @@ class SensorAccess:
         # A subscription of MQTT's to `out/<agent>/#` is one to `out.<agent>` as well.
         heard = [f"out.{self.agent}", f"out.{self.agent}.>", f"{self.inbox_prefix}.>"]
         told = [f"{own}.*"]
-        if HUB in self.grants:
-            topics = [f"{HUB}.>", f"echoic.{self.agent}.>"]
+        if _HUB in self.grants:
+            topics = [f"{_HUB}.>", f"echoic.{self.agent}.>"]
             told += topics
-            heard += [HUB, f"echoic.{self.agent}", *topics]
+            heard += [_HUB, f"echoic.{self.agent}", *topics]
         return {
             "publish": {"allow": told, "deny": denied},
             "subscribe": {"allow": heard},
@@ -186,7 +186,7 @@ def server_configuration(
     if listeners.mqtt is not None:
         for name, account in accounts.items():
             if name not in (CORE, SYSTEM):
-                account["jetstream"] = MQTT_STORE
+                account["jetstream"] = _MQTT_STORE
     return json.dumps(
         {
             "server_name": "echoic",
@@ -196,11 +196,11 @@ def server_configuration(
             "jetstream": {
                 "store_dir": store,
                 "sync_interval": "always",
-                "max_file_store": STORE_BYTES,
+                "max_file_store": _STORE_BYTES,
             },
             "system_account": SYSTEM,
             # By itself it allows 2 s, in which a starved machine may not get to log in.
-            "authorization": {"timeout": LOGIN_S},
+            "authorization": {"timeout": _LOGIN_S},
             # The client library cannot read the newer acknowledgement subjects.
             "feature_flags": {"js_ack_fc_v2": False},
             "accounts": accounts,

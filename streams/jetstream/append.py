@@ -31,7 +31,7 @@ from streams.log import GroupWrite, Records, check_input, check_writes, same_mes
 from streams.segments import ALONE, Segment, Segments
 from streams.topology import BLOB_BUCKET
 
-HEADER_BYTES = 65_535
+_HEADER_BYTES = 65_535
 """The most bytes of headers that the server stores: it keeps their length in 16 bits."""
 
 _MAY_SUCCEED = {10071, 10164, 10176, 10210}
@@ -217,7 +217,7 @@ class JetStreamWriter:
                 f"{wire.subject!r} has a blank, or headers of more than a line: {headers}"
             )
         size = len(block)
-        if size > HEADER_BYTES - _HEADER_ROOM or (
+        if size > _HEADER_BYTES - _HEADER_ROOM or (
             size + len(wire.body) > self._client.max_payload - _HEADER_ROOM
         ):
             raise LogRefused(

@@ -23,8 +23,8 @@ from nats.js.object_store import ObjectStore
 from streams.errors import StreamsError
 from streams.sealing import Cipher
 
-CHECKPOINT_BUCKET = "CHECKPOINTS"
-LOAD_S = 10.0
+_CHECKPOINT_BUCKET = "CHECKPOINTS"
+_LOAD_S = 10.0
 """Seconds that a load may take; one that is replaced meanwhile may never end by itself."""
 
 KEPT = 16
@@ -109,7 +109,7 @@ class JetStreamCheckpoints:
         """
         try:
             store = await self._store()
-            async with asyncio.timeout(LOAD_S):
+            async with asyncio.timeout(_LOAD_S):
                 found = await asyncio.gather(
                     *(_label(store, partition, slot) for slot in range(KEPT))
                 )
@@ -123,7 +123,7 @@ class JetStreamCheckpoints:
         """Return the state in a slot; an error is logged and counts as absent."""
         try:
             store = await self._store()
-            async with asyncio.timeout(LOAD_S):
+            async with asyncio.timeout(_LOAD_S):
                 found = await store.get(_name(label.partition, label.slot))
             # The worker may have replaced the slot since its label was read.
             if _read(found.info.description, label.partition, label.slot) != label:
@@ -197,7 +197,7 @@ class JetStreamCheckpoints:
         return await asyncio.to_thread(cipher.open_bytes, sealed)
 
     async def _store(self) -> ObjectStore:
-        return await self._client.jetstream().object_store(CHECKPOINT_BUCKET)
+        return await self._client.jetstream().object_store(_CHECKPOINT_BUCKET)
 
 
 def place(kept: Sequence[Label], new: Label, size: int) -> tuple[int, tuple[int, ...]]:

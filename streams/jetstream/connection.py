@@ -76,7 +76,7 @@ async def connect(
         await client.connect(
             credentials.servers,
             name=name,
-            tls=tls_of(credentials),
+            tls=_tls_of(credentials),
             # Without a user of their own, the credentials may stand in the address.
             user=credentials.user or None,
             password=credentials.password or None,
@@ -104,7 +104,7 @@ async def connect(
         ) from error
 
 
-def tls_of(credentials: Credentials) -> ssl.SSLContext | None:
+def _tls_of(credentials: Credentials) -> ssl.SSLContext | None:
     """Return by whom the broker's certificate must be signed; None: there is no TLS.
 
     Raises:

@@ -25,7 +25,7 @@ from streams.jetstream.snapshots import Taking, taking
 from streams.log import matches
 from streams.segments import Segment
 
-TRIES = 20
+_TRIES = 20
 """How often snapshots are asked for anew before a backup gives up."""
 
 PATIENCE_S = 1.5
@@ -53,7 +53,7 @@ async def one_point(
         LogRefused: agents told each other something during every try.
     """
     names = [each.stream for each in segments]
-    for _ in range(TRIES):
+    for _ in range(_TRIES):
         async with AsyncExitStack() as stack:
             before = await _ends(client, names)
             begun = await asyncio.gather(

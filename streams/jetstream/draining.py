@@ -30,7 +30,7 @@ DRAINED, DRAINED_BYTES = 1 / 16, 4_000_000
 """From which part of its bound on, or from how many bytes, an intake stream is emptied of what
 the log has. Below both the messages stay, so that they can be compared with the log."""
 
-STUCK = 20.0
+_STUCK = 20.0
 """How many times as long as a vain attempt to empty a stream took the next one waits."""
 
 _log = logging.getLogger(__name__)
@@ -81,7 +81,7 @@ async def keep_drained(client: BrokerClient) -> None:
                     began = time.monotonic()
                     is_vain = not await drain(client, name)
                     took = time.monotonic() - began
-                    may_try[name] = began + took * STUCK * is_vain
+                    may_try[name] = began + took * _STUCK * is_vain
         except StreamsError as error:
             _log.info("intake streams were not emptied: %s", error)
         await asyncio.sleep(LOOK_S)

@@ -30,7 +30,7 @@ from streams.topology import LOG, NANOSECONDS
 ASKED_AT_ONCE = 1000
 """How many messages one request asks for; the buffer never holds twice as many."""
 
-ASKED_BYTES = 8_000_000
+_ASKED_BYTES = 8_000_000
 """How many bytes `ASKED_AT_ONCE` messages may have; fewer messages get their share."""
 
 _ASKED_FOR_S = 30
@@ -196,7 +196,7 @@ class Consumer:
         self._heard_at = _now()
         wanted: dict[str, Any] = {
             "batch": self._asked,
-            "max_bytes": ASKED_BYTES * self._asked // ASKED_AT_ONCE,
+            "max_bytes": _ASKED_BYTES * self._asked // ASKED_AT_ONCE,
         }
         if is_waiting:
             wanted["expires"] = _ASKED_FOR_S * NANOSECONDS

@@ -20,7 +20,7 @@ from streams.jetstream.registry import Registry
 from streams.log import After, Records
 from streams.segments import Segment, Segments, partition_in
 
-ASKED_PAGES = 2
+_ASKED_PAGES = 2
 """How many pages one request asks for, for a reader whose pages are small."""
 
 _PAUSE_S = 0.2
@@ -183,7 +183,7 @@ class _Tail:
     async def _one(self, place: _Place) -> AsyncGenerator[Records, None]:
         # The worker follows sixteen partitions by small pages; each of them must not
         # buffer a thousand records.
-        asked = min(ASKED_AT_ONCE, ASKED_PAGES * self._wanted.limit)
+        asked = min(ASKED_AT_ONCE, _ASKED_PAGES * self._wanted.limit)
         async with Consumer(
             self._client,
             self._wanted.subjects,

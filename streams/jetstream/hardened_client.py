@@ -28,7 +28,7 @@ from streams.headers import block_of, parse_headers, status_of
 from streams.jetstream.closing import closed, cut, drop_unsent, stop_reconnecting
 from streams.jetstream.majority import has_another, leave, named
 
-MISSING_S = 2.5
+_MISSING_S = 2.5
 """Seconds for which a node of a cluster may leave every request unanswered."""
 
 _log = logging.getLogger(__name__)
@@ -213,7 +213,7 @@ class BrokerClient(Client):
         """Note a request without an answer; leave a node that has given none for a while."""
         self._missing_since = self._missing_since or max(asked, self._answered_at)
         missing_s = asyncio.get_running_loop().time() - self._missing_since
-        if missing_s < MISSING_S or not has_another(self):
+        if missing_s < _MISSING_S or not has_another(self):
             return
         self._missing_since = None
         if self.is_connected:

@@ -41,7 +41,7 @@ _ALL_OF = "*."
 """How the name of a derived key begins; no person's token is a star."""
 STATES = "="
 """What stands for an agent where a key is for a partition's checkpoints; no agent's token."""
-ASKS_KNOWN = 10_000
+_ASKS_KNOWN = 10_000
 """How many of the last asks are remembered with the key that they are under."""
 
 
@@ -80,7 +80,7 @@ class Keyring:
             cipher = await self.cipher(agent, name)
             # Forgotten while it was performed: what came of it is not even kept.
             if cipher is None:
-                return sealed(without_words(record), self._circle(agent))
+                return sealed(_without_words(record), self._circle(agent))
             return sealed(record, cipher)
         if kind in ("result", "clock"):
             return sealed(record, self._circle(agent))
@@ -207,7 +207,7 @@ class Keyring:
             self._drop(place.agent)
         if place.kind == "ask":
             self._asks[record.headers["ce-id"]] = name
-            if len(self._asks) > ASKS_KNOWN:
+            if len(self._asks) > _ASKS_KNOWN:
                 del self._asks[next(iter(self._asks))]
         return opened(record, await self.cipher(place.agent, name))
 
@@ -270,7 +270,7 @@ class Keyring:
         return cipher
 
 
-def without_words(record: Record) -> Record:
+def _without_words(record: Record) -> Record:
     """Return a result without any personal text, as it is kept once that is forgotten."""
     fields = fields_of(record) or {}
     kind, token = type_of(record.subject, fields)

@@ -20,7 +20,7 @@ from streams.topology import LEASES
 ATTEMPT_S = 1.0
 """Seconds that a request may take."""
 
-GONE_S = 3600
+_GONE_S = 3600
 """Seconds for which the key of a member that has gone is kept, empty."""
 
 _PREFIX = "$KV.LEASES."
@@ -120,7 +120,7 @@ class LeaseBucket:
         """
         headers = {"Nats-Expected-Last-Subject-Sequence": str(revision)}
         if not value:
-            headers |= {"KV-Operation": "DEL", "Nats-TTL": f"{GONE_S}s"}
+            headers |= {"KV-Operation": "DEL", "Nats-TTL": f"{_GONE_S}s"}
         subject = _PREFIX + key
         with translated(repr(subject)):
             reply = await self._client.request(

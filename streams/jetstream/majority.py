@@ -24,18 +24,18 @@ from streams.topology import LOG, NANOSECONDS
 LOOK_S = 1.0
 """Seconds between two looks, and how long one waits for its answer."""
 
-HEAR_S = 0.2
+_HEAR_S = 0.2
 """Seconds between two looks at what the node has told by itself."""
 
 AGAIN_S = 5.0
 """Seconds between two departures at the most, while no node reaches the majority."""
 
-UNHEARD_S = 3.0
+_UNHEARD_S = 3.0
 """A node that was not heard of for so long counts as lost; nodes send each second."""
 
 NOT_FOUND = 404
 
-LOOKS = 2
+_LOOKS = 2
 """How many looks in a row have to fail. An election takes longer: then every node is tried in
 turn, which does no harm, since none of them could answer."""
 
@@ -56,13 +56,13 @@ async def keep_to_majority(client: Client, *, is_asking: bool = True) -> None:
 
 async def _leave_the_few(client: Client) -> None:
     """Leave a node that tells of few others, at longer and longer pauses if all do."""
-    told, most, pause_s = _hear(client), 0, HEAR_S
+    told, most, pause_s = _hear(client), 0, _HEAR_S
     while not client.is_closed:
         heed_cancellation()
         await asyncio.sleep(pause_s)
         most = max(most, told.addresses)
         if not (has_another(client) and is_minority(told.addresses, most)):
-            pause_s = HEAR_S
+            pause_s = _HEAR_S
         elif client.is_connected:
             _log.warning(
                 "%s is cut off from the majority; trying another", named(client)
@@ -116,7 +116,7 @@ async def _leave_the_silent(client: Client) -> None:
         # Else it was left meanwhile, and the next one has done nothing wrong yet.
         is_there = _is_connected_since(client, connections)
         failed = failed + 1 if is_there and not is_reached else 0
-        if failed >= LOOKS:
+        if failed >= _LOOKS:
             _log.warning(
                 "%s does not reach the majority; trying another", named(client)
             )
@@ -173,6 +173,6 @@ def is_heard(cluster: Mapping[str, Any]) -> bool:
     if others and not cluster.get("leader"):
         return False
     # `active` is how long ago the leader heard a replica, in nanoseconds.
-    heard = [each for each in others if each["active"] < UNHEARD_S * NANOSECONDS]
+    heard = [each for each in others if each["active"] < _UNHEARD_S * NANOSECONDS]
     # The leader counts as one of them.
     return 2 * (len(heard) + 1) > len(others) + 1

@@ -31,10 +31,10 @@ from streams.topology import BOXES, IN
 NAMED = 1_000
 """How many messages of one intake stream a look finds; the next one goes on."""
 
-GAPS = 10_000
+_GAPS = 10_000
 """How many gaps are remembered of an intake stream; what lies behind is read later."""
 
-HEARD_NS = 5_000_000_000
+_HEARD_NS = 5_000_000_000
 """Nanoseconds since the last sign of life of a source, of which it gives one a second."""
 
 KEPT_S = 30.0
@@ -43,7 +43,7 @@ KEPT_S = 30.0
 MARGIN = timedelta(minutes=10)
 """By how much the broker's clock may have been put back between two messages."""
 
-INTAKES = (IN.name, *(box.name for box in BOXES))
+_INTAKES = (IN.name, *(box.name for box in BOXES))
 
 
 @dataclass(frozen=True, slots=True, order=True)
@@ -149,14 +149,14 @@ class Lookout:
             sources = (await insist(self._client, subject, {})).get("sources") or []
             own = [each for each in sources if each["name"] == IN.name]
             # While the intake is closed it waits, and so it does for a source not yet heard.
-            is_heard = all(0 <= each["active"] < HEARD_NS for each in own)
+            is_heard = all(0 <= each["active"] < _HEARD_NS for each in own)
             if not own or not is_heard or any(each["lag"] for each in own):
                 return 0
         return last
 
     async def _begun(self, segments: Segments) -> _Known:
         """Return where to begin: where it was read before, or with what intakes keep."""
-        states = {name: await self._state(name) for name in INTAKES}
+        states = {name: await self._state(name) for name in _INTAKES}
         mark = recall(self._mark) if self._mark else None
         if mark is not None and await self._fits(mark, segments, states):
             read = {stream: sequence for stream, (sequence, _) in mark.read.items()}
@@ -205,7 +205,7 @@ class Lookout:
                 known.taken[origin.stream].take(origin.sequence)
                 name, sequence = origin.name, origin.sequence
                 known.last[name] = max(sequence, known.last.get(name, 0))
-            if any(len(each.gaps) > GAPS for each in known.taken.values()):
+            if any(len(each.gaps) > _GAPS for each in known.taken.values()):
                 return
         if any(
             each and each.sequence > position and each.time_ns > oldest for each in last
@@ -218,7 +218,7 @@ class Lookout:
         """Return since when the log has what the intake streams keep, in nanoseconds."""
         found = [
             await stored(self._client, {"seq": 1, "next_by_subj": ">"}, name)
-            for name in INTAKES
+            for name in _INTAKES
         ]
         margin = int(MARGIN.total_seconds()) * 1_000_000_000
         return (
@@ -258,7 +258,7 @@ class Lookout:
 
 
 def _from(taken: dict[str, int]) -> dict[str, Taken]:
-    return {name: Taken(taken.get(name, 0)) for name in INTAKES}
+    return {name: Taken(taken.get(name, 0)) for name in _INTAKES}
 
 
 def _forget(taken: Taken, state: dict[str, Any]) -> None:

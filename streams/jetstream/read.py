@@ -31,7 +31,7 @@ from streams.log import After, Records
 from streams.segments import Segment, partition_in
 from streams.topology import BLOB_BUCKET, LOG
 
-PAGE_BYTES = 8_000_000
+_PAGE_BYTES = 8_000_000
 """A page ends at so many bytes even if it holds fewer records than asked for."""
 
 FIRST = 100
@@ -309,7 +309,7 @@ class _Page:
         wanted = {
             "seq": after + 1,
             "batch": limit,
-            "max_bytes": PAGE_BYTES,
+            "max_bytes": _PAGE_BYTES,
             "next_by_subj": subjects,
         }
         try:

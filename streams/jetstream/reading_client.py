@@ -13,7 +13,7 @@ READERS = "read-"
 """How the names of short-lived consumers begin. Durable ones, whose messages are handed out
 once, have other names."""
 
-READING = (
+_READING = (
     "$JS.API.DIRECT.GET.",
     "$JS.API.STREAM.INFO.",
     "$JS.API.STREAM.MSG.GET.",
@@ -49,6 +49,6 @@ class ReadingClient(BrokerClient):
         headers: Mapping[str, Any] | None,
     ) -> None:
         # A read is a request as well; the stream or message follows the prefix.
-        if not (subject.startswith(READING) or _NEXT.match(subject)):
+        if not (subject.startswith(_READING) or _NEXT.match(subject)):
             raise LogRefused(f"this connection reads and sends nothing to {subject!r}")
         await super()._send_publish(subject, reply, payload, payload_size, headers)

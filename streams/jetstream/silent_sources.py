@@ -30,11 +30,11 @@ LOOK_S = 0.5
 ANSWER_S = 1.0
 """Seconds for which a look waits for an answer."""
 
-SILENT_S = 3.0
+_SILENT_S = 3.0
 """Seconds without a sign of life, of which a source gives one a second, after which it is
 silent."""
 
-SPOKEN_S = 1.5
+_SPOKEN_S = 1.5
 """Seconds for which the consumer of a source that was heard before has to be led until the
 source counts as missing."""
 
@@ -141,7 +141,7 @@ async def _speaks(client: BrokerClient, source: Silent) -> bool:
     with suppress(StreamsError):
         info = await _asked(client, source.consumer)
         if (info.get("cluster") or {}).get("leader"):
-            return not source.was_heard or led_for_s(info) >= SPOKEN_S
+            return not source.was_heard or led_for_s(info) >= _SPOKEN_S
     return False
 
 
@@ -163,7 +163,7 @@ def silent(info: Mapping[str, Any]) -> list[Silent]:
     return [
         Silent(each["name"], _consumer(each["name"], durable), each["active"] >= 0)
         for each in info.get("sources") or ()
-        if not 0 <= each["active"] < SILENT_S * NANOSECONDS
+        if not 0 <= each["active"] < _SILENT_S * NANOSECONDS
     ]
 
 

@@ -12,7 +12,7 @@ from streams.jetstream.origins import SENSED, last_of_each
 from streams.segments import Segment
 from streams.topology import BOXES, IN, SENSOR_SUBJECTS, StreamSpec
 
-RECENT = 1_000
+_RECENT = 1_000
 """How many of the last messages of `IN` are looked for first; beyond them, all of it."""
 
 _NO_MESSAGE = 10037
@@ -84,7 +84,7 @@ async def _behind_in(client: BrokerClient, segment: Segment) -> dict[str, int]:
     if not state["messages"]:
         # What it held is sourced or too old, and what comes has a higher sequence.
         return dict.fromkeys(_names_of_in(segment), state["last_seq"] + 1)
-    starts = {max(state["first_seq"], state["last_seq"] - RECENT), state["first_seq"]}
+    starts = {max(state["first_seq"], state["last_seq"] - _RECENT), state["first_seq"]}
     found: dict[str, int] = {}
     for start in sorted(starts, reverse=True):
         behind = await stored_at(client, IN.name, start)

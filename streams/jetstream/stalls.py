@@ -26,10 +26,10 @@ from streams.topology import BOXES, StreamSpec
 LOOK_S = 3.0
 """Seconds for which a window must stand still: what is taken is acknowledged within one."""
 
-CLOSE_LOOKS = 5
+_CLOSE_LOOKS = 5
 """How often it is looked after each `LOOK_S`, once a connection was made; a kill ends it."""
 
-SELDOM_LOOKS = 20
+_SELDOM_LOOKS = 20
 """After how many `LOOK_S` it is looked in other times: another node may have been killed."""
 
 MISSED_LOOKS = 3
@@ -55,7 +55,7 @@ async def keep_taking(client: BrokerClient, mark: Path | None = None) -> None:
             looks, reconnects = 0, client.stats["reconnects"]
         try:
             # Two looks in a row tell what stands still.
-            if looks < CLOSE_LOOKS or looks % SELDOM_LOOKS <= 1:
+            if looks < _CLOSE_LOOKS or looks % _SELDOM_LOOKS <= 1:
                 await watch.look()
             if bringer.suspects or looks % MISSED_LOOKS == 0:
                 await bringer.look()

@@ -155,7 +155,7 @@ def read_records(
 def _world_lines(id_: str, sessions: Sequence[SessionFile]) -> Iterator[bytes]:
     members = tuple(each.header.agent for each in sessions)
     # Twice, for the line that comes first has the digests of all that follow.
-    ends = map(digests_of, sessions)
+    ends = map(_digests_of, sessions)
     header = WorldHeader(id_, members, of_world(id_, members, ends))
     yield _line(format=WORLD_FORMAT, version=VERSION, **msgspec.to_builtins(header))
     written: set[str] = set()
@@ -164,7 +164,7 @@ def _world_lines(id_: str, sessions: Sequence[SessionFile]) -> Iterator[bytes]:
         written |= session.blobs.keys()
 
 
-def digests_of(session: SessionFile) -> Digests:
+def _digests_of(session: SessionFile) -> Digests:
     """Return the digests of a session as it would be written."""
     digesting = Digesting()
     digesting.header(_header(session))

@@ -14,7 +14,7 @@ import orjson
 from schemas.values.ids import filled_event_id, output_id
 from schemas.values.record import Record
 
-INPUTS_KNOWN = 10_000
+_INPUTS_KNOWN = 10_000
 """How many of the last inputs' ids are remembered to derive a cause's id. It is part of the
 format: writer and reader must forget alike."""
 
@@ -124,7 +124,7 @@ class Lines:
         if id_ is None:
             id_ = filled_event_id(self._time_ns, sequence)
         self._input_ids[sequence] = id_
-        if len(self._input_ids) > INPUTS_KNOWN:
+        if len(self._input_ids) > _INPUTS_KNOWN:
             del self._input_ids[next(iter(self._input_ids))]
 
 

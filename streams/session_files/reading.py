@@ -25,13 +25,13 @@ VERSION = 1
 
 Wanted = Callable[[str], bool]
 """Tells of a subject whether its record is wanted."""
-LINE_BYTES = 64_000_000
+_LINE_BYTES = 64_000_000
 """The most bytes of a line; a file with a longer one was not written by us, and must not
 fill the memory."""
 
 _NO_DIGESTS = Digests("", "")
 
-PACKED_BYTES = 1_024
+_PACKED_BYTES = 1_024
 """Compressed bytes that are decompressed at a time: they become 32 MB at the most, whoever
 made the file."""
 
@@ -233,8 +233,8 @@ class Reading:
                 self._line += 1
                 self._text = text
                 yield orjson.loads(text)
-            if len(rest) > LINE_BYTES:
-                raise self._failure(f"is longer than {LINE_BYTES} bytes")
+            if len(rest) > _LINE_BYTES:
+                raise self._failure(f"is longer than {_LINE_BYTES} bytes")
         self._line += 1
 
     def _unpacked(self, file: BinaryIO) -> Iterator[bytes]:
@@ -243,7 +243,7 @@ class Reading:
         Reading to the frame's end makes zstd compare its checksum.
         """
         unpacking = zstandard.ZstdDecompressor().decompressobj()
-        while packed := file.read(PACKED_BYTES):
+        while packed := file.read(_PACKED_BYTES):
             yield unpacking.decompress(packed)
             if unpacking.eof:
                 break

@@ -24,14 +24,14 @@ from streams.jetstream.hardened_client import BrokerClient
 
 MOST_HELD = 100
 """What waits for an engine at most; the oldest makes room."""
-MOST_UNSENT = 256
+_MOST_UNSENT = 256
 """Messages that may wait for a slow engine; with more its connection is closed."""
-MOST_UNSTORED = 64
+_MOST_UNSTORED = 64
 """Events that may wait for the broker; the engine's further ones wait in the socket."""
 
 REPLACED = 4001
 """The code that ends a connection whose place another engine has taken."""
-TOO_SLOW = 4002
+_TOO_SLOW = 4002
 """The code that ends a connection that does not read what it is sent."""
 
 _PAUSE_S = 0.5
@@ -69,8 +69,8 @@ class _Visit:
 
     def __init__(self, socket: Socket) -> None:
         self.socket = socket
-        self.unsent: asyncio.Queue[str] = asyncio.Queue(MOST_UNSENT)
-        self.unstored: asyncio.Queue[Event] = asyncio.Queue(MOST_UNSTORED)
+        self.unsent: asyncio.Queue[str] = asyncio.Queue(_MOST_UNSENT)
+        self.unstored: asyncio.Queue[Event] = asyncio.Queue(_MOST_UNSTORED)
         self.too_slow = asyncio.Event()
 
     def tell(self, message: Part | dict[str, Any]) -> None:
@@ -92,7 +92,7 @@ class _Visit:
     async def watch(self) -> None:
         """Close the connection of an engine that does not keep up."""
         await self.too_slow.wait()
-        await self.socket.close(TOO_SLOW, "it does not read what it is sent")
+        await self.socket.close(_TOO_SLOW, "it does not read what it is sent")
 
 
 class Seat:

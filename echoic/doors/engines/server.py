@@ -23,10 +23,10 @@ Handler = Callable[[ServerConnection], Awaitable[None]]
 PREFIX = "/v1/"
 """The path before a character's name; another version of the messages would have another."""
 
-FRAME_BYTES = 2 * SENSOR_MESSAGE_BYTES
+_FRAME_BYTES = 2 * SENSOR_MESSAGE_BYTES
 """A larger message ends the connection (1009); a smaller one is refused by name."""
 
-PING_S = 10.0
+_PING_S = 10.0
 """Seconds between pings, and until one without an answer ends the connection."""
 
 
@@ -114,9 +114,9 @@ async def bridge(
             process_request=admit,
             # None stands for programs that are no browsers.
             origins=[None, *map(Origin, origins)],
-            max_size=FRAME_BYTES,
-            ping_interval=PING_S,
-            ping_timeout=PING_S,
+            max_size=_FRAME_BYTES,
+            ping_interval=_PING_S,
+            ping_timeout=_PING_S,
             compression=None,
             server_header=None,
         )

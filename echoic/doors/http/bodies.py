@@ -15,9 +15,9 @@ from echoic.doors.http.tokens import AccessToken
 from schemas.codec.decode import NESTING_LIMIT, depth
 
 BODY_BYTES = 1_048_576
-SMALL_BYTES = 65_536
+_SMALL_BYTES = 65_536
 """Of a body that is no list of events; a message to the broker has no more."""
-BODY_S = 10.0
+_BODY_S = 10.0
 """Seconds that a client may take to send a body."""
 
 MOST_EVENTS = 500
@@ -67,10 +67,10 @@ async def read_bytes(request: Request, most_bytes: int = BODY_BYTES) -> bytes:
         ProblemError: it is too large or too slow.
     """
     try:
-        async with asyncio.timeout(BODY_S):
+        async with asyncio.timeout(_BODY_S):
             return await _limited(request, most_bytes)
     except TimeoutError:
-        late = f"the body did not come within {BODY_S:g} s"
+        late = f"the body did not come within {_BODY_S:g} s"
         raise ProblemError(408, "too_slow", late, headers=_CLOSE) from None
     except ClientDisconnect:
         # Nobody hears it; raised on, it would be in the log with all that led to it.
@@ -101,7 +101,7 @@ async def read_object(request: Request) -> Fields:
     Raises:
         ProblemError: as `read`, or it is something else.
     """
-    _, body = await read(request, PLAIN, most_bytes=SMALL_BYTES)
+    _, body = await read(request, PLAIN, most_bytes=_SMALL_BYTES)
     if not isinstance(body, dict):
         raise ProblemError(400, "not_an_object", "the body must be a JSON object")
     return body
@@ -141,7 +141,7 @@ async def _binary(request: Request) -> Fields:
     Raises:
         ProblemError: its data is neither JSON nor text, or as `read_bytes`.
     """
-    kind, body = media_type(request), await read_bytes(request, SMALL_BYTES)
+    kind, body = media_type(request), await read_bytes(request, _SMALL_BYTES)
     data: object = None
     if kind == PLAIN or kind.endswith("+json"):
         data = parsed(body) if body.strip() else None

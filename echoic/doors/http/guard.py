@@ -19,7 +19,7 @@ from echoic.doors.http.limits import neighbourhood
 
 MOST = 512
 """Connections in all; a process may usually have 1,024 files."""
-MOST_OF_ADDRESS = 64
+_MOST_OF_ADDRESS = 64
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,7 +49,7 @@ class Connections:
     """The open connections; where there are too many, one that only waits makes room."""
 
     most: int = MOST
-    most_of_address: int = MOST_OF_ADDRESS
+    most_of_address: int = _MOST_OF_ADDRESS
     trusted: Collection[str] = ()
     """Proxies, which bring the connections of many clients."""
     _open: dict["GuardedProtocol", str] = field(default_factory=dict)

@@ -8,7 +8,7 @@ from fastapi import Request
 from fastapi.responses import JSONResponse
 from pydantic import BaseModel
 
-MEDIA_TYPE = "application/problem+json"
+_MEDIA_TYPE = "application/problem+json"
 
 
 class Problem(BaseModel):
@@ -80,11 +80,11 @@ def response(error: ProblemError) -> JSONResponse:
         error.problem.model_dump(exclude_defaults=True),
         error.problem.status,
         headers=error.headers,
-        media_type=MEDIA_TYPE,
+        media_type=_MEDIA_TYPE,
     )
 
 
-_BODY = {MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
+_BODY = {_MEDIA_TYPE: {"schema": {"$ref": "#/components/schemas/Problem"}}}
 
 RESPONSES: dict[int | str, dict[str, Any]] = {
     code: {"content": _BODY, "description": HTTPStatus(code).phrase}

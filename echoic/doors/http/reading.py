@@ -24,7 +24,7 @@ from streams.jetstream.connection import request
 
 router = APIRouter(prefix="/v1/agents/{agent}", tags=["reading"])
 
-MOST_ROWS = 500
+_MOST_ROWS = 500
 
 Agent = Annotated[str, Depends(readable)]
 Here = Annotated[Door, Depends(door_of)]
@@ -51,7 +51,7 @@ async def get_decisions(
     agent: Agent,
     door: Here,
     before: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
-    limit: Annotated[int, Query(ge=1, le=MOST_ROWS)] = 50,
+    limit: Annotated[int, Query(ge=1, le=_MOST_ROWS)] = 50,
     session: str | None = None,
 ) -> Decisions:
     """Return the decisions of an agent before a sequence, from the read models."""

@@ -20,7 +20,7 @@ from echoic.doors.mcp.reading import Looks
 from echoic.doors.mcp.rights import Rights
 from echoic.doors.mcp.server import mcp_server
 
-REQUEST_BYTES = 100_000
+_REQUEST_BYTES = 100_000
 
 
 class _Verifier:
@@ -82,7 +82,7 @@ def mcp_app(
     app: Any = server.streamable_http_app(
         stateless_http=True,
         json_response=True,
-        max_request_body_size=REQUEST_BYTES,
+        max_request_body_size=_REQUEST_BYTES,
         host=host,
     )
     assert isinstance(app, Starlette)

@@ -41,7 +41,7 @@ def fits(action: GameAction, data: Any) -> bool:
     return valid
 
 
-def choice_of(action: GameAction, data: Any) -> Choice | None:
+def _choice_of(action: GameAction, data: Any) -> Choice | None:
     """Return the choice of an action with this data; None if it does not fit."""
     if not fits(action, data):
         return None
@@ -59,15 +59,15 @@ def by_answer(
     done = said.get("action")
     if isinstance(done, dict) and done.get("type") in actions:
         action = actions[done["type"]]
-        return choice_of(action, done.get("params") or ({} if action.form else None))
+        return _choice_of(action, done.get("params") or ({} if action.form else None))
     text = str(said.get("text", "")).strip()
     if text in actions:
-        return choice_of(actions[text], {} if actions[text].form else None)
+        return _choice_of(actions[text], {} if actions[text].form else None)
     begin, end = text.find("{"), text.rfind("}")
     with suppress(ValueError, RecursionError):
         told = json.loads(text[begin : end + 1])
         if isinstance(told, dict) and told.get("name") in actions:
-            return choice_of(actions[told["name"]], told.get("data"))
+            return _choice_of(actions[told["name"]], told.get("data"))
     return None
 
 
@@ -82,7 +82,7 @@ def by_chance(
             found = None
             # A schema may be any nonsense.
             with suppress(TypeError, ValueError, OverflowError, ArithmeticError):
-                found = choice_of(
+                found = _choice_of(
                     action, made(action.form, rng) if action.form else None
                 )
             if found is not None and found not in refused:

@@ -30,11 +30,11 @@ from streams.jetstream.hardened_client import BrokerClient
 
 PATIENCE_S = 5.0
 """Seconds that the mind may take to answer what is forced."""
-MOST_TRIES = 20
+_MOST_TRIES = 20
 """How often a forced choice that fails is made again, as the API asks for."""
-MOST_WAITING = 8
+_MOST_WAITING = 8
 """Forced choices that wait; the API knows of one at a time."""
-MOST_ASKED = 100
+_MOST_ASKED = 100
 """Actions without a result that are remembered; the oldest makes room."""
 
 _PAUSE_S = 0.5
@@ -83,7 +83,7 @@ class NeuroSeat:
         self._has_model = has_model
         self._socket: Socket | None = None
         self._actions: dict[str, GameAction] = {}
-        self._forced: asyncio.Queue[messages.Forced] = asyncio.Queue(MOST_WAITING)
+        self._forced: asyncio.Queue[messages.Forced] = asyncio.Queue(_MOST_WAITING)
         self._answers: dict[str, asyncio.Future[Mapping[str, Any]]] = {}
         """By event: what waits for the mind's answer to it."""
         self._asked: OrderedDict[str, _Asked] = OrderedDict()
@@ -153,7 +153,7 @@ class NeuroSeat:
             forced = await self._forced.get()
             refused: list[Choice] = []
             problem = ""
-            while len(refused) < MOST_TRIES:
+            while len(refused) < _MOST_TRIES:
                 outcome = await self._chosen(forced, refused, problem)
                 if outcome is None or outcome.success:
                     break
@@ -204,7 +204,7 @@ class NeuroSeat:
     async def _act(self, id_: str, asked: _Asked) -> "asyncio.Future[Outcome]":
         """Ask the game for an action, and return what will hold its result."""
         self._asked[id_] = asked
-        if len(self._asked) > MOST_ASKED:
+        if len(self._asked) > _MOST_ASKED:
             self._asked.popitem(last=False)
         told = {"id": id_, "name": asked.choice.name}
         if asked.choice.data is not None:

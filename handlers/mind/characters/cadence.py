@@ -11,7 +11,7 @@ from schemas.packs.layers import Executor, Talker
 from schemas.state.character import Character
 from schemas.values.exact_math import round6
 
-EXTRAVERSION = 0.5
+_EXTRAVERSION = 0.5
 """Of whoever the world does not tell how sociable they are."""
 
 
@@ -38,7 +38,7 @@ def by_extraversion(talker: Talker, fields: Mapping[str, object]) -> tuple[float
 def extraversion(talker: Talker, fields: Mapping[str, object]) -> float:
     """Return how sociable the character is."""
     told = _number(fields, talker.extraversion)
-    return EXTRAVERSION if told is None else told
+    return _EXTRAVERSION if told is None else told
 
 
 def talker_priority(talker: Talker, rule: str) -> float:

@@ -11,7 +11,7 @@ from schemas.messages.executive import ReminderSet
 from schemas.messages.sensing import Sensed
 from schemas.values.prompt_fencing import shown
 
-SOON_S = 1.0
+_SOON_S = 1.0
 
 
 def noted(turn: TurnContext, event: Sensed) -> None:
@@ -29,7 +29,7 @@ def noted(turn: TurnContext, event: Sensed) -> None:
             text = milestone.text.replace("{count}", str(count))
             control = ReminderSet(
                 text=text.replace("{value}", shown(value, len(value))),
-                in_s=SOON_S,
+                in_s=_SOON_S,
                 person=event.person,
                 by=event.source,
                 purpose="milestone",

@@ -17,7 +17,7 @@ from schemas.packs.event_types import GUESTS
 from schemas.state.executive import EVERYBODY, Executive, UserState
 from schemas.values.reasons import Hearing, Timing
 
-MATTERS_TO_THE_ABSENT = 0.5
+_MATTERS_TO_THE_ABSENT = 0.5
 """From which urgency on people who are away are told of what concerns nobody by name."""
 
 Residents = Mapping[str, str | None]
@@ -118,7 +118,7 @@ def _to_the_absent(executive: Executive, answer: Answer, residents: Residents) -
     """Return the way to the one who left last, if it matters enough."""
     is_alert = answer.response_type == "alert"
     waits = Way(waits=True, hearing="nobody_there")
-    if not is_alert and answer.urgency < MATTERS_TO_THE_ABSENT:
+    if not is_alert and answer.urgency < _MATTERS_TO_THE_ABSENT:
         return waits
     # A phone is no place for what is hidden from its owner.
     left = [

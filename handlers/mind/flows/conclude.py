@@ -145,7 +145,7 @@ def _ask_prediction(
     system = prompts.prediction_system_prompt(told.settings, turn.packs, goals)
     prompt = prompts.prediction_prompt(pending.prompt, end.text, own=told.prediction)
     question = system, prompt
-    turn.emit(prediction_asked(turn, pending, end, model, question, wait_s))
+    turn.emit(_prediction_asked(turn, pending, end, model, question, wait_s))
     return True
 
 
@@ -167,7 +167,7 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     to = Addressee(
         pending.person, pending.hidden_from, is_addressed=pending.speaker is not None
     )
-    asked = output.routed(turn, late_delivery(turn, pending, end), to)
+    asked = output.routed(turn, _late_delivery(turn, pending, end), to)
     turn.emit(asked)
     if asked.output == "speech":
         # Whoever was away when the model was asked is back.
@@ -179,7 +179,7 @@ def _drop(turn: TurnContext, pending: Pending, end: Dropped) -> None:
     output.take_back(turn, pending)
 
 
-def prediction_asked(
+def _prediction_asked(
     turn: TurnContext,
     pending: Pending,
     end: Completed,
@@ -229,7 +229,9 @@ def chained(result: ModelAnswered) -> Chained | None:
     return Chained(link=result.link, attempts=asked, cost_usd=result.cost_usd)
 
 
-def late_delivery(turn: TurnContext, pending: Pending, end: Completed) -> DeliveryAsked:
+def _late_delivery(
+    turn: TurnContext, pending: Pending, end: Completed
+) -> DeliveryAsked:
     """Return the ask to deliver a late answer, with the lifetime that it has left."""
     rival = pending.rival if end.path == "heuristic" else None
     return DeliveryAsked(

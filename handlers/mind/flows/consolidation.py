@@ -31,13 +31,13 @@ from schemas.values.settings import LearningSettings, MatchLimits
 SCAN_LIMIT = 512
 """How many taught heuristics of a domain are examined: each is compared with all others."""
 
-ENOUGH = 5.0
+_ENOUGH = 5.0
 """So many observations, besides the prior, suffice to retire a deprecated heuristic."""
 
 BeliefOf = Callable[[str, str], Belief]
 
 
-PROPOSAL_LIMIT = 16
+_PROPOSAL_LIMIT = 16
 """How many proposals one sleep makes at most; the next one goes on."""
 
 
@@ -188,7 +188,7 @@ def _failed(given: ConsolidationInput, id_: str, content_hash: str) -> bool:
     if given.life(id_, content_hash) != "deprecated":
         return False
     belief = given.belief_of(id_, content_hash)
-    return given.observations(id_, belief) >= ENOUGH
+    return given.observations(id_, belief) >= _ENOUGH
 
 
 def _retire(
@@ -246,7 +246,7 @@ def propose_change(turn: TurnContext, change: RepertoireChange) -> None:
     assert sleeping is not None
     proposal_id = _proposal_id(change)
     is_known = proposals.find(turn.state, proposal_id) is not None
-    if is_known or len(sleeping.proposals) >= PROPOSAL_LIMIT:
+    if is_known or len(sleeping.proposals) >= _PROPOSAL_LIMIT:
         return
     is_applied = sleeping.apply == "safe" and _is_safe(turn, change)
     going = change.going if is_applied else ()

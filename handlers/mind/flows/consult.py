@@ -282,7 +282,7 @@ def _own(strategy: Strategy) -> tuple[str | None, str | None]:
     return strategy.system_prompt, strategy.prediction_prompt_template
 
 
-AFTER_ALL = -1.0
+_AFTER_ALL = -1.0
 """The priority of what nobody waits for: salience is 0 or more, so this comes last."""
 
 
@@ -302,7 +302,7 @@ def afterthought_asked(
     return ModelAsked(
         purpose=purpose,
         decision_id=decision_id,
-        priority=AFTER_ALL,
+        priority=_AFTER_ALL,
         expires_at=turn.now + patience,
         ttl_s=patience.total_seconds(),
         model=model.name,

@@ -37,14 +37,14 @@ class Alike:
     """Those that it was not, the most alike first."""
 
 
-NONE_ALIKE = Alike()
+_NONE_ALIKE = Alike()
 
 
 def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
     """Return the heuristics of the decision's domain that say the same as a text."""
     lesson = pending.lesson
     if not turn.settings.endorsement or lesson is None:
-        return NONE_ALIKE
+        return _NONE_ALIKE
     known = saying(turn, lesson.domain, text)
     remembered = turn.state.decisions.get(pending.decision_id)
     suggested = remembered.suggested if remembered is not None else ()

@@ -55,7 +55,7 @@ def ask(turn: TurnContext, vote: FeedbackApplied) -> None:
         detail = f"{FORMING_LIMIT} others are in the making"
         _refuse(turn, decision_id, Fault("crowded", detail))
         return
-    turn.emit(formation_asked(turn, model, decision_id, lesson, PATIENCE))
+    turn.emit(_formation_asked(turn, model, decision_id, lesson, PATIENCE))
 
 
 def heard(
@@ -176,7 +176,7 @@ def _alike(known: Vector, action: Vector) -> float:
     return vectors.cosine(known, action) if known else 0.0
 
 
-def formation_asked(
+def _formation_asked(
     turn: TurnContext,
     model: ModelSettings,
     decision_id: str,

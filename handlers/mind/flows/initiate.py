@@ -37,11 +37,11 @@ from schemas.values.reasons import ResponseType, Silence, Timing
 SOURCE = "echoic"
 """Who occasions what no sensor does, and its domain."""
 
-REMINDER_TTL_S = 3_600.0
+_REMINDER_TTL_S = 3_600.0
 """How late a reminder may be; after that it is dropped as stale."""
 REQUEST = "request"
 """The kind of what somebody wants said."""
-REQUEST_TTL_S = 300.0
+_REQUEST_TTL_S = 300.0
 """How long it is worth saying, unless the request says so."""
 _PRIORITY = 1.0
 """As that of a person's words: somebody asked for it."""
@@ -87,7 +87,7 @@ def remind(turn: TurnContext, timer: Timer) -> None:
             text=reminder.text,
             response_type="suggestion" if is_asked else "observation",
             urgency=URGENT if reminder.urgent else 0.5,
-            expires_at=due + timedelta(seconds=REMINDER_TTL_S),
+            expires_at=due + timedelta(seconds=_REMINDER_TTL_S),
             person=reminder.person,
             asked_by=reminder.by if is_asked else None,
             is_always=not is_asked,
@@ -107,7 +107,7 @@ def requested(turn: TurnContext, control: OutputRequested) -> None:
             text=control.text,
             response_type=control.response_type,
             urgency=URGENT if control.urgent else 0.5,
-            expires_at=turn.now + timedelta(seconds=control.ttl_s or REQUEST_TTL_S),
+            expires_at=turn.now + timedelta(seconds=control.ttl_s or _REQUEST_TTL_S),
             person=control.person,
             channel=control.channel,
             is_verbatim=True,

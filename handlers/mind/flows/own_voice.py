@@ -16,7 +16,7 @@ from schemas.values.unicode_text import words
 
 ALIKE = 0.9
 """How much of what was heard must have been said: one word of ten may be misread."""
-DOUBTS = 2
+_DOUBTS = 2
 """How many such turns are answered in a row: an exchange with itself ends then."""
 _A_WORD_S = 0.5
 """How long a word takes to be said, slowly."""
@@ -35,7 +35,7 @@ def gate(turn: TurnContext, event: Sensed) -> Gate | None:
     held = turn.state.executive
     like = _likeness(held, words(event.text), turn.now)
     is_alike = like >= ALIKE
-    is_loop = like >= DOUBTFUL and held.doubtful >= DOUBTS
+    is_loop = like >= DOUBTFUL and held.doubtful >= _DOUBTS
     note = "like what was just said" if is_alike else None
     if is_loop and not is_alike:
         note = f"{held.doubtful} exchanges without a clear turn of a person's"

@@ -23,7 +23,7 @@ from schemas.state.agent import Pending
 WAIT_S = 0.15
 """How long a memory is waited for, in seconds."""
 
-QUERY_CAP = 1_000
+_QUERY_CAP = 1_000
 """How many characters of an event are asked about."""
 
 
@@ -50,7 +50,7 @@ def first(
         priority=asked.priority,
         expires_at=turn.now + timedelta(seconds=WAIT_S),
         ttl_s=WAIT_S,
-        query=event.text[:QUERY_CAP],
+        query=event.text[:_QUERY_CAP],
         person=event.person,
         entities=event.entities,
         room=room,

@@ -17,7 +17,7 @@ from schemas.values.exact_math import total
 from schemas.values.phrases import Heard, Recounted
 from schemas.values.prompt_fencing import capped
 
-MEANINGS = frozenset({"known", "said", "happened"})
+_MEANINGS = frozenset({"known", "said", "happened"})
 """What people may ask of the past."""
 
 _FACTS, _SAYINGS = 5, 3
@@ -29,7 +29,7 @@ _CAP = 200
 
 def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
     """Return what is told of the past; None if it is not asked for, or nothing is known."""
-    if heard.means not in MEANINGS:
+    if heard.means not in _MEANINGS:
         return None
     if heard.means == "happened":
         found = list(_last_like(turn, heard))
@@ -81,7 +81,7 @@ def _sayings(turn: TurnContext, event: Sensed, heard: Heard) -> Iterator[str]:
         if each.grounds is not None or not _holds(facts.folded(each.text), topic):
             continue
         asked = phrase_matching.heard(each.text, (heard.phrases,))
-        if asked is not None and asked.means in MEANINGS:
+        if asked is not None and asked.means in _MEANINGS:
             continue
         span = (turn.now - each.at).total_seconds()
         yield heard.phrases.recount(

@@ -42,7 +42,7 @@ PATIENCE = timedelta(minutes=10)
 """How long an answer about a past event is waited for."""
 
 
-SAID_LIMIT = 1_000
+_SAID_LIMIT = 1_000
 """How many characters of an answer are kept with a reflection."""
 
 
@@ -182,8 +182,8 @@ def _reflect(turn: TurnContext, about: Moment, told: Said) -> None:
         Reflected(
             sleep_id=sleeping.id,
             decision_id=about.decision_id,
-            text=said[:SAID_LIMIT],
-            done=about.said[:SAID_LIMIT],
+            text=said[:_SAID_LIMIT],
+            done=about.said[:_SAID_LIMIT],
             similarity=likeness,
             agrees=agrees,
             alike=tuple(each.heuristic_id for each in known),

@@ -24,9 +24,9 @@ from schemas.values.phrases import TOPIC, Heard, Phrases, filled
 from schemas.values.recurrence import Repeat, When
 from schemas.values.unicode_text import words
 
-SNOOZE_S = 600.0
+_SNOOZE_S = 600.0
 """For how long a reminder is put off where nobody said it."""
-SNOOZABLE_S = 3_600.0
+_SNOOZABLE_S = 3_600.0
 """How long after it was said a reminder can be snoozed: as long as one may be late."""
 _LISTED = 5
 """How many reminders are told at most, the soonest first."""
@@ -169,7 +169,7 @@ def _is_whole(when: When) -> bool:
 
 
 def _span_s(heard: Heard) -> float:
-    otherwise = SNOOZE_S if heard.means == "snooze" else 0.0
+    otherwise = _SNOOZE_S if heard.means == "snooze" else 0.0
     return otherwise if heard.span_s is None else heard.span_s
 
 
@@ -251,7 +251,7 @@ def _last_said(turn: TurnContext, event: Sensed) -> list[Reminder]:
         each
         for each in reversed(turn.state.executive.reminded)
         if each.person in (None, event.person)
-        and (turn.now - each.due).total_seconds() <= SNOOZABLE_S
+        and (turn.now - each.due).total_seconds() <= _SNOOZABLE_S
     )
     return list(islice(said, 1))
 

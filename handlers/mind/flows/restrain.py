@@ -32,7 +32,7 @@ from schemas.state.executive import Waiting
 from schemas.values.exact_math import round6
 from schemas.values.reasons import Drop, ResponseType, Silence
 
-COOLDOWN: Silence = "cooldown"
+_COOLDOWN: Silence = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
 _QUIP: tuple[Silence, ...] = ("busy", "recently_quipped")
 """Why one is not that only has a quip."""
@@ -157,7 +157,7 @@ def cooled(
         return candidates
     recent = _cooling(turn, event, is_threat=is_threat)
     return tuple(
-        replace(each, eligible=False, reason=COOLDOWN)
+        replace(each, eligible=False, reason=_COOLDOWN)
         if each.eligible and each.heuristic_id in recent
         else each
         for each in candidates
@@ -175,10 +175,10 @@ def waiting(
     known = tuple(candidates)
     if any(each.eligible for each in known):
         return None
-    resting = [each.heuristic_id for each in known if each.reason == COOLDOWN]
+    resting = [each.heuristic_id for each in known if each.reason == _COOLDOWN]
     if resting:
         recent = _cooling(turn, event, is_threat=False)
-        return limits.heuristic_gate(recent[resting[0]], settings), COOLDOWN
+        return limits.heuristic_gate(recent[resting[0]], settings), _COOLDOWN
     if any(each.reason in _QUIP for each in known):
         return _closed_to_quips(turn, event, is_threat=False)
     return None

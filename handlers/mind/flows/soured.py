@@ -12,9 +12,9 @@ from schemas.messages.executive import SalienceModulated, UserStateChanged
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.sensing import PERSON, Sensed
 
-WITHIN_S = 60.0
-RAISED = 0.2
-FOR_S = 600.0
+_WITHIN_S = 60.0
+_RAISED = 0.2
+_FOR_S = 600.0
 
 
 def by_event(turn: TurnContext, event: Sensed, *, is_undo: bool) -> None:
@@ -41,12 +41,12 @@ def _soured(turn: TurnContext, person: str | None) -> None:
     if not turn.settings.executive.modulates:
         return
     said = [each.at for each in turn.state.executive.said[-1:]]
-    if not said or not 0.0 <= (turn.now - said[0]).total_seconds() <= WITHIN_S:
+    if not said or not 0.0 <= (turn.now - said[0]).total_seconds() <= _WITHIN_S:
         return
     control = SalienceModulated(
         change="threshold",
-        amount=RAISED,
-        for_s=FOR_S,
+        amount=_RAISED,
+        for_s=_FOR_S,
         person=person,
         by=modulations.SENTIMENT,
     )

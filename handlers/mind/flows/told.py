@@ -37,14 +37,14 @@ from schemas.state.executive import EVERYBODY, Modulation, Reminder, Restraint
 from schemas.values import phrase_matching
 from schemas.values.phrases import Heard
 
-A_WHILE_S = 3_600.0
+_A_WHILE_S = 3_600.0
 """For how long "talk less", "talk more" and "focus on" hold."""
-LIGHTER_S = 600.0
-LIGHTER = 0.3
+_LIGHTER_S = 600.0
+_LIGHTER = 0.3
 """For how long, and by how much, there is more humor when somebody wants cheering up."""
 _INFORMS = (Gate(name="intent", passed=False, note="informational"),)
 """Closed where what waits is the answer: the words only tell that it may be said."""
-NOTHING_OTHERWISE = frozenset(
+_NOTHING_OTHERWISE = frozenset(
     {
         "undo",
         "remind",
@@ -57,7 +57,7 @@ NOTHING_OTHERWISE = frozenset(
     }
 )
 """What is refused in words where there is nothing that it could be done to."""
-_USUALLY_S = {"quiet": restraints.QUIET_S, "focus": A_WHILE_S}
+_USUALLY_S = {"quiet": restraints.QUIET_S, "focus": _A_WHILE_S}
 """What an answer says of how long, where nobody said it."""
 
 
@@ -92,7 +92,7 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
             decision_messages.gated(turn, here, strategy, _INFORMS, "informational")
         ]
     is_refused = any(isinstance(each, ControlRefused) for each in answers)
-    is_nothing = heard.means in NOTHING_OTHERWISE and not wanted
+    is_nothing = heard.means in _NOTHING_OTHERWISE and not wanted
     is_nothing = is_nothing and not heard.is_unclear
     is_done = not is_nothing and not is_refused
     text = (
@@ -166,7 +166,7 @@ def _controls(
         case "suppress" | "heighten" | "focus" if heard.is_unclear:
             return ()
         case "suppress" | "heighten" | "focus":
-            for_s = timed_s or A_WHILE_S if heard.means == "focus" else timed_s
+            for_s = timed_s or _A_WHILE_S if heard.means == "focus" else timed_s
             return (
                 SalienceModulated(
                     change=heard.means, about=heard.topic, for_s=for_s, by=speaker
@@ -179,7 +179,7 @@ def _controls(
                 SalienceModulated(
                     change="threshold",
                     amount=amount,
-                    for_s=timed_s or A_WHILE_S,
+                    for_s=timed_s or _A_WHILE_S,
                     by=speaker,
                 ),
             )
@@ -187,8 +187,8 @@ def _controls(
             return (
                 TraitAdjusted(
                     trait="humor",
-                    by_amount=LIGHTER,
-                    for_s=timed_s or LIGHTER_S,
+                    by_amount=_LIGHTER,
+                    for_s=timed_s or _LIGHTER_S,
                     by=speaker,
                 ),
             )

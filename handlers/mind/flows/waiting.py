@@ -32,7 +32,7 @@ from schemas.state.executive import EVERYBODY, Waiting
 from schemas.values import vectors
 from schemas.values.reasons import Drop, Timing
 
-TOGETHER = 3
+_TOGETHER = 3
 """How many of the answers that are said as one keep their words."""
 
 
@@ -53,7 +53,7 @@ def timing_of(turn: TurnContext, answer: Answer) -> Timing:
     return timing.timing(turn.state.executive, answer, turn.now)
 
 
-def held_answer(pending: Pending, end: Completed) -> HeldAnswer:
+def _held_answer(pending: Pending, end: Completed) -> HeldAnswer:
     """Return the answer of a decision that waited for its model, as it will be said."""
     rival = pending.rival if end.path == "heuristic" else None
     return HeldAnswer(
@@ -102,7 +102,7 @@ def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
             ask_id=pending.ask_id,
             timing=when,
             due_at=due(turn, when, pending.expires_at),
-            answer=held_answer(pending, end),
+            answer=_held_answer(pending, end),
             heuristic=_held_heuristic(rival) if rival else None,
         )
     )
@@ -318,7 +318,7 @@ def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
 
 def _together(group: Sequence[Waiting]) -> Sequence[str]:
     """Return the words of several answers that are said, each different one once."""
-    return list(dict.fromkeys(each.answer.text for each in group))[:TOGETHER]
+    return list(dict.fromkeys(each.answer.text for each in group))[:_TOGETHER]
 
 
 def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Completed:

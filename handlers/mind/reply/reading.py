@@ -16,7 +16,7 @@ from handlers.mind.reply import form, labels, reasoning
 from handlers.mind.reply.near_json import CutOff, NotJson, Reader
 from schemas.messages.results import ModelAnswered, ModelFailed
 
-RESPONSE = "response"
+_RESPONSE = "response"
 """The field with what a person is told."""
 RULE = ("condition", "message")
 """The fields of a rule that are embedded and compared."""
@@ -119,7 +119,7 @@ def words(answered: ModelAnswered, name: str = "") -> Said | Unread:
         return _malformed("it is empty")
     is_cut = (answered.finish_reason or "").lower() in _LIMIT
     try:
-        fields = object_in(answered.text, RESPONSE)
+        fields = object_in(answered.text, _RESPONSE)
     except NoObject as error:
         cause = error.__cause__
         if is_cut and isinstance(cause, _CutObject):
@@ -127,11 +127,11 @@ def words(answered: ModelAnswered, name: str = "") -> Said | Unread:
         return _malformed(str(error))
     if fields is None:
         return _plain(answered.text, name, is_cut=is_cut)
-    if RESPONSE not in fields:
-        return _malformed(f'it has no "{RESPONSE}"')
-    said = fields[RESPONSE]
+    if _RESPONSE not in fields:
+        return _malformed(f'it has no "{_RESPONSE}"')
+    said = fields[_RESPONSE]
     if not isinstance(said, str):
-        return _malformed(f'its "{RESPONSE}" is no text')
+        return _malformed(f'its "{_RESPONSE}" is no text')
     return _checked(said, fields, name)
 
 
@@ -186,11 +186,11 @@ def words_so_far(text: str, own: str = "") -> str:
         reader.value()
     except CutOff:
         name, begun = reader.unfinished or ("", "")
-        so_far = begun if name == RESPONSE else reader.fields.get(RESPONSE)
+        so_far = begun if name == _RESPONSE else reader.fields.get(_RESPONSE)
     except NotJson:
         return ""
     else:
-        so_far = reader.fields.get(RESPONSE)
+        so_far = reader.fields.get(_RESPONSE)
     return _certain(so_far, own) if isinstance(so_far, str) else ""
 
 
@@ -276,10 +276,10 @@ def _read(text: str, at: int) -> dict[str, object]:
 def _whole_of(cut: _CutObject, own: str) -> Said | Unread:
     """Return the whole sentences of an answer whose object ran out of tokens."""
     name, begun = cut.reader.unfinished or ("", "")
-    said = cut.reader.fields.get(RESPONSE)
+    said = cut.reader.fields.get(_RESPONSE)
     if isinstance(said, str):
         return _checked(said, cut.reader.fields, own)
-    return _plain(begun if name == RESPONSE else "", own, is_cut=True)
+    return _plain(begun if name == _RESPONSE else "", own, is_cut=True)
 
 
 def _plain(text: str, name: str, *, is_cut: bool) -> Said | Unread:

@@ -30,10 +30,10 @@ DROPS: Mapping[str, Drop] = {
 ECHO = "the model repeated what it was asked"
 ENDLESS = "the model repeated itself without end"
 
-ECHOED_CHARACTERS = 80
+_ECHOED_CHARACTERS = 80
 """An answer with so many characters of the prompt's beginning, verbatim, is an echo."""
 
-ECHOED_WORDS = 8
+_ECHOED_WORDS = 8
 """An answer of so many words or more that stands verbatim in the prompt is an echo."""
 
 _ENDLESS_TAIL = 300
@@ -205,10 +205,10 @@ def nonsense(raw: str, said: str, asked: str) -> str | None:
     """
     # Case and white space are levelled: models copy with small changes of both.
     question, answer = _plain(asked), _plain(said)
-    beginning = question[:ECHOED_CHARACTERS]
-    if len(beginning) == ECHOED_CHARACTERS and beginning in _plain(raw):
+    beginning = question[:_ECHOED_CHARACTERS]
+    if len(beginning) == _ECHOED_CHARACTERS and beginning in _plain(raw):
         return ECHO
-    if len(answer.split()) >= ECHOED_WORDS and answer in question:
+    if len(answer.split()) >= _ECHOED_WORDS and answer in question:
         return ECHO
     return ENDLESS if _is_endless(answer) else None
 

@@ -24,7 +24,7 @@ from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import round6
 from schemas.values.reasons import Path
 
-ARM_PURPOSE = "arm"
+_ARM_PURPOSE = "arm"
 """What the draw of the arm is for; part of its key."""
 
 Drawn = Callable[[str], float]
@@ -123,8 +123,8 @@ def result(
 def _taken(odds: Odds, drawn: Drawn) -> tuple[str, Draw | None]:
     if len(odds.arms) == 1:
         return odds.arms[0][0], None
-    value = drawn(ARM_PURPOSE)
-    draw = Draw(purpose=ARM_PURPOSE, value=value)
+    value = drawn(_ARM_PURPOSE)
+    draw = Draw(purpose=_ARM_PURPOSE, value=value)
     # Inverse of the cumulative distribution, in the order of the odds.
     reached = 0.0
     for arm, probability in odds.arms:

@@ -27,10 +27,10 @@ before it answers by itself."""
 WORDS = (10, 50)
 """Fewest and most words of a condition or message, both ends included."""
 
-TEXT_CAP = 1_000
+_TEXT_CAP = 1_000
 """How many characters of each text go into the question."""
 
-TYPES: Mapping[str, ResponseType] = {
+_TYPES: Mapping[str, ResponseType] = {
     "suggest": "suggestion",
     "remind": "observation",
     "warn": "alert",
@@ -83,9 +83,9 @@ def question(lesson: Lesson) -> tuple[str, str]:
     asked = _QUESTION.format(
         source=lesson.source,
         type=lesson.type,
-        text=fenced(lesson.text, TEXT_CAP),
-        fields=fenced(lesson.fields, TEXT_CAP),
-        said=fenced(lesson.said, TEXT_CAP),
+        text=fenced(lesson.text, _TEXT_CAP),
+        fields=fenced(lesson.fields, _TEXT_CAP),
+        said=fenced(lesson.said, _TEXT_CAP),
     )
     return f"{SYSTEM}\n\n{RULE}", asked
 
@@ -102,9 +102,9 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     for part, told in zip(reading.RULE, (condition, message), strict=True):
         if (why := reading.fault(told)) is not None:
             return Fault("unreadable", f"its {part} cannot be said: {why}")
-    response_type = TYPES.get(reading.field(fields, "type"))
+    response_type = _TYPES.get(reading.field(fields, "type"))
     if response_type is None:
-        known = ", ".join(TYPES)
+        known = ", ".join(_TYPES)
         found = reading.field(fields, "type")[:NAME_LIMIT]
         return Fault("type", f"its type is {quoted(found)}, not one of {known}")
     if fault := _length("condition_length", "condition", condition):
@@ -135,12 +135,12 @@ def _length(reason: NotFormed, part: str, text: str) -> Fault | None:
     count = len(text.split())
     low, high = WORDS
     # Words may be of any length, and what a heuristic holds may not.
-    if low <= count <= high and len(text) <= TEXT_CAP:
+    if low <= count <= high and len(text) <= _TEXT_CAP:
         return None
     return Fault(
         reason,
         f"its {part} has {count} words and {len(text)} characters: {low} to {high}"
-        f" words in at most {TEXT_CAP} characters are needed",
+        f" words in at most {_TEXT_CAP} characters are needed",
     )
 
 
@@ -174,5 +174,5 @@ def _failure(when: str, lesson: Lesson) -> str:
 
 
 def _due(fields: Mapping[str, object], response_type: ResponseType) -> str | None:
-    is_reminder = response_type == TYPES["remind"]
+    is_reminder = response_type == _TYPES["remind"]
     return reading.field(fields, "time")[:NAME_LIMIT] or None if is_reminder else None

@@ -22,7 +22,7 @@ from schemas.values.settings import MindSettings
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
 
-GOAL_LENGTH = 500
+_GOAL_LENGTH = 500
 """How many characters a goal may have."""
 
 
@@ -158,7 +158,7 @@ def too_much(input_: Input) -> ControlRefused | Quarantined | None:
 def _of_control(message: Control) -> str | None:
     if isinstance(message, GoalsSet):
         longest = max(map(len, message.goals), default=0)
-        if longest > GOAL_LENGTH:
-            return f"a goal of {longest} characters, the limit is {GOAL_LENGTH}"
+        if longest > _GOAL_LENGTH:
+            return f"a goal of {longest} characters, the limit is {_GOAL_LENGTH}"
     written = message.to_bytes()
     return bounds.fault(written, orjson.loads(written))

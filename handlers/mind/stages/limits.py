@@ -23,7 +23,7 @@ from schemas.values.exact_math import round6
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.reasons import Drop
 
-RAISED_AFTER_QUIET = 0.3
+_RAISED_AFTER_QUIET = 0.3
 """How much more an event must matter in the minutes after a quiet that lapsed."""
 
 _HOUR = timedelta(hours=1)
@@ -111,7 +111,7 @@ def raised(executive: Executive, here: Heard) -> float:
         each.mode == "quiet" and _is_after(each, here.now) and _concerns(each, here)
         for each in executive.restraints
     )
-    return RAISED_AFTER_QUIET if is_after else 0.0
+    return _RAISED_AFTER_QUIET if is_after else 0.0
 
 
 def too_late(

@@ -14,7 +14,7 @@ from schemas.values.exact_math import log, round6
 from schemas.values.executive_settings import ExecutiveSettings
 
 TICK = timedelta(seconds=1)
-SETTLING_IN = timedelta(minutes=10)
+_SETTLING_IN = timedelta(minutes=10)
 """So long after the start of a session nobody is spoken to unasked."""
 GONE = timedelta(hours=2)
 """After so long without a sign of anybody, nobody is there."""
@@ -41,7 +41,7 @@ def chance(settings: ExecutiveSettings, proactive: float) -> float:
     return round6(settings.check_in_probability * proactive)
 
 
-def somebody_since(state: AgentState, now: datetime) -> datetime | None:
+def _somebody_since(state: AgentState, now: datetime) -> datetime | None:
     """Return the last sign of anybody there; None if nobody seems to be."""
     sign = people.last_sign(state.executive)
     return sign if sign is not None and now - sign <= GONE else None
@@ -49,9 +49,9 @@ def somebody_since(state: AgentState, now: datetime) -> datetime | None:
 
 def settled(state: AgentState, now: datetime) -> datetime | None:
     """Return from when on somebody may be spoken to unasked; None if nobody is there."""
-    if state.session is None or somebody_since(state, now) is None:
+    if state.session is None or _somebody_since(state, now) is None:
         return None
-    return state.session.started_at + SETTLING_IN
+    return state.session.started_at + _SETTLING_IN
 
 
 def first_tick(

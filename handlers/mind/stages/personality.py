@@ -24,14 +24,14 @@ from schemas.values.personality import TRAITS, USUAL_TRAITS, PersonalityTemplate
 from schemas.values.rapport_pace import USUAL as USUAL_PACE
 from schemas.values.rapport_pace import Pace
 
-MOOD_SHARE = 0.1
+_MOOD_SHARE = 0.1
 """What a mood of 1 adds to enthusiasm, or takes from sarcasm (ADR-0014 §6.4)."""
 
-LONG_SESSION = timedelta(hours=2)
+_LONG_SESSION = timedelta(hours=2)
 TIRED_AN_HOUR, TIRED_MOST = 0.1, 0.3
-"""After `LONG_SESSION`, proactive falls by so much an hour, and by so much at most."""
+"""After `_LONG_SESSION`, proactive falls by so much an hour, and by so much at most."""
 
-RAPPORT_SHARE = 0.3
+_RAPPORT_SHARE = 0.3
 """What a rapport of 1 takes from formality, per unit over neutral."""
 
 
@@ -218,20 +218,20 @@ def _lasts(until: datetime | None, now: datetime) -> bool:
 
 def of_rapport(rapport: float) -> Mapping[Trait, float]:
     """Return what a rapport adds: with old friends it speaks less formally."""
-    return {"formality": RAPPORT_SHARE * (rapport_fold.NEUTRAL - rapport)}
+    return {"formality": _RAPPORT_SHARE * (rapport_fold.NEUTRAL - rapport)}
 
 
 def of_mood(valence: float) -> Mapping[Trait, float]:
     """Return what a mood adds: enthusiasm, or less sarcasm."""
     if valence > 0.0:
-        return {"enthusiasm": MOOD_SHARE * valence}
-    return {"sarcasm": MOOD_SHARE * valence}
+        return {"enthusiasm": _MOOD_SHARE * valence}
+    return {"sarcasm": _MOOD_SHARE * valence}
 
 
 def of_session(state: AgentState, now: datetime) -> float:
     """Return what a long session adds to proactive: 0 or less."""
     began = fold.session_began(state)
-    if began is None or now - began <= LONG_SESSION:
+    if began is None or now - began <= _LONG_SESSION:
         return 0.0
-    hours = (now - began - LONG_SESSION).total_seconds() / 3600.0
+    hours = (now - began - _LONG_SESSION).total_seconds() / 3600.0
     return -min(TIRED_AN_HOUR * hours, TIRED_MOST)

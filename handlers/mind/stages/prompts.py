@@ -35,13 +35,13 @@ CONTEXT_CAP = 2_000
 GOAL_CAP = 200
 """The most characters of each that go into a prompt, which bounds tokens and cost."""
 
-OWN_CAP = 16_000
+_OWN_CAP = 16_000
 """How many characters a strategy may write into each part of a prompt of its own."""
 
-URGENT_FROM = 0.7
+_URGENT_FROM = 0.7
 """The urgency from which a model is told that an event is urgent."""
 
-UNKNOWN_PREDICTION = 0.5
+_UNKNOWN_PREDICTION = 0.5
 """The value of a prediction that is missing or cannot be read."""
 
 _FORMAT = (
@@ -127,7 +127,7 @@ class Prompt:
 
 def in_own_words(question: Question, model: ModelSettings) -> Prompt:
     """Return the prompt that a strategy wrote itself."""
-    system, user = question.system[:OWN_CAP], question.prompt[:OWN_CAP]
+    system, user = question.system[:_OWN_CAP], question.prompt[:_OWN_CAP]
     return Prompt(
         system=system,
         user=user,
@@ -253,7 +253,7 @@ def read_prediction(answer: str, text: str, ceiling: float) -> ReadAnswer:
 
 def unpredicted(answer: str, ceiling: float) -> ReadAnswer:
     """Return an answer without a prediction: the unknown value, at most the ceiling."""
-    unknown = min(UNKNOWN_PREDICTION, ceiling)
+    unknown = min(_UNKNOWN_PREDICTION, ceiling)
     return ReadAnswer(answer, unknown, unknown)
 
 
@@ -274,7 +274,7 @@ def _user_prompt(
     """Return the event, what was learnt of similar ones, and the question."""
     text = fenced(context.event_text, EVENT_CAP)
     parts = [_EVENT.format(source=context.event_source, text=text)]
-    if context.urgency >= URGENT_FROM:
+    if context.urgency >= _URGENT_FROM:
         parts.append(_URGENT)
     if background:
         parts.append(background)
@@ -307,7 +307,7 @@ def _system(
 def _prediction(value: object, ceiling: float) -> float:
     # JSON's true is an int to Python, and no probability.
     if isinstance(value, bool) or not isinstance(value, int | float):
-        value = UNKNOWN_PREDICTION
+        value = _UNKNOWN_PREDICTION
     return round6(clamp(float(value), 0.0, ceiling))
 
 

@@ -18,13 +18,13 @@ from schemas.state.agent import Habit
 from schemas.state.memory import Fact, Memory, Profile, Utterance
 from schemas.values.prompt_fencing import fenced
 
-CHARACTERS_PER_TOKEN = 4
+_CHARACTERS_PER_TOKEN = 4
 """How many characters a token is taken to have: about the mean of English texts."""
 
-TALK_SHARE = 0.5
+_TALK_SHARE = 0.5
 """Which part of the budget the conversation may take, so that facts have room."""
 
-FOLLOWS_WITHIN_S = 600.0
+_FOLLOWS_WITHIN_S = 600.0
 """After so many seconds of silence a person's words begin another conversation."""
 
 _CAP = 300
@@ -52,7 +52,7 @@ _LATELY = "What happened lately:"
 EVENT_TEMPLATES = (_LATELY, _FACT)
 """The same of the latest events."""
 
-EVENTS_SHARE = 0.5
+_EVENTS_SHARE = 0.5
 """Which part of what is left they may take, so that there is room for long ago."""
 
 _MEMORY_CAP = 450
@@ -80,7 +80,7 @@ class Remembering(Struct, frozen=True):
 
 def told(here: Remembering, tokens: int) -> str:
     """Return what a model is told of what is remembered; empty if there is nothing."""
-    left = tokens * CHARACTERS_PER_TOKEN
+    left = tokens * _CHARACTERS_PER_TOKEN
     parts = []
     for lines, share in _topics(here):
         taken = _within(lines, int(left * share))
@@ -92,7 +92,7 @@ def told(here: Remembering, tokens: int) -> str:
 
 def room(told: str, tokens: int) -> int:
     """Return how many characters are left for memories beside what is told."""
-    left = tokens * CHARACTERS_PER_TOKEN - len(told)
+    left = tokens * _CHARACTERS_PER_TOKEN - len(told)
     return left if left >= LEAST_ROOM else 0
 
 
@@ -112,7 +112,7 @@ def follows(here: Remembering) -> str | None:
     return last.decision_id
 
 
-def relevant_facts(
+def _relevant_facts(
     memory: Memory, event: Sensed, *, has_aliases: bool = False
 ) -> Iterator[Fact]:
     """Yield the facts about the person addressed and what the event names, latest first.
@@ -147,15 +147,15 @@ def _topics(here: Remembering) -> Iterator[tuple[Sequence[str], float]]:
         asked = conversation.pending_question(memory, event.speaker)
         if asked is not None and _is_recent(asked, here.now):
             yield (_question(memory, event.speaker, asked),), 1.0
-        yield _talk(memory, event.speaker), TALK_SHARE
+        yield _talk(memory, event.speaker), _TALK_SHARE
     facts = [_FACT.format(fenced(in_words(each), _CAP)) for each in
-             relevant_facts(memory, event, has_aliases=here.has_aliases)]  # fmt: skip
+             _relevant_facts(memory, event, has_aliases=here.has_aliases)]  # fmt: skip
     yield ((_FACTS, *facts) if facts else ()), 1.0
     yield _like(here), 1.0
     # The latest first: what is too much is the oldest.
     latest = reversed(conversation.latest_events(memory, event))
     lines = [_FACT.format(fenced(each.text, _CAP)) for each in latest]
-    yield ((_LATELY, *lines) if lines else ()), EVENTS_SHARE
+    yield ((_LATELY, *lines) if lines else ()), _EVENTS_SHARE
 
 
 def _addressed(profile: Profile) -> Iterator[str]:
@@ -213,7 +213,7 @@ def _names(memory: Memory, event: Sensed) -> frozenset[str]:
 
 
 def _is_recent(said: Utterance, now: datetime) -> bool:
-    return 0.0 <= (now - said.at).total_seconds() <= FOLLOWS_WITHIN_S
+    return 0.0 <= (now - said.at).total_seconds() <= _FOLLOWS_WITHIN_S
 
 
 def _within(lines: Iterable[str], characters: int) -> list[str]:

@@ -21,7 +21,7 @@ from schemas.values.personality import USUAL_TRAITS, Trait
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
 
-SAID_WITHIN = timedelta(minutes=5)
+_SAID_WITHIN = timedelta(minutes=5)
 LEAST, MOST = 0.05, 0.95
 """Between which any threshold stays, whatever is added to it."""
 
@@ -98,7 +98,7 @@ def compared(
         return None, -1.0
     lately = [
         each.vector
-        for each in sayings.between(state.executive.said, now - SAID_WITHIN, now)
+        for each in sayings.between(state.executive.said, now - _SAID_WITHIN, now)
         if each.vector and each.domain == domain
     ]
     if not lately:

@@ -11,13 +11,13 @@ from schemas.messages.sensing import Dimension
 from schemas.values.personality import Trait
 from schemas.values.reasons import ResponseType
 
-FUNNY = 0.6
+_FUNNY = 0.6
 """The humor that an event must have for a quip."""
 
 HUMOROUS, HELPFUL = 0.6, 0.6
 """The trait that a quip, and the one that a suggestion, asks for."""
 
-WORK = "work"
+_WORK = "work"
 
 
 def response_type(
@@ -26,9 +26,9 @@ def response_type(
     context: str | None,
 ) -> ResponseType:
     """Return the type of an answer to an event that is no threat."""
-    is_funny = dimensions.get("humor", 0.0) >= FUNNY
-    if is_funny and traits["humor"] >= HUMOROUS and context != WORK:
+    is_funny = dimensions.get("humor", 0.0) >= _FUNNY
+    if is_funny and traits["humor"] >= HUMOROUS and context != _WORK:
         return "quip"
-    if context == WORK and traits["helpfulness"] < HELPFUL:
+    if context == _WORK and traits["helpfulness"] < HELPFUL:
         return "observation"
     return "suggestion"

@@ -39,7 +39,7 @@ THREAT_ALWAYS_PASSES = 0.8
 _ABOVE_ALL = 1.0
 """The priority of a person's words, and what a threat's own value is added to: salience
 ends at 1, so both are served before other events."""
-NEVER_FORGETS = 0.0
+_NEVER_FORGETS = 0.0
 _THREAT_NOTE = "a threat always passes"
 _PERSON_NOTE = "a person's words always pass"
 
@@ -150,7 +150,7 @@ def novelty(
     memory: SourceMemory | None,
     vector: Vector | None,
     now: datetime | None = None,
-    half_life_s: float = NEVER_FORGETS,
+    half_life_s: float = _NEVER_FORGETS,
     *,
     alike: Sequence[float] | None = None,
 ) -> float:
@@ -163,7 +163,7 @@ def novelty(
         return 1.0
     if alike is None:
         alike = vectors.likenesses(memory.recent, vector)
-    if now is None or half_life_s <= NEVER_FORGETS:
+    if now is None or half_life_s <= _NEVER_FORGETS:
         most = max(alike)
     else:
         most = _highest_left(alike, memory.recent_at, now, half_life_s)

@@ -16,7 +16,7 @@ from schemas.values.vectors import Matrix, Vector
 
 Part = Literal["condition", "action"]
 
-NEAR_LIMIT = 64
+_NEAR_LIMIT = 64
 """How many of the nearest are returned, of the pack and of the taught ones each."""
 
 
@@ -49,12 +49,12 @@ def similar(
     for pack in packs:
         if pack.pack.name == domain:
             of_pack = pack.conditions if by == "condition" else pack.actions
-            near = vectors.top(of_pack, vector, NEAR_LIMIT, at_least)
+            near = vectors.top(of_pack, vector, _NEAR_LIMIT, at_least)
             found += [_of_pack(pack, row, similarity) for row, similarity in near]
     shelf = state.shelves.get(domain)
     if shelf is not None:
         taught, of_shelf = _embedded(shelf, by)
-        near = vectors.top(of_shelf, vector, NEAR_LIMIT, at_least)
+        near = vectors.top(of_shelf, vector, _NEAR_LIMIT, at_least)
         found += [_of_shelf(taught[row], similarity) for row, similarity in near]
     return sorted(found, key=_nearness)
 

@@ -21,7 +21,7 @@ from schemas.values.skills import Line, Skill, Skills, version_of
 JOKES: tuple[Trait, ...] = ("humor", "sarcasm")
 """The traits whose words the filter takes out where nobody jokes."""
 
-DETAILS_FROM = 1
+_DETAILS_FROM = 1
 """The band of verbosity from which a domain adds what it knows."""
 
 _LONGEST_WORDS = 2_000
@@ -121,7 +121,7 @@ def _detail(
         verbosity = manner.at_rest["verbosity"]
         if skill.lines or skill.tables:
             words.read.append(f"verbosity={verbosity}")
-        if verbosity < DETAILS_FROM:
+        if verbosity < _DETAILS_FROM:
             return
     _apply(words, saying, name, skill, None, drawn)
 

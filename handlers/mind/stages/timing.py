@@ -16,10 +16,10 @@ from schemas.state.executive import Executive
 from schemas.values.reasons import ResponseType
 
 URGENT = 0.7
-ENTHUSIASTIC = 0.7
-MATTERS_MUCH = 0.8
-NOT_URGENT = 0.3
-LULL_S = 15.0
+_ENTHUSIASTIC = 0.7
+_MATTERS_MUCH = 0.8
+_NOT_URGENT = 0.3
+_LULL_S = 15.0
 """So long after the last words of anybody is a natural opportunity."""
 
 SMALL_TALK: frozenset[ResponseType] = frozenset({"quip", "check_in", "question"})
@@ -62,16 +62,16 @@ def is_immediate(answer: Answer) -> bool:
 
 
 def _can_wait(answer: Answer) -> bool:
-    is_keen = answer.enthusiasm >= ENTHUSIASTIC and answer.relevance >= MATTERS_MUCH
-    is_small_talk = answer.response_type in SMALL_TALK and answer.urgency < NOT_URGENT
+    is_keen = answer.enthusiasm >= _ENTHUSIASTIC and answer.relevance >= _MATTERS_MUCH
+    is_small_talk = answer.response_type in SMALL_TALK and answer.urgency < _NOT_URGENT
     return is_small_talk and not is_keen
 
 
 def lull(executive: Executive, now: datetime) -> datetime:
-    """Return when nobody will have spoken for `LULL_S`, if nobody speaks; may be past."""
+    """Return when nobody will have spoken for `_LULL_S`, if nobody speaks; may be past."""
     times = [executive.said[-1].at] if executive.said else []
     if executive.heard_at is not None:
         times.append(executive.heard_at)
     # Times ahead are of another clock.
     last = max((each for each in times if each <= now), default=None)
-    return now if last is None else last + timedelta(seconds=LULL_S)
+    return now if last is None else last + timedelta(seconds=_LULL_S)

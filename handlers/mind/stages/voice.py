@@ -15,7 +15,7 @@ from schemas.values.exact_math import round6
 from schemas.values.personality import PersonalityTemplate, Trait
 from schemas.values.skills import Skills, version_of
 
-EDGES = (0.2, 0.4, 0.6, 0.8)
+_EDGES = (0.2, 0.4, 0.6, 0.8)
 """Where bands begin, the first at 0; a value on an edge lies in the upper one."""
 
 Sentences = tuple[str, str, str, str, str]
@@ -69,7 +69,7 @@ OF_TRAITS: Mapping[Trait, Sentences] = MappingProxyType(
 )
 """The traits that words read; how often it speaks is no matter of words."""
 
-OF_MOOD: Sentences = (
+_OF_MOOD: Sentences = (
     "Things went badly lately: be considerate.",
     "Things did not go well lately: do not gloat.",
     "",
@@ -78,7 +78,7 @@ OF_MOOD: Sentences = (
 )
 """By (valence + 1) / 2."""
 
-OF_RAPPORT: Sentences = (
+_OF_RAPPORT: Sentences = (
     "",
     "",
     "",
@@ -86,7 +86,7 @@ OF_RAPPORT: Sentences = (
     "You are old friends: use their name, and refer to what you went through together.",
 )
 
-LENGTHS: tuple[tuple[int, int], ...] = ((3, 8), (5, 15), (10, 30), (20, 50), (30, 90))
+_LENGTHS: tuple[tuple[int, int], ...] = ((3, 8), (5, 15), (10, 30), (20, 50), (30, 90))
 """The fewest and the most words that suit each band of verbosity."""
 
 
@@ -100,13 +100,13 @@ class Tone(Struct, frozen=True):
     """Those whose knowledge is told, as `<name>@<version>`."""
 
 
-NO_TONE = Tone("", "")
+_NO_TONE = Tone("", "")
 
 
 def band(value: float) -> int:
     """Return the band of a value from 0 to 1: 0 lowest to 4 highest."""
     known = round6(value)
-    return sum(known >= edge for edge in EDGES)
+    return sum(known >= edge for edge in _EDGES)
 
 
 def tone(
@@ -130,12 +130,12 @@ def knowing(spoken: Tone | None, skills: Skills) -> Tone | None:
     }
     if not told:
         return spoken
-    return _knowing(spoken or NO_TONE, tuple(told), tuple(told.values()))
+    return _knowing(spoken or _NO_TONE, tuple(told), tuple(told.values()))
 
 
 def shortest_and_longest(traits: Mapping[Trait, float]) -> tuple[int, int]:
     """Return the fewest and the most words that suit a verbosity."""
-    return LENGTHS[band(traits["verbosity"])]
+    return _LENGTHS[band(traits["verbosity"])]
 
 
 # Kept for the same reason as tones are.
@@ -154,7 +154,7 @@ def _tone(
     told = [
         sentences[at] for sentences, at in zip(OF_TRAITS.values(), bands, strict=True)
     ]
-    told += [OF_MOOD[mood], OF_RAPPORT[rapport]]
+    told += [_OF_MOOD[mood], _OF_RAPPORT[rapport]]
     sentences = " ".join(each for each in told if each)
     text = "\n".join(each for each in (character.strip(), sentences) if each)
     # Bands that say the same are one voice: only what is told is part of the digest.

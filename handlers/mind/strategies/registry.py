@@ -140,7 +140,7 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
     kind = STRATEGIES.get(spec.name)
     if kind is None:
         return spec.parameters
-    given = {full_name(kind, name): spec.parameters[name] for name in spec.parameters}
+    given = {_full_name(kind, name): spec.parameters[name] for name in spec.parameters}
     if len(given) < len(spec.parameters):
         raise UnknownStrategyError(
             f"strategy {quoted(spec.name)}: a parameter is given by both of its names,"
@@ -151,7 +151,7 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
     return {**from_settings(settings), **given}
 
 
-def full_name(kind: Kind, name: str) -> str:
+def _full_name(kind: Kind, name: str) -> str:
     """Return the strategy's own name of a parameter; `name` may be its short form."""
     full = SHORT_NAMES.get(name, name)
     return full if full in kind.model_fields else name
@@ -199,7 +199,7 @@ def _told(name: str, kind: Kind, place: str, fault: ErrorDetails) -> str:
         return f"strategy {quoted(name)}, parameter {quoted(place)}: {fault['msg']}"
     if not kind.model_fields:
         return f"strategy {quoted(name)} has no parameters, so none {quoted(place)}"
-    short = [each for each in SHORT_NAMES if full_name(kind, each) != each]
+    short = [each for each in SHORT_NAMES if _full_name(kind, each) != each]
     known = [*kind.model_fields, *short]
     return (
         f"strategy {quoted(name)} has no parameter {quoted(place)},"

@@ -124,7 +124,7 @@ def _habituation(
     return round6(power(weights.habituation, too_many))
 
 
-NEAR_TIE = 0.03
+_NEAR_TIE = 0.03
 """Cosine similarities this close to the highest count as equal to it."""
 
 
@@ -139,7 +139,7 @@ def ranked(candidates: Sequence[HeuristicCandidate]) -> tuple[HeuristicCandidate
         return ()
     eligible.sort(key=lambda each: (-each.similarity, each.heuristic_id))
     # Rounded, or 0.9 - 0.03 would leave out a candidate at exactly 0.87.
-    floor = round6(eligible[0].similarity - NEAR_TIE)
+    floor = round6(eligible[0].similarity - _NEAR_TIE)
     near = [each for each in eligible if each.similarity >= floor]
     best = min(near, key=lambda each: (-each.confidence, each.heuristic_id))
     return (best, *(each for each in eligible if each is not best))

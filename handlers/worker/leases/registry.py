@@ -69,7 +69,7 @@ def member_of(key: str, entry: Entry) -> tuple[Member, MemberKey]:
     return Member(identity, entry.revision, joined, held.name), held
 
 
-def lease_of(entry: Entry) -> tuple[Lease, PartitionKey]:
+def _lease_of(entry: Entry) -> tuple[Lease, PartitionKey]:
     """Return a lease as the key of its partition says it."""
     held = msgspec.json.decode(entry.value, type=PartitionKey)
     return Lease(held.owner, held.term, entry.revision), held
@@ -83,7 +83,7 @@ def view_of(entries: Mapping[str, Entry]) -> View:
         if key.startswith(MEMBER) and each.value
     ]
     leases = {
-        int(key.removeprefix(PARTITION)): lease_of(each)[0]
+        int(key.removeprefix(PARTITION)): _lease_of(each)[0]
         for key, each in entries.items()
         if key.startswith(PARTITION) and each.value
     }

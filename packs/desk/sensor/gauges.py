@@ -59,7 +59,7 @@ def observe(levels: Levels, now: Readings) -> tuple[Levels, tuple[Sensed, ...]]:
     """Return the new levels, and an event for each gauge that changed."""
     changed = dict(levels)
     events = []
-    for gauge in GAUGES:
+    for gauge in _GAUGES:
         strain = gauge.strain(now)
         if strain is None:
             continue
@@ -175,7 +175,7 @@ DISK = Gauge(
     threat=0.6,
 )
 
-BATTERY = Gauge(
+_BATTERY = Gauge(
     name="battery",
     strain=_battery_strain,
     # Alarms below 20 and 8 percent of charge, negative since strain has to grow.
@@ -197,7 +197,7 @@ BATTERY = Gauge(
     threat=0.8,
 )
 
-TEMPERATURE = Gauge(
+_TEMPERATURE = Gauge(
     name="temperature",
     strain=lambda now: now.celsius,
     marks=(85, 95),
@@ -211,7 +211,7 @@ TEMPERATURE = Gauge(
     threat=0.6,
 )
 
-GAUGES = (LOAD, MEMORY, DISK, BATTERY, TEMPERATURE)
+_GAUGES = (LOAD, MEMORY, DISK, _BATTERY, _TEMPERATURE)
 
 
 def _load(now: Readings) -> str:

@@ -39,12 +39,12 @@ async def watch(
 ) -> None:
     """broker.Publish the first readings, then every change; end after `count` readings."""
     now = read()
-    await publish(to_wire(agent, gauges.greet(now)))
+    await publish(_to_wire(agent, gauges.greet(now)))
     levels, taken = gauges.CALM, 0
     while True:
         levels, events = gauges.observe(levels, now)
         for event in events:
-            await publish(to_wire(agent, event))
+            await publish(_to_wire(agent, event))
         taken += 1
         if count is not None and taken >= count:
             return
@@ -52,7 +52,7 @@ async def watch(
         now = read()
 
 
-def to_wire(agent: str, event: Sensed) -> Wire:
+def _to_wire(agent: str, event: Sensed) -> Wire:
     """Make the message that carries an event, with an id of its own."""
     # The monotonic clock stands for a sequence: two events of one moment get two ids.
     event_id = filled_event_id(time.time_ns(), time.monotonic_ns())

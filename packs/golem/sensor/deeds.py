@@ -15,13 +15,13 @@ from packs.golem.sensor.rooms import Point, Thing
 from schemas.messages.arms import Action
 from schemas.values.ids import draw
 
-MOVE_TIMEOUT_S = 60.0
+_MOVE_TIMEOUT_S = 60.0
 _STANDS_UP_S = 1.5
 _THINKS_S = (0.3, 2.0)
 """How long it thinks before it goes (upstream)."""
 _NOTICES_S = 2.0
 """How long it takes to see that something cannot be done."""
-SUB_ACTIONS = 8
+_SUB_ACTIONS = 8
 """So many actions does one that consists of others have at most."""
 
 
@@ -160,8 +160,8 @@ def _way(scene: Scene, state: str, aim: Point, speed: float) -> list[Step]:
         return [Step(state, _NOTICES_S, fails=why)]
     if blocked < scene.noise:
         halfway = ((scene.at[0] + aim[0]) / 2, (scene.at[1] + aim[1]) / 2)
-        why = f"Move timed out after {MOVE_TIMEOUT_S:g}s"
-        return [Step(state, MOVE_TIMEOUT_S, to=halfway, fails=why)]
+        why = f"Move timed out after {_MOVE_TIMEOUT_S:g}s"
+        return [Step(state, _MOVE_TIMEOUT_S, to=halfway, fails=why)]
     return [Step(state, rooms.apart(scene.at, aim) / speed, to=aim)]
 
 
@@ -191,8 +191,8 @@ def _parts(row: Row, action: Action) -> list[Action]:
         ]
     except ValidationError as error:
         raise Refused(f"{row.id} has a part that is no action") from error
-    if not 0 < len(parts) <= SUB_ACTIONS:
-        raise Refused(f"{row.id} needs 1 to {SUB_ACTIONS} actions")
+    if not 0 < len(parts) <= _SUB_ACTIONS:
+        raise Refused(f"{row.id} needs 1 to {_SUB_ACTIONS} actions")
     if any(each.type in ("MultiAction", "Sequence") for each in parts):
         raise Refused("one of several actions is none of several itself")
     return parts

@@ -11,7 +11,7 @@ from schemas.values.ids import draw
 Point = tuple[float, float]
 
 SIZE: Point = (48.0, 12.0)
-SIGHT_M = 8.0
+_SIGHT_M = 8.0
 """How far off things are near."""
 WANDERS_M = 5.0
 """How far a way without an aim leads at most (upstream)."""
@@ -64,7 +64,7 @@ def room(at: Point) -> str:
 
 def near(at: Point) -> list[Thing]:
     """Return what is near, nearest first."""
-    seen = [each for each in THINGS if apart(each.at, at) <= SIGHT_M]
+    seen = [each for each in THINGS if apart(each.at, at) <= _SIGHT_M]
     return sorted(seen, key=lambda each: (apart(each.at, at), each.name))
 
 

@@ -19,8 +19,8 @@ from schemas.values.reasons import ReportedOutcome
 
 SOURCE = "cafe"
 BODY, ORDERED = "body", "ordered"
-NOISE = 0.05
-ORDERS_H = 1.5
+_NOISE = 0.05
+_ORDERS_H = 1.5
 """How often somebody tells the character to do something, an hour."""
 _ORDERS = (
     Action(type="Greet"),
@@ -79,8 +79,8 @@ class World:
         name: str,
         at: float,
         *,
-        noise: float = NOISE,
-        orders_h: float = ORDERS_H,
+        noise: float = _NOISE,
+        orders_h: float = _ORDERS_H,
     ) -> None:
         """Begin at a second of the first day; `noise` is how likely a way is blocked."""
         self.at = at

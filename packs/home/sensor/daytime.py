@@ -7,7 +7,7 @@ from packs.home.sensor.morning import window_concern
 from packs.home.sensor.plan import Concern, Planner
 from schemas.messages.sensing import Fields
 
-AIRED = ("study", "living-room", "bedroom")
+_AIRED = ("study", "living-room", "bedroom")
 
 
 def plan(day: Planner) -> None:
@@ -113,18 +113,18 @@ def _storm(day: Planner) -> None:
     day.say(day.at("14:42", 8), said)
     day.add(day.at("15:05", 3), events.weather("sunny", 21))
     opened, warned = day.at("15:10", 5), day.at("15:30", 10)
-    for number, room in enumerate(AIRED):
+    for number, room in enumerate(_AIRED):
         by = events.window(room, "ben", is_open=True)
         day.add(opened + 10 * number, by, opens=window_concern(room, "storm"))
-    day.add(warned, events.warning(40, len(AIRED)))
-    for number, room in enumerate(AIRED):
+    day.add(warned, events.warning(40, len(_AIRED)))
+    for number, room in enumerate(_AIRED):
         day.add(warned + 1 + number, events.window_at_risk(room, 40))
     begins = warned + 2400 + day.between("storm", 0, 300)
-    first = f"window {AIRED[0]} storm"
-    open_still = events.rain(len(AIRED), 15, anybody_home=True)
+    first = f"window {_AIRED[0]} storm"
+    open_still = events.rain(len(_AIRED), 15, anybody_home=True)
     day.add(begins, open_still, unless=first)
     day.add(begins, events.rain(0, 15, anybody_home=True), after=first)
-    for number, room in enumerate(AIRED):
+    for number, room in enumerate(_AIRED):
         name = f"window {room} storm"
         at = begins + 240 + 20 * number
         day.add(at, events.wet(room), unless=name)

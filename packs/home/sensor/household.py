@@ -18,7 +18,7 @@ from schemas.messages.sensing import Sensed
 ALOUD = "say"
 """The channel of the loudspeaker, which everybody in the house hears."""
 
-PERSONAL = {"phone-ada": "ada", "phone-ben": "ben"}
+_PERSONAL = {"phone-ada": "ada", "phone-ben": "ben"}
 """The channels that one person reads, by name; any other is read by who is at home."""
 
 REMEMBERED = 1_000
@@ -165,7 +165,7 @@ class Household:
         for name in ("ben", "ada"):
             person = self.situation.people[name]
             woken = concern.wakes and person.is_home and said.channel == ALOUD
-            is_reader = PERSONAL.get(said.channel, name) == name
+            is_reader = _PERSONAL.get(said.channel, name) == name
             can_act = person.is_awake and person.activity != "call"
             if is_reader and (can_act or woken):
                 return name

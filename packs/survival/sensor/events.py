@@ -13,10 +13,10 @@ from schemas.messages.sensing import Dimension, Sensed
 LOW = (5, 3, 2, 1, 0)
 """A vital makes an event when it falls to one of these."""
 
-RESTORED = 7
+_RESTORED = 7
 """And when it rises to this; the gap to `LOW` keeps it from swinging between the two."""
 
-NEEDED = {"wood": (1, 2, 4), "stone": (1, 4), "coal": (1,), "iron": (1,)}
+_NEEDED = {"wood": (1, 2, 4), "stone": (1, 4), "coal": (1,), "iron": (1,)}
 """Counts of an item that make something possible."""
 
 
@@ -101,7 +101,7 @@ def _vitals(before: Observation, now: Observation) -> Iterator[Sensed]:
         fell = any(value <= mark < previous for mark in LOW)
         if fell and now.alive:
             yield _vital_fell(vital, value, previous, now.step)
-        elif previous < RESTORED <= value:
+        elif previous < _RESTORED <= value:
             yield Sensed(
                 type="vital_changed",
                 text=words.restored(vital, value),
@@ -158,7 +158,7 @@ def _achievements(before: Observation, now: Observation) -> Iterator[Sensed]:
 
 
 def _items(before: Observation, now: Observation) -> Iterator[Sensed]:
-    for name, marks in NEEDED.items():
+    for name, marks in _NEEDED.items():
         count, previous = now.inventory[name], before.inventory[name]
         # Crossed upward, or used up: both change what can be built.
         if any(previous < mark <= count for mark in marks) or count == 0 < previous:

@@ -14,7 +14,7 @@ from packs.survival.sensor.world import HOSTILE, WALKABLE, Cell, Observation
 FULL = 9
 """The most a vital or an item can count."""
 
-SAFE_DISTANCE = 7
+_SAFE_DISTANCE = 7
 """So many steps from a hostile creature count as escaped."""
 
 
@@ -87,7 +87,7 @@ def fight(see: Observation, kind: str) -> Goal:
 def retreat(see: Observation) -> Goal:
     """Run until every hostile creature is far away, unhurt."""
     health = see.vitals["health"]
-    while near := _hostile_within(see, SAFE_DISTANCE):
+    while near := _hostile_within(see, _SAFE_DISTANCE):
         action = away(see, near)
         if action is None:
             return failed("cornered")

@@ -37,7 +37,7 @@ def deed_of(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
     """
     if action.type in ABSENT:
         raise Refused(ABSENT[action.type])
-    do = ERRANDS.get(action.type, deeds.deed_of)
+    do = _ERRANDS.get(action.type, deeds.deed_of)
     return do(scene, one, action, at)
 
 
@@ -96,12 +96,12 @@ def _attend(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
     return Deed(SQUARE, begin, lambda _: ("succeeded", ""))
 
 
-ERRANDS: Mapping[str, Callable[[Scene, Villager, Action, float], Deed]] = {
+_ERRANDS: Mapping[str, Callable[[Scene, Villager, Action, float], Deed]] = {
     "pick": _pick,
     "go_to": _go,
     "help": _help,
     "call_meeting": _call,
     "attend_meeting": _attend,
 }
-KNOWN = frozenset({*DEEDS, *ERRANDS, *ABSENT, "talk", "leave_conversation"})
+KNOWN = frozenset({*DEEDS, *_ERRANDS, *ABSENT, "talk", "leave_conversation"})
 """All that the world obeys, or knows why it does not."""

@@ -17,7 +17,7 @@ PLACE = "clearing"
 
 AWAKE_S = 60.0
 """How long somebody awake goes without a report, at most."""
-ASLEEP_S = 1_200.0
+_ASLEEP_S = 1_200.0
 """And somebody asleep: a session lapses after half an hour without an event."""
 
 _DEPARTS = 0.05
@@ -50,10 +50,10 @@ def body(scene: Scene, one: Villager, at: float) -> dict[str, Any]:
         "cold_by": max(round(climate.COMFORT_C[0] - feels, 1), 0.0),
         "hot_by": max(round(feels - climate.COMFORT_C[1], 1), 0.0),
         "danger": _danger(feels),
-        "bedtime": is_bedtime(one, at),
+        "bedtime": _is_bedtime(one, at),
         "asleep": one.is_asleep,
         "sheltered": is_sheltered(scene, one, at),
-        "frightened": is_frightened(scene, one, at),
+        "frightened": _is_frightened(scene, one, at),
         "has_bed": one.bed is not None,
         "people": [_seen(each, at) for each in near],
         "anybody_near": bool(near),
@@ -92,7 +92,7 @@ def is_due(one: Villager, now: Mapping[str, Any], at: float) -> bool:
 
 def latest(one: Villager) -> float:
     """Return when somebody is reported, though nothing changes."""
-    return one.told_at + (ASLEEP_S if one.is_asleep else AWAKE_S)
+    return one.told_at + (_ASLEEP_S if one.is_asleep else AWAKE_S)
 
 
 def report(one: Villager, now: Mapping[str, Any], text: str, **more: Any) -> Sensed:
@@ -139,7 +139,7 @@ def is_sheltered(scene: Scene, one: Villager, at: float) -> bool:
     return one.where(at) in scene.land.houses
 
 
-def is_frightened(scene: Scene, one: Villager, at: float) -> bool:
+def _is_frightened(scene: Scene, one: Villager, at: float) -> bool:
     """Tell whether somebody in the open sees the wolf near."""
     wolf = scene.wolf
     if wolf is None or one.is_asleep or is_sheltered(scene, one, at):
@@ -147,7 +147,7 @@ def is_frightened(scene: Scene, one: Villager, at: float) -> bool:
     return wolf.frightens(one.where(at))
 
 
-def is_bedtime(one: Villager, at: float) -> bool:
+def _is_bedtime(one: Villager, at: float) -> bool:
     """Tell whether it is time to sleep."""
     hour = climate.hour(at)
     return hour >= one.bedtime_h or hour < 5

@@ -5,9 +5,9 @@ from dataclasses import dataclass
 from packs.village.sensor.land import SIZE, Cell, distance
 from schemas.values.ids import draw
 
-SCARES = 10
+_SCARES = 10
 """Within how many cells it frightens whoever sees it."""
-STAYS_S = 300.0
+_STAYS_S = 300.0
 BITE = 0.25
 """By how much health falls."""
 
@@ -31,7 +31,7 @@ class Wolf:
 
     def frightens(self, cell: Cell) -> bool:
         """Tell whether somebody in a cell fears it."""
-        return distance(self.cell, cell) <= SCARES
+        return distance(self.cell, cell) <= _SCARES
 
 
 def comes_at(seed: str, day: int) -> float:
@@ -43,4 +43,4 @@ def comes_at(seed: str, day: int) -> float:
 def arriving(seed: str, at: float) -> Wolf:
     """Return the wolf as it comes out of the forest."""
     y = int(draw(seed, "wolf", str(int(at)), "where") * SIZE)
-    return Wolf((SIZE - 1, y), at + STAYS_S)
+    return Wolf((SIZE - 1, y), at + _STAYS_S)

@@ -23,7 +23,7 @@ BACKWARD: tuple[Retrospect, ...] = get_args(Retrospect)
 _CALLED = {SINGLE: ("talker", "executor")}
 """Whose turn it was when a layer was asked, if not its own."""
 
-GRACE = timedelta(seconds=60)
+_GRACE = timedelta(seconds=60)
 """How long after its expiry an answer that never came is given up."""
 
 
@@ -63,7 +63,7 @@ def asked(
         asked=before.asked.set(layer, ask),
         called=before.called.update(dict.fromkeys(_CALLED.get(layer, (layer,)), now)),
     )
-    due = Timer(due=message.expires_at + GRACE, id=ask_id, purpose="layer")
+    due = Timer(due=message.expires_at + _GRACE, id=ask_id, purpose="layer")
     left = state.timers
     if first is not None:
         left = timers.without(left, first.ask_id)

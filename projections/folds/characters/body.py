@@ -92,7 +92,7 @@ def decided(
         declared = context.appearance.domain.event_type
         means = declared.means if declared is not None else None
         character = sensed(state, mind, event, context.now, means)
-    kept = kept_in_mind(mind, message)
+    kept = _kept_in_mind(mind, message)
     if kept is not None:
         character = plans.remembered(character, kept, context.now)
     elif message.layer in ("reflex", plans.QUEUE):
@@ -111,7 +111,7 @@ def woken(state: AgentState, message: WakeupSet) -> AgentState:
     return replace(state, timers=left, character=character)
 
 
-def kept_in_mind(mind: CharacterMind, message: Decided) -> str | None:
+def _kept_in_mind(mind: CharacterMind, message: Decided) -> str | None:
     """Return what a decision keeps in mind; None if it asks the world for something."""
     known, action = mind.tactics, message.action
     if known is None or known.remember is None or message.layer != plans.QUEUE:

@@ -19,8 +19,8 @@ QUEUE = "queue"
 ORDER = ("high", "normal", "low")
 """In which order builds are begun."""
 
-SUCCEEDED = "succeeded"
-TIMED_OUT = "timed out"
+_SUCCEEDED = "succeeded"
+_TIMED_OUT = "timed out"
 
 
 def applied(character: Character, control: PlanSet, now: datetime) -> Character:
@@ -44,7 +44,7 @@ def settled(character: Character, now: datetime) -> Character:
     doing = character.doing
     if doing is None or doing.layer != QUEUE or now < doing.until:
         return character
-    return ended(character, None, TIMED_OUT, None, doing.until)
+    return ended(character, None, _TIMED_OUT, None, doing.until)
 
 
 def ended(
@@ -74,13 +74,13 @@ def remembered(character: Character, text: str, at: datetime) -> Character:
     memories = (*kept, Memory(text=text, at=at))[-limits.MEMORIES :]
     plan, task = character.plan, character.plan.task
     if task is not None:
-        plan = _next(plan, task, SUCCEEDED, at)
+        plan = _next(plan, task, _SUCCEEDED, at)
     return replace(character, plan=plan, memories=memories)
 
 
 def talked(character: Character, at: datetime) -> Character:
     """Return the character after a conversation."""
-    return replace(character, plan=_noted(character.plan, "talk", SUCCEEDED, at))
+    return replace(character, plan=_noted(character.plan, "talk", _SUCCEEDED, at))
 
 
 def _still_planned(doing: Doing, task: PlanTask | None, plan: Plan) -> bool:
@@ -104,7 +104,7 @@ def _built(plan: Plan, doing: Doing, outcome: str, at: datetime) -> Plan:
     if place is None:
         return plan
     build = builds[place]
-    if outcome != SUCCEEDED:
+    if outcome != _SUCCEEDED:
         builds[place] = build.model_copy(update={"failures": build.failures + 1})
         return replace(plan, builds=tuple(builds))
     if not doing.is_last:
@@ -125,7 +125,7 @@ def _worked(
     at: datetime,
 ) -> Plan:
     """Return the plan after a step of the entry of the queue that it is at."""
-    if outcome != SUCCEEDED:
+    if outcome != _SUCCEEDED:
         return _next(plan, task, outcome, at)
     deposit = tactics.deposit if tactics is not None else None
     if doing.behaviour == task.type:
@@ -156,7 +156,7 @@ def _without(plan: Plan, building: str | None) -> Plan:
 def _next(plan: Plan, task: PlanTask, outcome: str, at: datetime) -> Plan:
     """Return the plan once an entry is over: it comes again, or the next one does."""
     plan = _noted(plan, described(task), outcome, at)
-    if outcome == SUCCEEDED and task.times > 1:
+    if outcome == _SUCCEEDED and task.times > 1:
         again = {"times": task.times - 1, "done": 0, "carried": 0}
         return _with(plan, task.model_copy(update=again))
     if plan.index + 1 < len(plan.tasks):

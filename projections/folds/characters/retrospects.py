@@ -16,10 +16,10 @@ from schemas.state.autonomy import Act, Autonomy
 from schemas.state.character import LayerAsk
 from schemas.values.exact_math import round6, total
 
-IMPORTANCE = 1.0
+_IMPORTANCE = 1.0
 """Of an insight (upstream)."""
 
-ACTION = "Reflect"
+_ACTION = "Reflect"
 """What stands as an insight's action among the episodes."""
 
 
@@ -83,10 +83,10 @@ def found(
     insight = Act(
         decision_id=message.until,
         at=now,
-        action=ACTION,
+        action=_ACTION,
         by="reflection",
         situation=situations.fingerprint(how, here, known.acts),
-        importance=IMPORTANCE,
+        importance=_IMPORTANCE,
         outcome="succeeded",
         thought=message.text[: limits.INSIGHT],
         position=here.position,

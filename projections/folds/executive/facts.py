@@ -42,7 +42,7 @@ def is_replaced(fact: Fact, control: FactStated) -> bool:
     return is_whose and is_relation and same(fact.subject, control.subject)
 
 
-ALIASES = frozenset(
+_ALIASES = frozenset(
     {"also known as", "is also known as", "is also called", "alias"}
     | {"auch bekannt als", "ist auch bekannt als", "heißt auch", "wird auch genannt"}
 )
@@ -57,7 +57,7 @@ def named_alike(memory: Memory, names: frozenset[str]) -> frozenset[str]:
     pairs = [
         {folded(each.subject), folded(each.object)}
         for each in memory.facts
-        if folded(each.relation) in ALIASES
+        if folded(each.relation) in _ALIASES
     ]
     # Each round takes in at least one pair, or is the last.
     for _ in pairs:

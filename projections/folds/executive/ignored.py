@@ -16,9 +16,9 @@ from schemas.state.agent import AgentState
 from schemas.state.executive import Ignored
 from schemas.values.exact_math import exp, round6
 
-FRUITLESS = 0.9
+_FRUITLESS = 0.9
 LEAST = 0.1
-RECOVERY_S = 3_600.0
+_RECOVERY_S = 3_600.0
 
 
 def noticed(
@@ -42,7 +42,7 @@ def kept(ignored: Ignored | None, now: datetime) -> float:
         return 1.0
     # A clock may be set back: then nothing is made good yet.
     elapsed_s = max(0.0, (now - ignored.at).total_seconds())
-    return round6(1.0 - (1.0 - ignored.kept) * exp(-elapsed_s / RECOVERY_S))
+    return round6(1.0 - (1.0 - ignored.kept) * exp(-elapsed_s / _RECOVERY_S))
 
 
 def _fruitless(state: AgentState, decision_id: str, now: datetime) -> AgentState:
@@ -52,7 +52,7 @@ def _fruitless(state: AgentState, decision_id: str, now: datetime) -> AgentState
     if not sort or remembered is None or remembered.is_judged:
         return state
     known = state.executive.ignored
-    share = max(LEAST, round6(kept(known.get(sort), now) * FRUITLESS))
+    share = max(LEAST, round6(kept(known.get(sort), now) * _FRUITLESS))
     held = known.set(sort, Ignored(kept=share, at=now))
     return replace(state, executive=replace(state.executive, ignored=held))
 

@@ -17,8 +17,8 @@ from schemas.state.executive import EVERYBODY, Personality, Sign
 from schemas.state.limits import FAILURES
 from schemas.values.exact_math import round6
 
-THREAT_HOLDS = timedelta(seconds=10)
-OPPORTUNITY_HOLDS = timedelta(seconds=30)
+_THREAT_HOLDS = timedelta(seconds=10)
+_OPPORTUNITY_HOLDS = timedelta(seconds=30)
 STRUGGLE_HOLDS = timedelta(seconds=300)
 SENTIMENT_BELOW = -0.3
 """What each detected context asks for; who fails three times within `STRUGGLE_HOLDS`, or
@@ -48,12 +48,12 @@ def contexts(
         yield ContextInForce(name=active.name, by="switched", cause=active.by)
     weighed = moment.dimensions
     threat = _latest(weighed.get("threat", 0.0), THREAT_FROM, own.threat, now, moment)
-    if threat is not None and _is_within(threat, THREAT_HOLDS, now):
+    if threat is not None and _is_within(threat, _THREAT_HOLDS, now):
         yield _detected("high_threat", "threat", threat)
     chance = _latest(
         weighed.get("opportunity", 0.0), OPPORTUNITY_FROM, own.opportunity, now, moment
     )
-    if chance is not None and _is_within(chance, OPPORTUNITY_HOLDS, now):
+    if chance is not None and _is_within(chance, _OPPORTUNITY_HOLDS, now):
         yield _detected("opportunity", "opportunity", chance)
     struggle = _struggle(own, now, moment)
     if struggle is not None:

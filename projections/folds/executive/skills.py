@@ -14,7 +14,7 @@ from schemas.values.by_identity import by_identity
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.skills import Skill, Skills
 
-GENERAL = "general"
+_GENERAL = "general"
 """The context of whoever never switched to another."""
 
 
@@ -86,7 +86,7 @@ def missing(executive: Executive, name: str, skill: Skill) -> Missing | None:
         return "unloaded"
     if skill.kind == "capability" and not by_hand:
         return "enabling"
-    context = executive.context.name if executive.context is not None else GENERAL
+    context = executive.context.name if executive.context is not None else _GENERAL
     if not by_hand and skill.context not in ("", context):
         return "context"
     is_known = all(each in executive.known for each in skill.requires)

@@ -15,7 +15,7 @@ from schemas.values import timezones
 from schemas.values.exact_math import round6, total
 from schemas.values.executive_settings import ExecutiveSettings
 
-MINUTE = timedelta(seconds=60)
+_MINUTE = timedelta(seconds=60)
 
 
 def noticed(
@@ -49,7 +49,7 @@ def has_day(settings: ExecutiveSettings) -> bool:
 
 def recent(spent: Spent, now: datetime) -> tuple[datetime, ...]:
     """Return when models were asked within the last minute."""
-    return tuple(each for each in spent.calls if now - MINUTE < each <= now)
+    return tuple(each for each in spent.calls if now - _MINUTE < each <= now)
 
 
 def of_today(spent: Spent, settings: ExecutiveSettings, now: datetime) -> Spent:

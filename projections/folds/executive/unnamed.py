@@ -16,13 +16,13 @@ from schemas.messages.sensing import SOMEBODY
 from schemas.values.bounded_map import Bounded
 from schemas.values.packed_texts import PackedTexts
 
-NAMES_ONE = frozenset({"person", "by", "speaker", "actor", "asked_by"})
+_NAMES_ONE = frozenset({"person", "by", "speaker", "actor", "asked_by"})
 """The fields that hold one person's name."""
 
-NAMES_SEVERAL = frozenset({"persons", "entities", "hidden_from", "granted"})
+_NAMES_SEVERAL = frozenset({"persons", "entities", "hidden_from", "granted"})
 """The fields that hold names of several, be it by something else."""
 
-KEYED_BY_VOTER = frozenset({"votes", "bases", "ages"})
+_KEYED_BY_VOTER = frozenset({"votes", "bases", "ages"})
 """The maps of what each person voted."""
 
 
@@ -68,11 +68,11 @@ def _changes(fields: Mapping[str, Any], person: str) -> dict[str, Any]:
 
 
 def _field(name: str, value: Any, person: str) -> Any:
-    if name in NAMES_ONE and value == person:
+    if name in _NAMES_ONE and value == person:
         return SOMEBODY
-    if name in NAMES_SEVERAL:
+    if name in _NAMES_SEVERAL:
         return _without(value, person)
-    if name in KEYED_BY_VOTER and isinstance(value, Map):
+    if name in _KEYED_BY_VOTER and isinstance(value, Map):
         return _by_nobody(value, person)
     return _unnamed(value, person)
 

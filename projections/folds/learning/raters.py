@@ -11,7 +11,7 @@ from schemas.state.evidence import Rater
 from schemas.values.bounded_map import Bounded
 from schemas.values.exact_math import clamp, round6
 
-UNKNOWN_VOTES = 10
+_UNKNOWN_VOTES = 10
 """The weight of the shrinkage toward 0, in neutral votes before a person's first."""
 
 LEAST_SHARE = 0.25
@@ -30,7 +30,7 @@ def base(raters: Raters, actor: str, target: str, before: float | None = None) -
         return 0.0
     earlier = _earlier(rater, target, before)
     count = rater.count - (earlier is not None)
-    return round6((rater.total - (earlier or 0.0)) / (count + UNKNOWN_VOTES))
+    return round6((rater.total - (earlier or 0.0)) / (count + _UNKNOWN_VOTES))
 
 
 def voted(

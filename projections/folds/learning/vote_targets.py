@@ -223,7 +223,7 @@ def counted(
     fitted = state.fits.get(key)
     # A fit is kept only once somebody judged the condition; most heuristics have none.
     if given.aspect == "condition" or fitted is not None:
-        fitted = fitted or initial_fit(learning)
+        fitted = fitted or _initial_fit(learning)
         fitted = given.counted("fit", fitted, earlier, learning)
         state = replace(state, fits=state.fits.set(key, fitted))
     return state
@@ -295,7 +295,7 @@ def counts_already(
     return about is not None and about.outcome in ("success", "fail")
 
 
-def initial_fit(learning: LearningSettings) -> Belief:
+def _initial_fit(learning: LearningSettings) -> Belief:
     """Return the prior belief in the fit of a condition that nobody judged."""
     return confidence.initial(TRUSTED, learning)
 

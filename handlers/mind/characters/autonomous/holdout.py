@@ -16,9 +16,9 @@ from schemas.packs.autonomous import Autonomous
 from schemas.state.autonomy import Act, Autonomy
 from schemas.values.exact_math import round6, total
 
-LEAST_DRAWN = 10.0
+_LEAST_DRAWN = 10.0
 """Fewer effective actions say nothing about weights."""
-LEAST_DONE = 3
+_LEAST_DONE = 3
 """Fewer times in its situation say nothing about a routine: as often as trust takes."""
 
 Verdict = Literal["holds", "worse", "unknown"]
@@ -85,7 +85,7 @@ def _weights(acts: Sequence[Act], after: Autonomous) -> Judged:
     whole = total(ratio for ratio, _ in drawn)
     squares = total(ratio * ratio for ratio, _ in drawn)
     effective = round6(whole * whole / squares) if squares else 0.0
-    if effective < LEAST_DRAWN:
+    if effective < _LEAST_DRAWN:
         return Judged("unknown", effective)
     now = _share([is_good for _, is_good in drawn])
     then = round6(total(ratio for ratio, is_good in drawn if is_good) / whole)
@@ -110,7 +110,7 @@ def _routine(change: CharacterChange, acts: Sequence[Act], how: Autonomous) -> J
     action = about.action if isinstance(about, StoredRoutine) else None
     its = [each.outcome == "succeeded" for each in here if each.action == action]
     others = [each.outcome == "succeeded" for each in here if each.action != action]
-    if len(its) < LEAST_DONE:
+    if len(its) < _LEAST_DONE:
         return Judged("unknown", float(len(its)))
     rate, now = _share(its), _share([*its, *others])
     if change.after is not None:

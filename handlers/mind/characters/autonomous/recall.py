@@ -10,7 +10,7 @@ from schemas.values.exact_math import power, round6
 TOP = 5
 _RECENCY, _IMPORTANCE, _RELEVANCE = 0.4, 0.3, 0.3
 """Upstream's weights."""
-HALF_LIFE_S = 600.0
+_HALF_LIFE_S = 600.0
 """Ten minutes of the world's time."""
 
 
@@ -32,7 +32,7 @@ def worth(act: Act, situation: str, now: datetime) -> float:
     """Return how much an episode is worth: by its age, its importance, and how alike it is."""
     age_s = max((now - act.at).total_seconds(), 0.0)
     return round6(
-        _RECENCY * power(2.0, -age_s / HALF_LIFE_S)
+        _RECENCY * power(2.0, -age_s / _HALF_LIFE_S)
         + _IMPORTANCE * act.importance
         + _RELEVANCE * situations.relevance(act.situation, situation)
     )

@@ -14,7 +14,7 @@ from schemas.state.autonomy import Act
 from schemas.values.exact_math import clamp, round6
 from schemas.values.unicode_text import quoted
 
-LEAST_CONFIDENCE = 0.3
+_LEAST_CONFIDENCE = 0.3
 """Below it the model is too unsure; exactly so much is enough (source design)."""
 _UNSAID = 0.5
 """The confidence of a model that names none (upstream)."""
@@ -48,8 +48,8 @@ def read(text: str, how: Autonomous, here: Surroundings, acts: Sequence[Act]) ->
     wanted, target = name.strip()[:80], told.get("target")
     meant = closest.closest(wanted, actions.choices(how))
     action, fault = None, None
-    if confidence < LEAST_CONFIDENCE:
-        fault = f"its confidence of {confidence:g} is under {LEAST_CONFIDENCE:g}"
+    if confidence < _LEAST_CONFIDENCE:
+        fault = f"its confidence of {confidence:g} is under {_LEAST_CONFIDENCE:g}"
     elif meant is None:
         fault = f"no action is called {quoted(wanted)} or nearly so"
     else:

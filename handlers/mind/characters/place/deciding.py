@@ -24,7 +24,7 @@ from schemas.values.subjects import AGENT_SOURCE
 LAYER = "place"
 ARM = "place"
 
-WHAT = 64
+_WHAT = 64
 """How many things that happened to a conversation at once are told."""
 
 
@@ -123,7 +123,7 @@ def _send(
     for id_, what in at.what.items():
         turn.emit(
             ConversationMoved(
-                conversation_id=id_, what=tuple(what[:WHAT]), after=left.get(id_)
+                conversation_id=id_, what=tuple(what[:_WHAT]), after=left.get(id_)
             )
         )
     for begun in at.begun:

@@ -19,7 +19,7 @@ from schemas.state import limits
 from schemas.state.place import Present
 from schemas.values.exact_math import clamp, round6
 
-TOKENS_PER_WORD = 4 / 3
+_TOKENS_PER_WORD = 4 / 3
 """Of English, as model vendors give it, where the number of tokens is not told."""
 
 EXTROVERT, INTROVERT = 0.6, 0.4
@@ -67,7 +67,7 @@ def seconds_of(text: str, tokens: float | None, tokens_per_s: float) -> float:
     """Return how long a text takes to say, by its tokens, or by its words without them."""
     if tokens is None:
         # Rounded first: 3 words are 4 tokens, whatever 3 * (4/3) is in binary.
-        tokens = ceil(round6(len(text.split()) * TOKENS_PER_WORD))
+        tokens = ceil(round6(len(text.split()) * _TOKENS_PER_WORD))
     return round6(max(tokens, 1) / tokens_per_s)
 
 

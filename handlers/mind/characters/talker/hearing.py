@@ -20,7 +20,7 @@ from schemas.values import ids
 from schemas.values.prompt_fencing import fenced
 
 RULE = "in conversation"
-LEAVE = "leave_conversation"
+_LEAVE = "leave_conversation"
 """The tool by which a character leaves a conversation with its words."""
 
 _PURPOSE = "answer"
@@ -84,6 +84,6 @@ def spoken(layer: Talker, asked: LayerAsk, action: Action | None) -> Action | No
     params: Fields = {}
     if asked.answers is not None:
         params["conversation"], params["turn"] = asked.answers
-    if action is not None and action.type == LEAVE:
+    if action is not None and action.type == _LEAVE:
         params["goodbye"] = True
     return Action(type="said", target=layer.place, params=params)
