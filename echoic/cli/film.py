@@ -22,8 +22,7 @@ from echoic.terminal import shares as shares_screen
 from echoic.terminal.output import note
 from echoic.terminal.screen import counted
 from echoic.web.film.page import render
-from replay.recording.sessions import LAST
-from replay.recording.sessions import sessions as sessions_of
+from replay.recording import sessions as recorded
 from replay.recording.source import Recording, from_session, of_file
 from replay.recording.worlds import export, find_world, worlds
 from schemas.values import naming
@@ -109,10 +108,10 @@ async def _of_log(connection: Connection, id_: str) -> list[Recording]:
     log: ReadableLog = connection.log
     provider, agent = aid_provider(connection), connection.settings.agent
     known = await worlds(log)
-    own = await sessions_of(log, partition_of(agent), provider)
+    own = await recorded.sessions(log, partition_of(agent), provider)
     # Of both at once: how a world's id begins may be the id of a session.
     ids = (*known, *(each.id for each in own if each.agent == agent))
-    named = id_ if id_ == LAST else naming.meant(id_, ids, "world or session")
+    named = id_ if id_ == recorded.LAST else naming.meant(id_, ids, "world or session")
     if named not in known:
         return [await from_session(log, agent, named, provider)]
     members = await export(log, await find_world(log, named), provider)

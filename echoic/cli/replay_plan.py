@@ -10,6 +10,7 @@ from echoic.cli.options import Call, Jobs
 from echoic.cli.progress import Progress
 from echoic.cli.replay_estimate import STDIN, observations_of
 from echoic.client.comparison import compare_all
+from echoic.client.evidence import InvalidRecordingError
 from echoic.client.recordings import is_path, is_recording
 from echoic.config.strategies import strategy_of
 from echoic.errors import EchoicError
@@ -117,6 +118,13 @@ def _compared(
     )
     with Progress("compared", is_silent=call.as_json) as progress:
         results = compare_all(call.settings, named, asked, progress, jobs)
+    for each in results:
+        if (wrong := each.verification.divergence) is not None:
+            raise InvalidRecordingError(
+                f"{each.recording.origin}, input {wrong.sequence}: {wrong.what}:"
+                f" {wrong.replayed}",
+                next_step=f"echoic replay verify {each.recording.origin}",
+            )
     return rows_of(results, asked, challenger=1)
 
 

@@ -25,6 +25,8 @@ from streams.jetstream.connection import reading
 from streams.jetstream.sealed_log import open_reader
 from streams.log import ReadableLog
 
+_LOG = logging.getLogger(__name__)
+
 SUFFIX = ".echoic"
 """What names of sessions' files end with."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
@@ -100,6 +102,21 @@ async def _of_log(
 def _provider(log: ReadableLog, name: str) -> AidProvider:
     made = embedder(name)
     return AidProvider(made, PackLibrary(log, made))
+
+
+@cache
+def tell_altered(origin: str, altered: str | None) -> None:
+    """Log what of a file is not as it says that it was, for who reads on; once for each.
+
+    What decides again or counts refuses such a file instead.
+    """
+    if altered is not None:
+        _LOG.warning(
+            "%r: %s; what it shows may not have happened: echoic replay verify %s",
+            origin,
+            altered,
+            origin,
+        )
 
 
 def file_of(name: str) -> Path:

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol
 
-from echoic.client.recordings import FileSource, Source, opened
+from echoic.client.recordings import FileSource, Source, opened, tell_altered
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from echoic.tracing import conventions as names
@@ -165,6 +165,7 @@ def recorded_batches(sources: Sequence[Source], *, content: bool) -> Iterator[Ba
     async def read() -> AsyncGenerator[Batch, None]:
         for source in sources:
             async with opened(source) as (recording, _):
+                tell_altered(recording.origin, recording.altered)
                 async for batch in _recorded(recording, content=content):
                     yield batch
 

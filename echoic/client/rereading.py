@@ -2,7 +2,7 @@
 
 from collections.abc import Sequence
 
-from echoic.client.recordings import Source, opened
+from echoic.client.recordings import Source, opened, tell_altered
 from replay.reread import Rereading
 from schemas.codec.decode import read_input, read_output
 
@@ -18,6 +18,7 @@ async def reread(sources: Sequence[Source]) -> Rereading:
     rereading = Rereading()
     for source in sources:
         async with opened(source) as (recording, _):
+            tell_altered(recording.origin, recording.altered)
             async for group in recording.groups():
                 if recording.concerns(group):
                     outputs = [read_output(each) for each in group.outputs]

@@ -14,17 +14,14 @@ from echoic.client import event_files, publish
 from echoic.client.connection import Connection
 from echoic.client.event_lines import NO_OPTIONS, Reading, Sending, read_lines
 from echoic.client.playback import PlayedEvent, PlayedVote, played
+from echoic.client.recordings import is_recording, tell_altered
 from echoic.errors import EchoicError
-from echoic.packs import bundled
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_output
 from schemas.messages.notes import Quarantined
 from schemas.values.subjects import input_subject, output_subject, partition_of
 from streams.groups import answer, arrival
 from streams.session_files.file import read_session
-
-_ZSTD = b"\x28\xb5\x2f\xfd"
-"""The magic number of Zstandard frames, with which session files begin."""
 
 _ANSWERED_S = 10.0
 """Seconds that the mind may take to answer what was sent without waiting for it."""
@@ -43,7 +40,7 @@ def read_file(path: Path, **how: Unpack[Reading]) -> Iterator[Item]:
         EchoicError: it is no file of events, or a line is none.
         SessionFileError: a session file is damaged.
     """
-    if path.is_file() and _begins_as_session(path):
+    if path.is_file() and is_recording(str(path)):
         if how.get("options", NO_OPTIONS).are_any:
             raise EchoicError(
                 f"{path} is a recorded session, whose events are played as they are",
@@ -55,11 +52,6 @@ def read_file(path: Path, **how: Unpack[Reading]) -> Iterator[Item]:
         for _ in _of_records(path, how):
             pass
     yield from _of_records(path, how)
-
-
-def _begins_as_session(path: Path) -> bool:
-    with path.open("rb") as file:
-        return file.read(4) == _ZSTD
 
 
 def _of_records(path: Path, how: Reading) -> Iterator[Sending]:
@@ -163,7 +155,9 @@ class Sender:
 
 
 def _of_session(path: Path, agent: str) -> Iterator[Item]:
-    for item in played(read_session(bundled.found(path)), agent, uuid4()):
+    session = read_session(path)
+    tell_altered(str(path), session.altered)
+    for item in played(session, agent, uuid4()):
         match item:
             case PlayedEvent(event=event, id=id_, wire=wire):
                 yield Sending(

@@ -4,6 +4,7 @@ from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 
+from echoic.client.recordings import tell_altered
 from echoic.scene.scene import Scene
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording, from_file
@@ -24,6 +25,8 @@ def opened(paths: Sequence[Path]) -> list[Recording]:
         world = world_of(path)
         members = world.members if world is not None else (None,)
         found += [from_file(path, each) for each in members]
+    for each in found:
+        tell_altered(each.origin, each.altered)
     return found
 
 
