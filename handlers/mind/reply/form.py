@@ -6,15 +6,31 @@ _MARKUP = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|\[/?INST\]|<</?SYS>>"  # noqa: RUF001
     r"|<(?:start|end)_of_turn>|<(?:unk|pad|eos|bos|sep|cls|mask|eot|eop)>"
     r"|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS)\]"
-    r"|</?(?:assistant|user|system|human)>",
+    r"|</?(?:assistant|user|system|human|answer|final_answer)>"
+    r"|<unused\d{1,5}>|<0x[0-9A-F]{2}>|<!doctype\b|</?html\b",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"</?data>", re.IGNORECASE)
 """What stands around others' words in a prompt: `schemas/values/prompt_fencing.py`."""
 _TOOL_CALL = re.compile(
-    r"</?(?:tool_call|function_calls?|invoke|tool_use)\b[^<>]*>|<function=|\[TOOL_CALLS\]",
+    r"</?(?:tool_call|function_calls?|invoke|tool_use)\b[^<>]*>|<function=|\[TOOL_CALLS\]"
+    r"|\bto=functions?\.|\A\s*(?:assistant)?(?:commentary\s*)?to=\w"
+    r"|(?:\A|\n)[^\S\n]*+action input\s*:",
     re.IGNORECASE,
 )
+_CALL = re.compile(
+    r"\[?(?:print\()?[a-z_][\w.]*"
+    r"(?:\(\s*(?:[a-z_]\w*\s*=[^=].*|[\"'{\[].*)?\)|\{\s*\"?[a-z_]\w*\"?\s*:.*\})\]?",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A call as a program writes it, where it is all that was said: `set_light(room="hall")`."""
+_SILENCE = re.compile(
+    r"NO_(?:REPLY|RESPONSE|ANSWER)|(?:\A|\n)[^\S\n]*+[A-Z]{2,}(?:_[A-Z]+)+[.!]?\s*\Z"
+    r"|\A\s*[\[(<{*]{1,2}(?i:no (?:reply|response|answer|output)(?: needed| required)?"
+    r"|silence|silent|remains? silent|says nothing|empty|keine antwort|stille|schweigt)"
+    r"[.!]?[\])>}*]{1,2}\s*\Z"
+)
+"""How models write that they say nothing, which is no word of it."""
 _ROLE = re.compile(
     r"(?:\A|\n)[^\S\n]*+(?:#{1,4}\s*|\*\*|\[)?(?:assistant|user|human)(?:\*\*|\])?\s*[:\uff1a]"
     r"|\A\s*(?:assistant|user|human|system|model)(?:\s*\n|[\W_]*\Z)"
@@ -23,7 +39,7 @@ _ROLE = re.compile(
 )
 _NOTHING = re.compile(r"null|none|nil|undefined", re.IGNORECASE)
 _PIECE = re.compile(
-    r"\A\s*[\"'\u201c\u201d]?response[\"'\u201c\u201d]?\s*[:=]"
+    r"\A[\W_]*response[\W_]{0,3}[:=]|\A\s*response\s*\n"
     r"|\A\s*\{+\s*[\"'\u201c]|</?response>",
     re.IGNORECASE,
 )
@@ -33,7 +49,7 @@ _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u201e"
 
 def fault(words: str) -> str | None:
     """Return why words are none that a person may hear; None if they are."""
-    if _TOOL_CALL.search(words):
+    if _TOOL_CALL.search(words) or _CALL.fullmatch(words.strip()):
         return "it is a tool call"
     if _MARKUP.search(words):
         return "it holds a mark of a chat template"
@@ -41,6 +57,8 @@ def fault(words: str) -> str | None:
         return "it holds a mark of the prompt"
     if _ROLE.search(words):
         return "it holds the name of a role"
+    if _SILENCE.search(words):
+        return "it stands for silence"
     if _NOTHING.fullmatch(words.strip()):
         return f"it is {words.strip().lower()}"
     if _PIECE.search(words) or _is_end_of_object(words):
@@ -64,5 +82,6 @@ def is_empty(text: str) -> bool:
 
 
 def is_whole(words: str) -> bool:
-    """Tell whether words end outside of what may become such a mark."""
-    return re.search(r"[<\[{][^<>\[\]{}]{0,40}\Z", words) is None
+    """Tell whether words end outside of what may become such a mark, or a call."""
+    is_call = re.match(r"\[?[A-Za-z_][\w.]*[({]", words) is not None
+    return not is_call and re.search(r"[<\[{][^<>\[\]{}]{0,40}\Z", words) is None

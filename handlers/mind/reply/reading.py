@@ -31,8 +31,10 @@ _CALLS = ("tool_calls", "function_call")
 
 _FENCED = re.compile(r"```\w*\n?(.*?)(?:```)?", re.DOTALL)
 _ANSWER = re.compile(
-    r"<(answer|final|final_answer)>(.*)</\1>", re.DOTALL | re.IGNORECASE
+    r"(?:<(?:answer|final|final_answer|output)>)?(.*?)(?:</(?:answer|final|final_answer|output)>)?",
+    re.DOTALL | re.IGNORECASE,
 )
+"""Words with a mark of an answer around them, of which one half may be missing."""
 _QUOTE = "[\"'`\u2018\u2019\u201c\u201d\u201e]"
 """Whatever models, and what they learnt from, put around a name."""
 _WHOLE_OBJECT = re.compile(rf"\{{+\s*(?:{_QUOTE}|\w+\s*:|\}}|//|/\*|\Z)")
@@ -316,7 +318,7 @@ def _bare(text: str) -> str:
     """Return a text without blanks, code fence and mark of an answer around it."""
     stripped = text.strip().lstrip("\ufeff")
     answer = _ANSWER.fullmatch(stripped)
-    stripped = answer[2].strip() if answer else stripped
+    stripped = answer[1].strip() if answer else stripped
     fenced = _FENCED.fullmatch(stripped)
     return fenced[1].strip() if fenced else stripped
 

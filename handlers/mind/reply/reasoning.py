@@ -3,19 +3,24 @@
 import re
 
 _NAMES = (
-    r"think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis"
-    r"|inner_monologue|chain_of_thought|antthinking|(?:seed|mm|ant)[:_]think(?:ing)?"
+    r"think(?:ing)?|thoughts?|reason(?:ing)?|reflection|scratch_?pad|analysis|planning"
+    r"|(?:inner_|internal_)?monologue|inner_thoughts?|internal(?:_(?:thought|reasoning)s?)?"
+    r"|(?:thought|thinking)_process|chain_of_thought|antthinking"
+    r"|(?:seed|mm|ant)[:_]think(?:ing)?"
 )
 _OPENS = re.compile(
     rf"<\s*+(?:{_NAMES})(?:\s[^<>]*)?>|\[THINK\]|◁think▷|<\|begin_of_thought\|>"
     rf"|<\|start_thinking\|>|<\|channel>thought|&lt;(?:{_NAMES})&gt;"
-    r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)[^<]*<\|message\|>",
+    r"|(?:<\|start\|>assistant)?<\|channel\|>(?:analysis|commentary)[^<]*<\|message\|>"
+    # The same without its marks, as a server leaves it that takes them out.
+    r"|\A\s*(?:assistant)?analysis(?=(?-i:[A-ZÄÖÜ\"{]))|<unused\d{1,5}>thought\b",
     re.IGNORECASE,
 )
 _CLOSES = re.compile(
     rf"<\s*+/\s*+(?:{_NAMES})\s*>|\[/THINK\]|◁/think▷|<\|end_of_thought\|>"
     rf"|<\|end_thinking\|>|<channel\|>|&lt;/(?:{_NAMES})&gt;|\.\.\.done thinking\."
-    r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final[^<]*<\|message\|>",
+    r"|(?:<\|end\|>)?(?:<\|start\|>assistant)?<\|channel\|>final[^<]*<\|message\|>"
+    r"|assistantfinal(?=\S)",
     re.IGNORECASE,
 )
 
@@ -40,7 +45,9 @@ _ANSWER = re.compile(
 def may_begin(text: str) -> bool:
     """Tell whether more of a text may make such a label of what it begins with."""
     begun = " ".join(text.lstrip("*_#[ ").lower().split()).rstrip("*_]: ")
-    return bool(text.strip()) and any(each.startswith(begun) for each in _LABELS)
+    return bool(text.strip()) and any(
+        each.startswith(begun) for each in (*_LABELS, "analysis")
+    )
 
 
 def apart(text: str) -> tuple[str, str]:
@@ -49,16 +56,17 @@ def apart(text: str) -> tuple[str, str]:
     A block that is only closed begins with the text, one that is only opened ends with it.
     """
     said, thought = _without_blocks(text)
+    # Before a label is looked for: what is told by one may be closed by a mark.
+    closes = list(_CLOSES.finditer(said))
+    if closes:
+        thought.insert(0, said[: closes[-1].start()])
+        said = said[closes[-1].end() :]
     told = _REASONING.match(said)
     if told is not None:
         answer = _ANSWER.search(said, told.end())
         ends = answer.start() if answer is not None else len(said)
         thought.append(said[told.end() : ends])
         said = said[answer.end() :] if answer is not None else ""
-    closes = list(_CLOSES.finditer(said))
-    if closes:
-        thought.insert(0, said[: closes[-1].start()])
-        said = said[closes[-1].end() :]
     opened = _OPENS.search(said)
     if opened is not None:
         thought.append(said[opened.end() :])
@@ -72,8 +80,7 @@ def _without_blocks(text: str) -> tuple[str, list[str]]:
     said, thought = [], []
     at = depth = begins = 0
     for mark in _marks(text):
-        is_opening = _OPENS.fullmatch(mark[0]) is not None
-        if is_opening:
+        if mark["opens"] is not None:
             if depth == 0:
                 said.append(text[at : mark.start()])
                 at, begins = mark.start(), mark.end()
@@ -86,7 +93,10 @@ def _without_blocks(text: str) -> tuple[str, list[str]]:
     return "".join([*said, text[at:]]), thought
 
 
-_MARK = re.compile(f"{_OPENS.pattern}|{_CLOSES.pattern}", re.IGNORECASE)
+# What closes a block of Gemma's is no mark by itself: any token without a use looks so.
+_MARK = re.compile(
+    rf"(?P<opens>{_OPENS.pattern})|{_CLOSES.pattern}|<unused\d{{1,5}}>", re.IGNORECASE
+)
 
 
 def _marks(text: str) -> list[re.Match[str]]:

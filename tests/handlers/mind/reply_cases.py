@@ -97,6 +97,33 @@ SAYS: dict[str, str] = {
     "<think>Hm.</think><answer>It is sunny.</answer>": SUNNY,
     "<|channel|>analysis<|message|>Hm.<|end|><|start|>assistant<|channel|>final<|message|>"
     "It is sunny.": SUNNY,
+    # The same by a server that takes its marks out.
+    "analysisThe guest must not hear of it.assistantfinalIt is sunny.": SUNNY,
+    'analysisHm.assistantfinal{"response": "It is sunny."}': SUNNY,
+    '{"response": "analysisHm.assistantfinalIt is sunny."}': SUNNY,
+    "Analysis shows that it rains.": "Analysis shows that it rains.",
+    # Told by a label, and closed by a mark.
+    "Thinking Process:\n\n1. **Greet** her.\n2. Draft.\n</think>\n\nIt is sunny.": SUNNY,
+    "**Reasoning:** Hm.</think>It is sunny.": SUNNY,
+    "Thought: Hm.</think>Answer: It is sunny.": SUNNY,
+    # By other names.
+    "<thought_process>Hm.</thought_process>It is sunny.": SUNNY,
+    "<inner_thoughts>Hm.</inner_thoughts>It is sunny.": SUNNY,
+    "<internal>Hm.</internal>It is sunny.": SUNNY,
+    "<unused94>thought\nHm.<unused95>It is sunny.": SUNNY,
+    # With half of a mark around it.
+    "It is sunny.</answer>": SUNNY,
+    "<answer>It is sunny.": SUNNY,
+    "<think>Hm.</think><answer>It is sunny.": SUNNY,
+    "<output>It is sunny.</output>": SUNNY,
+    # What only looks like a call, or like silence.
+    "f(x) = 2": "f(x) = 2",
+    "I love you(all)": "I love you(all)",
+    'Write get_light(room="hall") there.': 'Write get_light(room="hall") there.',
+    "Silence.": "Silence.",
+    "No answer.": "No answer.",
+    "MY_NAME is set.": "MY_NAME is set.",
+    "The response: it is sunny.": "The response: it is sunny.",
 }
 """What is said, by the reply."""
 
@@ -173,6 +200,37 @@ MALFORMED: dict[str, str] = {
     "a tool call in words": '<tool_call>{"name": "light"}</tool_call>',
     "a call of Mistral": '[TOOL_CALLS] [{"name": "light"}]',
     "a call as an object": '{"name": "light", "arguments": {"on": true}}',
+    "a call without its marks": 'commentary to=functions.light json{"on": true}',
+    "a call amid words": 'to=functions.note json\n{"son": 1}\nThat is a full house.',
+    "a call without an object": "to=functions.light on\nIt is sunny.",
+    "a call with braces": 'set_light{room:"hall",on:true}',
+    "a call with brackets": 'set_light(room="hall", on=True)',
+    "a list of calls": '[set_light(room="hall")]',
+    "a call in a fence": '```tool_code\nprint(set_light("hall"))\n```',
+    "an action of an agent": "Action: set_light\nAction Input: hall",
+    "a call as response": '{"response": "set_light(room=\\"hall\\")"}',
+    # Marks of what made it.
+    "a mark of nothing": "The hall:<unused6226><unused6226> it is warm.",
+    "a byte": "It is sunny.<0x0A>",
+    "a page": "<!DOCTYPE html><html><body>502</body></html>",
+    "half of an answer amid words": "Hm. <answer>It is sunny.</answer>",
+    "reasoning without its marks": "analysisThe guest must not hear of it.",
+    "reasoning by a label": "Thinking Process:\n\n1. **Greet** her.\n2. Draft.",
+    # How models write that they say nothing.
+    "a word for silence": "NO_REPLY",
+    "a word for silence in JSON": '{"response": "NO_REPLY"}',
+    "a word for silence and more": "NO_REPLYThe user says hello.",
+    "thoughts and silence": "It is late, and nobody asked.\n\nNO_REPLY",
+    "another word for silence": "HEARTBEAT_OK",
+    "silence in brackets": "[SILENT]",
+    "silence in a bracket": "(no response)",
+    "silence in stars": "*silence*",
+    "silence in German": '{"response": "(keine Antwort)"}',
+    # The name of the field, otherwise written.
+    "a bold name": "**response**: It is sunny.",
+    "an item of a list": "- response: It is sunny.",
+    "a name in YAML": "---\nresponse: It is sunny.\npredicted_success: 0.8",
+    "a name on a line": "response\nIt is sunny.",
 }
 """Replies whose form is none that was asked for, by what is wrong with them."""
 
