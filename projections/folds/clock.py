@@ -71,8 +71,7 @@ def advance(state: AgentState, now: datetime, input_: Input) -> AgentState:
     """Return the state at `now`; a sensor's time sets an event clock."""
     session = state.session
     if session is not None:
-        is_set = session.clock_set or _occurred_at(input_) is not None
-        session = replace(session, last_at=now, clock_set=is_set)
+        session = replace(session, last_at=now)
     told = name(state, input_)
     # A tick comes to end a session whose time stands still, and must not prolong it.
     is_tick = told != BROKER and isinstance(input_.message, ClockTicked)

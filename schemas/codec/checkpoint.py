@@ -18,7 +18,7 @@ from schemas.values.base import Part
 from schemas.values.bounded_map import EMPTY
 from schemas.values.packed_texts import PackedTexts
 
-FORMAT = 6
+FORMAT = 7
 """Raised when the state's shape changes; an upcast and a golden state come with it."""
 
 State = dict[str, Any]
@@ -39,11 +39,19 @@ def _without_edition(state: State) -> State:
     return state | {"shared": state["shared"] | {"settings": kept}}
 
 
+def _without_clock_set(state: State) -> State:
+    """Return a state whose sessions leave it to the agent which clock was told."""
+    for agent in (state.get("agents") or {}).values():
+        (agent.get("session") or {}).pop("clock_set", None)
+    return state
+
+
 UPCASTS: Mapping[int, Callable[[State], State]] = {
     2: _added,
     3: _added,
     4: _added,
     5: _without_edition,
+    6: _without_clock_set,
 }
 """By format: the function that makes a state of that format one format newer."""
 

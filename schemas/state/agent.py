@@ -66,8 +66,6 @@ class Session(Struct, frozen=True, kw_only=True):
     started_at: datetime
     last_at: datetime
     """The agent's time of the last input in it."""
-    clock_set: bool = False
-    """Whether a sensor's time has set the clock of a `clock=event` session yet."""
     world: str | None = None
     """The world that the agent is in, which is told what its mind has answered."""
 
