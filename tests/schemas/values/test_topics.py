@@ -37,7 +37,13 @@ def test_a_topic_is_carried_as_one_that_nats_knows(topic: str, expected: str) ->
     assert topics.carried(topic) == expected
 
 
-@given(st.lists(st.text(st.characters(exclude_characters="/")), min_size=4, max_size=6))
+@given(
+    st.lists(
+        st.text(st.characters(codec="utf-8", exclude_characters="/")),
+        min_size=4,
+        max_size=6,
+    )
+)
 def test_the_rule_can_be_reversed(levels: list[str]) -> None:
     """Whatever the topic, its subject has four tokens and gives it back."""
     topic = "/".join(["in", *levels[1:]])
