@@ -33,6 +33,12 @@ app = new_app("log", "The log itself: verify, tail, salvage, segment, archive.")
 app.command()(segments.segment)
 app.command()(archive.archive)
 
+_RUNNING_ONLY = (
+    "answers",
+    "chains",
+    "whether the log has all that intake streams acknowledged",
+)
+"""What is not read of the files of a stopped instance."""
 # Records in one request of a follower.
 _PAGE = 1_000
 _SHOWN = 1_000
@@ -44,9 +50,9 @@ def verify(call: InstanceCall, full: bool = False) -> None:
     """Count inputs without answer, groups without cause or end, broken chains, what agents
     were told that no ask told them, and what was acknowledged and never came into the log.
 
-    Goes on from where the log was sound before; if no instance runs, looks whether the
-    stored log is damaged. Example: `echoic log verify`. The exit code is 1 if anything is
-    wrong.
+    Goes on from where the log was sound before. If no instance runs, only looks whether the
+    stored log is damaged, and says what is not checked then. Example: `echoic log verify`.
+    The exit code is 1 if anything is wrong.
 
     Args:
         full: From the log's first message.
@@ -86,10 +92,13 @@ def _look(data: Path, call: Call) -> None:
     """Check the stored log of an instance that does not run."""
     with Progress("blocks read") as progress:
         damage = salvaging.look(data, progress)
-    call.show(_damage_fields(damage), _screen(damage))
+    call.show({**_damage_fields(damage), "not_checked": _RUNNING_ONLY}, _screen(damage))
     if not call.as_json:
         note(
-            "the stored log is whole; its chains are verified while the instance runs"
+            "the stored log is whole: each of its blocks was read\nnot checked, as no"
+            f" instance runs: {', '.join(_RUNNING_ONLY)}; a start brings over what is"
+            " missing, and names it in echoic.log"
+            "\n  → echoic up --detach, then echoic log verify"
             if damage.is_sound
             else "the log is damaged: nothing is read of it before `echoic log salvage`"
         )
