@@ -27,9 +27,14 @@ Record = str | dict[str, Any]
 Place = str
 """Where a record stands, such as `line 3`."""
 
+_MOST_COMMENTS = 100
+"""How many lines of comment may stand before a table."""
+
 _LIST = re.compile(r"\[\s*(?:[{\[\]]|$)")
 """The beginning of a JSON array of objects; `[12:03] hello` is text."""
 _MARKUP = re.compile(r"<(?:\?xml|!doctype|[a-z][\w:-]*[\s>/])|%YAML|%PDF|PK\x03", re.I)
+_NAMED_SEPARATOR = re.compile(r'"?sep=([,;|\t])"?', re.IGNORECASE)
+"""A first line with which a spreadsheet says what separates its columns."""
 _COLUMN = re.compile(r"[^\W\d][\w .:/()°%#-]{0,63}")
 _WORD = re.compile(r"[^\W\d][\w.-]*")
 _NUMBER = re.compile(r"-?(?:0|[1-9]\d{0,17})(?:\.\d{1,17})?")
@@ -66,12 +71,24 @@ def records(
         else:
             yield from _object_or_lines(list(islice(rest, 10_000)), rest)
         return
-    second = next(numbered, None)
-    rest = chain([(at, line)], [second] if second else [], numbered)
+    named = _NAMED_SEPARATOR.fullmatch(begin)
+    if named is not None:
+        yield from _table(numbered, named[1], is_table)
+        return
+    held = [(at, line)]
+    # Comments before the first row are none of a table's; of a text each is a line.
+    for each in islice(numbered, _MOST_COMMENTS if line.startswith("#") else 0):
+        held.append(each)
+        if not each[1].startswith("#"):
+            break
+    second = list(islice(numbered, 1))
     # Without its end, which `csv` would read as a second row.
-    heads = line.rstrip("\r\n"), second[1].rstrip("\r\n") if second else ""
-    delimiter = _delimiter(*heads, is_table)
-    yield from _table(rest, delimiter, is_table) if delimiter else map(_line, rest)
+    heads = [each.rstrip("\r\n") for _, each in (held[-1], *second, (0, ""))]
+    delimiter = _delimiter(heads[0], heads[1], is_table)
+    if delimiter:
+        yield from _table(chain(held[-1:], second, numbered), delimiter, is_table)
+    else:
+        yield from map(_line, chain(held, second, numbered))
 
 
 def _line(numbered: tuple[int, str]) -> tuple[Place, Record]:
@@ -129,7 +146,12 @@ def _table(
             yield line
 
     rows = csv.reader(lines(), delimiter=delimiter, skipinitialspace=True)
-    columns = [each.strip() for each in next(_rows(rows, lambda: at))]
+    columns = [each.strip() for each in next(_rows(rows, lambda: at), ())]
+    # A separator that ends each line begins a column without a name and without values.
+    spare = bool(columns) and not columns[-1]
+    columns = columns[:-1] if spare else columns
+    if not columns:
+        return
     if len(set(columns)) != len(columns) or not all(columns):
         raise EchoicError(
             f"the first row does not name each column once: {', '.join(columns)}",
@@ -143,6 +165,8 @@ def _table(
         )
     for row in _rows(rows, lambda: at):
         place = f"line {at}"
+        if spare and len(row) == len(columns) + 1 and not row[-1].strip():
+            row = row[:-1]
         if len(row) != len(columns):
             raise _no_event(place, f"{len(row)} values for {len(columns)} columns")
         yield (
@@ -173,7 +197,7 @@ def value(cell: str) -> object:
 
 def _delimiter(first: str, second: str, is_table: bool) -> str | None:
     """Return what separates the columns of a table; None if these lines are text."""
-    for each in (",", ";", "\t"):
+    for each in (",", ";", "\t", "|"):
         names = _cells(first, each) or []
         if len(names) < 2:
             continue
@@ -196,6 +220,8 @@ def _cells(line: str, delimiter: str) -> list[str] | None:
 
 def _are_columns(names: list[str], width: int) -> bool:
     """Tell whether a first line names columns, and is no sentence with commas."""
+    if len(names) > 2 and not names[-1]:
+        names, width = names[:-1], width - (width == len(names))
     if width != len(names) or not all(
         _COLUMN.fullmatch(name.strip()) for name in names
     ):

@@ -7,7 +7,7 @@ import json
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from datetime import UTC, datetime
+from datetime import UTC, datetime, timedelta
 from typing import Any, Required, TypedDict, Unpack
 
 from echoic.client import admission, event_files
@@ -124,8 +124,8 @@ def read_records(
         try:
             sending = _sending(_told(record, options), ids, how)
             _check(sending)
-        # Lines are anybody's JSON: fields of the wrong kind fail in these three ways.
-        except (ValueError, TypeError, AttributeError) as error:
+        # Lines are anybody's JSON: fields of the wrong kind fail in these ways.
+        except (ValueError, TypeError, AttributeError, OverflowError) as error:
             is_zone = isinstance(error, _NoZoneError)
             why = "it is no text in UTF-8" if isinstance(error, UnicodeError) else error
             raise EchoicError(
@@ -295,5 +295,11 @@ def _with_new_reference(
     return {**body, "in_reply_to": {**reference, "event_id": known}}
 
 
-def _moment(text: object) -> datetime | None:
-    return datetime.fromisoformat(text) if isinstance(text, str) else None
+def _moment(told: object) -> datetime | None:
+    if isinstance(told, str):
+        return datetime.fromisoformat(told)
+    if not isinstance(told, int | float):
+        return None
+    # Seconds since 1970, or milliseconds, as the log reads them.
+    seconds = told / (1000 if abs(told) > 2e10 else 1)
+    return datetime.fromtimestamp(0, UTC) + timedelta(seconds=seconds)

@@ -1,6 +1,7 @@
 """Files that people have: what each is read as, or refused for before its first line."""
 
 import json
+from datetime import UTC, datetime
 from pathlib import Path
 
 import pytest
@@ -43,6 +44,19 @@ def said(text: str, options: Options | None = None) -> list[str]:
         ("Hello, ada\nwell, yes\n", ["Hello, ada", "well, yes"]),
         ("[12:03] hello\n", ["[12:03] hello"]),
         ("\n\nhello\n", ["hello"]),
+        # As spreadsheets and instruments write tables.
+        ("sep=;\ntext;type\na;door\n", ["a"]),
+        ('"sep=|"\r\ntext|type|\r\na|door|\r\n', ["a"]),
+        ("text,type,\na,door,\n", ["a"]),
+        ("text,type,\na,door\n", ["a"]),
+        ("text|type\na|door\n", ["a"]),
+        ("# of the hall\n#, and more\ntext,type\na,door\n", ["a"]),
+        # Lines of text that look a little like them.
+        ("sep=;\n", []),
+        ("# hello\nada\n", ["# hello", "ada"]),
+        ("# hello\n", ["# hello"]),
+        ("| a | b |\n|---|---|\n", ["| a | b |", "|---|---|"]),
+        ("this | that\nnow | then, ada\n", ["this | that", "now | then, ada"]),
     ],
 )
 def test_what_a_file_is_shows_in_its_beginning(text: str, expected: list[str]) -> None:
@@ -167,6 +181,16 @@ def test_a_time_has_a_zone_or_its_line_is_refused(
         read(f"fine\n{line}\n", options)
 
     assert expected in f"{caught.value.what} {caught.value.next_step}"
+
+
+@pytest.mark.parametrize("at", [1_795_766_400, 1_795_766_400_000, 1_795_766_400.0])
+def test_a_number_is_seconds_or_milliseconds_since_1970(at: float) -> None:
+    """By which events are played at their pace, as they are logged."""
+    (sending,) = read(json.dumps({"text": "x", "occurred_at": at}))
+
+    assert sending.at == datetime(2026, 11, 27, 8, tzinfo=UTC)
+    with pytest.raises(EchoicError, match="line 1 is no event"):
+        read('{"text": "x", "occurred_at": 1e300}')
 
 
 @pytest.mark.parametrize(
