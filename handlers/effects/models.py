@@ -8,6 +8,7 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from email.utils import parsedate_to_datetime
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
@@ -319,8 +320,13 @@ def _retry_after_s(error: Exception) -> float:
     headers = getattr(error, "litellm_response_headers", None) or {}
     for name, scale in (("retry-after-ms", 0.001), ("retry-after", 1.0)):
         with suppress(KeyError, ValueError):
-            # A date is not obeyed: the clocks of two machines differ.
             return max(0.0, scale * float(headers[name]))
+    with suppress(KeyError, TypeError, ValueError):
+        # A date is read by the server's own clock: those of two machines differ.
+        until, now = (
+            parsedate_to_datetime(headers[at]) for at in ("retry-after", "date")
+        )
+        return max(0.0, (until - now).total_seconds())
     return 0.0
 
 

@@ -12,6 +12,7 @@ from typing import Any
 import orjson
 
 from schemas.messages.sensing import PERSON, Sensed
+from schemas.packs.conditions import AWAY
 from schemas.values import topics, unicode_text
 
 VALUE = "value"
@@ -23,8 +24,6 @@ _UNITS = ("unit_of_measurement", "unit", "units")
 _NUMBER = r"(-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?)"
 _UNIT = r"[{letters}]{{1,5}}|[°%µ‰][A-Za-z]?|[A-Za-zµ]{{1,3}}/[A-Za-z]{{1,2}}[²³]?"
 _STATES = {"true": True, "false": False}
-_AWAY = ("unavailable", "unknown")
-"""What hubs send instead of a reading."""
 
 _MOST_SAID = 24
 _LONGEST_TEXT = 2_000
@@ -73,7 +72,7 @@ def _reading(text: str) -> bool | int | float | str | None:
     """Return the value of a bare reading, without its unit; None if it is none."""
     if text in _STATES:
         return _STATES[text]
-    if text in _AWAY:
+    if text in AWAY:
         return text
     found = _pattern(is_ascii=text.isascii()).fullmatch(text)
     if found is None:

@@ -2,7 +2,7 @@
 
 Similarity cannot tell "health 2 of 9" from "8 of 9"; a condition can. It is data and no
 code, and evaluating it never raises. A comparison is true, false or unknown (Kleene's
-logic): unknown where the field is missing, or is no number where one is compared, as the
+logic): unknown where the field is missing, or is no number where one is compared, and of the
 "unavailable" of a sensor that is away. What is unknown does not hold, nor does its `not`.
 Absence is asked for with `= null`.
 
@@ -29,6 +29,9 @@ Fields = Mapping[str, object]
 
 EVENT_NAMES = ("source", "type")
 """Names that mean an attribute of the event and not one of its fields."""
+
+AWAY = ("unavailable", "unknown")
+"""What hubs send instead of a reading."""
 
 LONGEST_EXPLANATION = 200
 """In characters; the explanation is recorded with the decision."""
@@ -133,7 +136,8 @@ def _compile(part: Part) -> _Compiled:
 
 
 def _comparison(part: Comparison) -> _Compiled:
-    read, meets = _reader(part.field), _test(part.operator, part.values)
+    away = () if part.field in EVENT_NAMES else AWAY
+    read, meets = _reader(part.field), _test(part.operator, part.values, away)
 
     def truth(type_: str, source: str, fields: Fields) -> Truth:
         return meets(read(type_, source, fields))
@@ -230,17 +234,25 @@ def _inner(name: str, fields: Fields) -> object:
     return value
 
 
-def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object], Truth]:
+def _test(
+    operator_: Operator, values: tuple[Scalar, ...], away: tuple[str, ...]
+) -> Callable[[object], Truth]:
     """Return a test of one value; of another kind than is asked for it knows nothing."""
     if operator_ == "in":
-        return _among(values)
+        return _among(values, away)
     (wanted,) = values
     if wanted is None:
         # A field that is missing has no value, as one that is null.
         return lambda value: (value is None or value is _MISSING) == (operator_ == "=")
     compares = _ORDER[operator_]
     if isinstance(wanted, str):
-        return lambda value: compares(value, wanted) if isinstance(value, str) else None
+        # Of a sensor that is away no state is known, unless it is asked whether it is.
+        unread = () if wanted in away else away
+        return lambda value: (
+            compares(value, wanted)
+            if isinstance(value, str) and value not in unread
+            else None
+        )
     if isinstance(wanted, bool):
         return lambda value: (
             compares(value, wanted) if isinstance(value, bool) else None
@@ -257,9 +269,11 @@ def _test(operator_: Operator, values: tuple[Scalar, ...]) -> Callable[[object],
     return meets_number
 
 
-def _among(values: tuple[Scalar, ...]) -> Callable[[object], Truth]:
+def _among(
+    values: tuple[Scalar, ...], away: tuple[str, ...]
+) -> Callable[[object], Truth]:
     """Return a test of one value against a list, of which its own kind decides."""
-    tests = [_test("=", (each,)) for each in values if each is not None]
+    tests = [_test("=", (each,), away) for each in values if each is not None]
     has_null = len(tests) < len(values)
 
     def truth(value: object) -> Truth:

@@ -2,6 +2,8 @@
 
 import re
 from collections.abc import Iterator
+from datetime import UTC, datetime, timedelta
+from email.utils import format_datetime
 from pathlib import Path
 from typing import Any
 
@@ -133,11 +135,14 @@ async def test_a_server_that_asks_for_patience_gets_it(server: ModelServer) -> N
     assert isinstance(found, ModelAnswered)
     assert found.started_at is not None
 
-    server.failures, server.retry_after = [429], "40"
-    late = await ask(await reached(server, "openai/local"), "openai/local")
-    assert isinstance(late, ModelFailed)
-    assert late.reason == "unavailable"
-    assert len(server.requests) == 3
+    # In seconds, or as a date by the server's own clock.
+    date = format_datetime(datetime.now(UTC) + timedelta(hours=1), usegmt=True)
+    for requests, waits in ((3, "40"), (4, date)):
+        server.failures, server.retry_after = [429], waits
+        late = await ask(await reached(server, "openai/local"), "openai/local")
+        assert isinstance(late, ModelFailed)
+        assert late.reason == "unavailable"
+        assert len(server.requests) == requests
 
 
 def test_an_error_is_read_for_what_it_names() -> None:

@@ -42,7 +42,14 @@ def truth(part: Part, event: Event) -> bool | None:
     """Return whether a part is true of an event; None where that is unknown."""
     match part:
         case Comparison():
-            return _compares(*_look_up(part.field, event), part.operator, part.values)
+            is_there, value = _look_up(part.field, event)
+            is_own = part.field in ("type", "source")
+            return _compares(
+                is_there,
+                _away(value) if not is_own else value,
+                part.operator,
+                part.values,
+            )
         case Not():
             denied = truth(part.part, event)
             return None if denied is None else not denied
@@ -65,6 +72,18 @@ def _look_up(name: str, event: Event) -> tuple[bool, object]:
     return field_value(name, event.fields)
 
 
+@dataclass(frozen=True, slots=True)
+class _Away:
+    """What a hub sends instead of a reading: known only to who asks for it."""
+
+    told: str
+
+
+def _away(value: object) -> object:
+    is_away = isinstance(value, str) and value in ("unavailable", "unknown")
+    return _Away(str(value)) if is_away else value
+
+
 def _compares(
     is_there: bool, value: object, operator_: Operator, values: tuple[Scalar, ...]
 ) -> bool | None:
@@ -80,6 +99,8 @@ def _compares(
     (wanted,) = values
     if wanted is None:
         return (not is_there or value is None) == (operator_ == "=")
+    if isinstance(value, _Away) and wanted in ("unavailable", "unknown"):
+        value = value.told
     if not is_there or _kind(value) != _kind(wanted):
         return None
     return _ORDER[operator_](_rounded(value), _rounded(wanted))

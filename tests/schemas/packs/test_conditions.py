@@ -27,6 +27,7 @@ FIELDS = {
     "note": None,
     "huge": 10**5000,
     "pos": {"x": 1, "deep": {"y": "z"}},
+    "door": "unavailable",
     "many": [1, 2],
 }
 
@@ -63,6 +64,11 @@ TRUE = [
     "missing = 1 or value = 3",
     'not vital in [1, "food", null]',
     "huge > 3",
+    'door = "unavailable"',
+    'door != "unknown"',
+    'door in ["open", "unavailable"]',
+    'not door in ["unknown"]',
+    "door != null",
 ]
 
 FALSE = [
@@ -95,6 +101,15 @@ FALSE = [
     'vital in [1, "food", null]',
     "value = 1 and (value = 3 or on = true)",
     "not on = true",
+    # Of a sensor that is away no state is known.
+    'door = "closed"',
+    'door != "closed"',
+    'not door = "closed"',
+    'not (door = "closed" and value = 3)',
+    'door in ["open", "closed"]',
+    'not door in ["open", "closed"]',
+    'door > "a"',
+    "door = null",
 ]
 
 
@@ -247,7 +262,7 @@ VALUES = st.recursive(
     | st.integers(-2, 3)
     | st.just(10**30)
     | st.floats()
-    | st.sampled_from([0.1 + 0.2, 0.3, 1.0, 1e-7, "", "a", "b", "crafter"])
+    | st.sampled_from([0.1 + 0.2, 0.3, 1.0, 1e-7, "", "a", "b", "crafter", "unknown"])
     | st.text(max_size=60),
     lambda inner: (
         st.lists(inner, max_size=2)
@@ -255,7 +270,9 @@ VALUES = st.recursive(
     ),
     max_leaves=3,
 )
-SCALARS = st.sampled_from([None, True, False, 0, 1, 0.3, 1.0, -1e-7, "", "a", "b"])
+SCALARS = st.sampled_from(
+    [None, True, False, 0, 1, 0.3, 1.0, -1e-7, "", "a", "b", "unknown"]
+)
 COMPARISONS = st.builds(
     Comparison,
     st.sampled_from(["type", "source", "p", "q", "p.x", "p.x.y", "q.y"]),
