@@ -76,6 +76,8 @@ class Calendar(Part):
     """`every month`: `week`, `month` or `year`."""
     left: Words = ()
     """Further words of time, which no moment has: left over, they are not understood."""
+    again: Words = ()
+    """What asks for the same again, and is nothing that one can be reminded of: `again`."""
     harmless: Words = ()
     """What has a word of time in it and is none: `good morning`."""
     questions: Words = ()

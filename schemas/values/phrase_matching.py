@@ -2,7 +2,7 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from functools import partial
+from functools import lru_cache, partial
 from typing import NamedTuple
 
 from schemas.values import spoken_moments, spoken_times, word_tables, words_of_time
@@ -213,12 +213,15 @@ def _heard(said: _Said, phrases: Phrases) -> Heard | None:
     for means in sorted(sought):
         if said.is_long and means not in REQUESTS:
             continue
-        empty = Heard(means=means, phrases=phrases, is_unclear=said.is_vague)
+        # Checked already: a further time, all patterns of the phrases would be, each time.
+        empty = Heard.model_construct(
+            means=means, phrases=phrases, is_unclear=said.is_vague
+        )
         for pattern in phrases.patterns.get(means, ()):
             # What names no time can only be one that is missing, of what needs one.
             if said.is_vague and means not in REQUESTS and not _TIMED.search(pattern):
                 continue
-            found = _places(pattern.split(), said, empty)
+            found = _places(_parts(pattern), said, empty)
             if found is None:
                 continue
             if not _is_left_over(found):
@@ -251,6 +254,15 @@ def _with_fewer_courtesies(
         yield bare
 
 
+# Patterns are few, and each is held against all that is said.
+@lru_cache(maxsize=4_096)
+def _parts(pattern: str) -> tuple[str, ...]:
+    """Return the places of a pattern, and its words as what is said is compared with them."""
+    places = (TOPIC, SPAN, TIME, WHEN)
+    split = ([each] if each in places else words(each) for each in pattern.split())
+    return tuple(part for parts in split for part in parts)
+
+
 def _places(pattern: Sequence[str], said: _Said, found: Heard) -> Heard | None:
     """Return what words that fit a pattern tell; None if they do not fit."""
     at = 0
@@ -264,10 +276,9 @@ def _places(pattern: Sequence[str], said: _Said, found: Heard) -> Heard | None:
                 return None
             found, at = taken[0], at + taken[1]
             continue
-        for word in words(part):
-            if at >= len(said.words) or said.words[at] != word:
-                return None
-            at += 1
+        if at >= len(said.words) or said.words[at] != part:
+            return None
+        at += 1
     # What is not understood is a time; elsewhere words are clear or no phrase.
     is_timed = any(each in pattern for each in (SPAN, TIME, WHEN))
     return found if at == len(said.words) and at and is_timed >= said.is_vague else None

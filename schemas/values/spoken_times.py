@@ -114,9 +114,10 @@ def time(
     part = longest(said[count:], known.day_parts)
     if part is not None and 0 < hour <= 12:
         return (hour % 12 + part[0], minute), True, count + part[1]
-    # A quarter to one may be at either of two times.
+    # A quarter to one may be at either of two times; who says "06:30" counts to 24.
     is_before_one = before is not None and hour == 0
-    return (12 if is_before_one else hour, minute), False, count
+    is_exact = len(said[start]) > 1 and said[start].startswith("0")
+    return (12 if is_before_one else hour, minute), is_exact, count
 
 
 def _apart(said: Sequence[str], at: int, known: Measures) -> list[str] | None:
@@ -205,6 +206,11 @@ def _clock(
     said: Sequence[str], known: Measures, *, has_minutes: bool
 ) -> tuple[int, int, int] | None:
     """Return hour and minute, and how many words they are."""
+    whole = said[0] if has_minutes and said else ""
+    if whole.isascii() and whole.isdecimal() and 3 <= len(whole) <= 4:
+        # "At 630" is at half past six, as speech recognition often writes it.
+        at, late = divmod(int(whole), 100)
+        return (at, late, 1) if at < 24 and late < 60 else None
     hour = _digits(said[0], known) if said else None
     if hour is None or hour >= 24 or hour != int(hour):
         return None

@@ -18,6 +18,8 @@ def left_over(said: Sequence[str], known: Dated) -> bool:
     calendar = known.calendar
     if calendar is None:
         return False
+    if " ".join(said) in calendar.again:
+        return True
     rest = _without(list(said), calendar.harmless)
     tables = (
         calendar.days, calendar.weekdays, calendar.weekdays_repeated, calendar.parts,

@@ -81,7 +81,10 @@ def meant(turn: TurnContext, heard: Heard, event: Sensed) -> list[Reminder]:
         return _last_said(turn, event)
     held = _of(turn, event)
     if heard.means == "cancel_timer":
-        return [each for each in held if _is_timer(each, heard.phrases)]
+        timers = [each for each in held if _is_timer(each, heard.phrases)]
+        span = heard.span_s and spoken_times.in_figures(heard.span_s)
+        asked = set(words(span or heard.topic))
+        return [each for each in timers if asked <= set(words(each.text))]
     sought = set(words(heard.topic))
     named = [each for each in held if sought <= set(words(each.text))]
     return named or _due_then(turn, heard, held)
@@ -234,7 +237,9 @@ def _text(heard: Heard, event: Sensed) -> str:
     if heard.means == "timer" and known.timer:
         if heard.span_s is None:
             return known.timer.partition(":")[0].rstrip(".") + "."
-        return filled(known.timer, span=spoken_times.in_figures(heard.span_s))
+        span = spoken_times.in_figures(heard.span_s)
+        named = phrase_matching.as_written(heard.topic, event.text)
+        return filled(known.timer, span=f"{named}, {span}" if named else span)
     if not heard.topic:
         return known.reminder_alone or known.reminder
     # Phrases recorded without fractions gave topics back in lower case.

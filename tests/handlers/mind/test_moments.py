@@ -76,6 +76,29 @@ ASKED = [
     ("remind me at quarter to three to leave", "11-27 14:45"),
     ("remind me at 18:30 to boil the eggs for ten minutes", "11-27 18:30"),
     ("remind me at 8 to say good morning to Lee", "11-27 20:00"),
+    # As speech recognition writes them, and to 24 hours.
+    ("remind me of milk at 10 to 5", "11-27 16:50"),
+    ("remind me about milk at 20 past 5", "11-27 17:20"),
+    ("remind me at 10 to call Lee", "11-27 22:00"),
+    ("remind me to get up at 630 tomorrow", "11-28 06:30"),
+    ("remind me at 1830 to eat", "11-27 18:30"),
+    ("set an alarm for 836pm", "11-27 20:36"),
+    ("remind me at 09:05 to call", "11-28 09:05"),
+    ("remind me at 9:05 to call", "11-27 21:05"),
+    ("remind me tonight at 5:30 p.m. to pick them up", "11-27 17:30"),
+    ("erinnere mich um 10 vor 8 an Lee", "11-27 19:50"),
+    ("erinnere mich um 5 vor halb 8 an Lee", "11-27 19:25"),
+    ("erinnere mich um 06:30 an Lee", "11-28 06:30"),
+    # In other words.
+    ("create a reminder to call Lee at 5", "11-27 17:00"),
+    ("add a reminder for Monday at 9 to call Lee", "11-30 09:00"),
+    ("schedule a reminder to call Lee for tomorrow at 9", "11-28 09:00"),
+    ("set alarm for 7", "11-27 19:00"),
+    ("alarm for 7 tomorrow", "11-28 07:00"),
+    ("stelle den Wecker auf 7 Uhr", "11-27 19:00"),
+    ("stell mir einen Wecker für morgen um 6:30", "11-28 06:30"),
+    ("Wecker auf halb acht", "11-27 19:30"),
+    ("erstelle eine Erinnerung an Lee für morgen um 9", "11-28 09:00"),
     # Several.
     ("remind me to take the pills at 8 and at 20", "11-28 08:00, 11-27 20:00"),
     ("remind me to take the pills at 8 and 20", "11-28 08:00, 11-27 20:00"),
@@ -156,6 +179,10 @@ ASKED = [
 ]  # fmt: skip
 
 REFUSED = [
+    "remind me at 2575 to call",
+    "remind me at 690 to call",
+    "remind me at half 630 to call",
+    "erinner mich später nochmal",
     "remind me tomorrow to call Zoë",
     "remind me on Monday",
     "remind me later to call Zoë",

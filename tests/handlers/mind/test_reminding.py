@@ -10,6 +10,7 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Decided
 from schemas.messages.executive import ReminderSet
 from schemas.messages.results import ClockTicked
+from schemas.values.phrase_matching import heard
 from tests import factories
 from tests.handlers.mind.test_told import GARDEN, held, says
 from tests.scenario import Scenario, one, said
@@ -284,3 +285,60 @@ def test_a_reminder_is_meant_by_its_day(words: str, told: str | None) -> None:
 def test_a_time_is_the_one_that_was_said(words: str, due: str) -> None:
     """Midnight is the coming one; minutes below ten follow an hour where nothing else fits."""
     assert due in answer(at_home(), words)
+
+
+WAYS = [
+    ("create a reminder to call Lee at 5", "remind", "call lee"),
+    ("add a reminder for Monday at 9 to call Lee", "remind", "call lee"),
+    ("set a reminder to call Lee for tomorrow at 5", "remind", "call lee"),
+    ("erstelle eine Erinnerung an Lee für morgen um 9", "remind", "lee"),
+    ("timer 10 minutes", "timer", ""),
+    ("set a pasta timer for 10 minutes", "timer", "pasta"),
+    ("set a 5 minute timer for the eggs", "timer", "the eggs"),
+    ("setze einen Timer auf eine Stunde", "timer", ""),
+    ("cancel my 10 minute timer", "cancel_timer", ""),
+    ("cancel the pizza timer", "cancel_timer", "pizza"),
+    ("breche den Timer ab", "cancel_timer", ""),
+    ("Timer aus", "cancel_timer", ""),
+    ("Timer löschen", "cancel_timer", ""),
+    ("den Pizza Timer stoppen", "cancel_timer", "pizza"),
+    ("turn off the alarm", "cancel", ""),
+    ("mach den Wecker aus", "cancel", ""),
+    ("stoppe alle Timer", "cancel_all", ""),
+    ("clear all reminders", "cancel_all", ""),
+    ("move my alarm to 7:30", "move", ""),
+    ("what alarms do I have set", "reminders", ""),
+    ("woran sollst du mich erinnern", "reminders", ""),
+    ("snooze for another ten minutes", "snooze", ""),
+    ("remind me in ten minutes again", "snooze", ""),
+    ("erinner mich in fünf Minuten nochmal", "snooze", ""),
+    ("erinner mich in fünf Minuten noch mal", "snooze", ""),
+    ("erinnere mich um 8 daran noch einmal anzurufen", "remind", "noch einmal anzurufen"),
+    ("do not disturb me until 6", "quiet", ""),
+    ("sei für eine Stunde ruhig", "quiet", ""),
+    ("nicht stören", "quiet", ""),
+    ("du kannst wieder sprechen", "unmute", ""),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(("text", "means", "topic"), WAYS)
+def test_the_same_is_asked_for_in_many_ways(text: str, means: str, topic: str) -> None:
+    """None of them is left to a model, which can set and cancel nothing."""
+    found = heard(text, shipped.shipped(("en", "de")))
+
+    assert found is not None
+    assert (found.means, found.topic, found.is_unclear) == (means, topic, False)
+
+
+def test_timers_have_names() -> None:
+    """By which, or by how long they run, one of several is cancelled."""
+    scenario = at_home()
+    answer(scenario, "set a pasta timer for ten minutes")
+    answer(scenario, "set a timer for an hour")
+
+    assert answer(scenario, "cancel the rice timer") == "There is no timer."
+    assert answer(scenario, "cancel the pasta timer").startswith(
+        "OK, I cancelled it: Your timer is up: pasta, 10 min"
+    )
+    assert answer(scenario, "cancel my one hour timer").startswith("OK, I cancelled it")
+    assert not held(scenario).reminders
