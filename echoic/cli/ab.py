@@ -72,21 +72,10 @@ def start(
         silence=silence,
         title=title,
     )
-    # Found out without an instance; `begin` finds the same behind other words.
+    # Found out without an instance; `_begin` finds the same behind other words.
     if started.a == started.b:
         raise _alike()
-
-    async def begin(connection: Connection) -> None:
-        log, agent = connection.log, connection.settings.agent
-        in_force = await in_force_before(log, agent)
-        _check_model(in_force, started.a, started.b)
-        # What is left out comes from the agent's settings, so variants that are written
-        # differently may still decide alike.
-        if _identity(started.a, in_force) == _identity(started.b, in_force):
-            raise _alike()
-        await tell(log, agent, started)
-
-    on_instance(call, begin)
+    on_instance(call, lambda each: _begin(each, started))
     each = f"each {by} gets one of them by a fair draw → echoic ab status"
     call.show(
         {"experiment_id": started.experiment_id},
@@ -95,6 +84,17 @@ def start(
             as_typed(each),
         ),
     )
+
+
+async def _begin(connection: Connection, started: ExperimentStarted) -> None:
+    log, agent = connection.log, connection.settings.agent
+    in_force = await in_force_before(log, agent)
+    _check_model(in_force, started.a, started.b)
+    # What is left out comes from the agent's settings, so variants that are written
+    # differently may still decide alike.
+    if _identity(started.a, in_force) == _identity(started.b, in_force):
+        raise _alike()
+    await tell(log, agent, started)
 
 
 @app.command()

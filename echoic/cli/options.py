@@ -8,15 +8,7 @@ from copy import copy
 from dataclasses import dataclass
 from functools import cached_property, wraps
 from pathlib import Path
-from typing import (
-    TYPE_CHECKING,
-    Annotated,
-    Any,
-    Literal,
-    TypeAlias,
-    get_args,
-    get_origin,
-)
+from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
 
 import typer
 
@@ -114,9 +106,9 @@ _OPTIONS: dict[str, tuple[Any, object]] = {
     "as_json": (Json, False),
 }
 
-TextCall: TypeAlias = Annotated[Call, "data", "agent"]
+TextCall = Annotated[Call, "data", "agent"]
 """Of a command that prints no JSON."""
-InstanceCall: TypeAlias = Annotated[Call, "data", "as_json"]
+InstanceCall = Annotated[Call, "data", "as_json"]
 """Of a command on the whole instance, or one that names the agent itself."""
 
 

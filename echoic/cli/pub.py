@@ -12,16 +12,10 @@ from echoic.cli.connected import on_instance
 from echoic.cli.fields import hints, values
 from echoic.cli.options import Call, new_app
 from echoic.cli.progress import Progress, waiting
-from echoic.client import decision_json, event_files, parts
+from echoic.client import decision_json, event_files, event_lines, parts
+from echoic.client.admission import OverDayError
 from echoic.client.connection import Connection
-from echoic.client.event_lines import (
-    Options,
-    Reading,
-    Sending,
-    is_part,
-    read_lines,
-    read_records,
-)
+from echoic.client.event_lines import Reading, Sending
 from echoic.client.names import heuristic_names
 from echoic.client.pacing import Allowed, Pace, limit_of
 from echoic.client.parts import Part
@@ -37,6 +31,8 @@ from streams.errors import Unanswered
 
 app = new_app("publishing", "Events, as a sensor sends them.")
 
+_Map = Annotated[list[str] | None, typer.Option("--map", metavar="NAME=COLUMN")]
+
 
 @app.command()
 def pub(
@@ -48,9 +44,7 @@ def pub(
     field: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
     hint: Annotated[list[str] | None, typer.Option(metavar="DIMENSION=NUMBER")] = None,
     person: str | None = None,
-    map_: Annotated[
-        list[str] | None, typer.Option("--map", metavar="NAME=COLUMN")
-    ] = None,
+    map_: _Map = None,
     zone: Annotated[str | None, typer.Option(metavar="ZONE")] = None,
     pace: Annotated[str, typer.Option(metavar="original|N|max")] = "max",
     wait: bool = False,
@@ -80,41 +74,40 @@ def pub(
         pace: How fast to play a file: as recorded, N events a second, or at once.
         wait: Wait for the decision and print it.
     """
-    settings = call.settings
     if (text is None) == (file is None) or (text is not None and not text.strip()):
         raise EchoicError(
             "give either a text or a file", next_step='echoic pub "hello" --wait'
         )
-    named = {"source": source, "type": type_, "person": person}
-    given: dict[str, object] = {
-        k: each for k, each in named.items() if each is not None
-    }
-    if hints_ := hints(hint):
-        given["salience"] = hints_
-    options = Options(
-        event=given, fields=values(field), columns=_columns(map_), zone=_zone(zone)
+    named = {"source": source, "type": type_, "person": person, "salience": hints(hint)}
+    options = event_lines.Options(
+        event={name: each for name, each in named.items() if each not in (None, {})},
+        fields=values(field),
+        columns=_columns(map_),
+        zone=_zone(zone),
     )
+    items, pacer = _items(call, text, file, options), Pace(pace)
+    if on_instance(
+        call, lambda each: _send(each, items, pacer, wait=wait, as_json=call.as_json)
+    ):
+        raise typer.Exit(FINDING)
+
+
+def _items(
+    call: Call, text: str | None, file: Path | None, options: event_lines.Options
+) -> Iterator[Item]:
+    """Return what is to be sent; an argument's is read, and may be refused, at once."""
     how: Reading = {
         "agent": call.agent,
-        "default_agent": settings.agent,
+        "default_agent": call.settings.agent,
         "new_id": new_event_id,
         "options": options,
     }
-    items: Iterator[Item]
     if file is not None:
-        items = read_file(file, **how)
-    elif text == "-":
-        items = read_lines(sys.stdin, **how)
-    else:
-        # Read at once: what is refused is refused without an instance, too.
-        items = iter([*read_records([("the text", _record(text or ""))], **how)])
-    pacer = Pace(pace)
-
-    async def run(connection: Connection) -> int:
-        return await _send(connection, items, pacer, wait=wait, as_json=call.as_json)
-
-    if on_instance(call, run):
-        raise typer.Exit(FINDING)
+        return read_file(file, **how)
+    if text == "-":
+        return event_lines.read_lines(sys.stdin, **how)
+    records = [("the text", _record(text or ""))]
+    return iter([*event_lines.read_records(records, **how)])
 
 
 def _record(text: str) -> event_files.Record:
@@ -138,7 +131,7 @@ def _columns(given: list[str] | None) -> dict[str, str]:
     columns = {}
     for each in given or ():
         name, equals, column = each.partition("=")
-        if not (name and equals and column) or not is_part(name):
+        if not (name and equals and column) or not event_lines.is_part(name):
             raise EchoicError(
                 f"--map {each!r} does not say which column is what",
                 next_step="--map text=COLUMN, or occurred_at, source, type, person,"
@@ -177,7 +170,11 @@ async def _send(
             await pace.wait_for(item.at)
             # Slower than the intake's rate: what goes beyond it would be quarantined unread.
             await allowed.wait_for(item.agent, item.source)
-            await sender.event(item)
+            try:
+                await sender.event(item)
+            except OverDayError:
+                note(f"{count} published, not the one that follows, nor any after it")
+                raise
             count += 1
             if show is not None:
                 refused += not await _answered(connection, sender, item, show, as_json)

@@ -2,11 +2,19 @@
 
 A broker acknowledges what it has stored, long before the mind reads it. Whoever publishes
 for a sensor or a person refuses here what the mind would refuse for its size or its form,
-so that no acknowledgement comes first.
+so that no acknowledgement comes first. So with the bytes of a day: to the broker all that
+goes through Echoic's own account is of one sender.
 """
 
+import fcntl
+import os
 from collections.abc import Mapping
+from datetime import UTC, datetime
 
+import orjson
+
+from echoic.config.load import Settings
+from echoic.errors import RefusedError
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Unreadable
 from schemas.messages.sensing import Sensed
@@ -17,6 +25,60 @@ from streams.topology import SENSOR_MESSAGE_BYTES
 
 EVENT_BYTES = SENSOR_MESSAGE_BYTES - 2_000
 """Of an event as JSON; the rest is for the headers that go with it."""
+
+
+_DAY_S = 86_400
+SENT = "sent.json"
+"""What each sender has published today, in the data folder."""
+
+
+class OverDayError(RefusedError):
+    """A sender has too few bytes of the day left; nothing of the message was sent."""
+
+    wait_s = 0.0
+    """Until the next day."""
+
+
+def take_of_day(settings: Settings, sender: str, size: int, now: float) -> None:
+    """Count bytes that a sender is about to publish, over all programs of a data folder.
+
+    `now` is in seconds since 1970. Where nothing can be written, nothing is counted.
+
+    Raises:
+        OverDayError: with what was published this day (UTC) it would be too much.
+    """
+    day = datetime.fromtimestamp(now, UTC).date().isoformat()
+    most, sent = settings.intake_day_mb * 1_000_000, 0
+    try:
+        opened = os.open(settings.data / SENT, os.O_RDWR | os.O_CREAT, 0o600)
+        with os.fdopen(opened, "r+b") as file:
+            fcntl.flock(file, fcntl.LOCK_EX)
+            noted = _noted(file.read()).get(day, {})
+            sent = noted.get(sender, 0)
+            if sent + size <= most:
+                # Cut after it is written: cut to nothing first, ext4 syncs it at each close.
+                file.seek(0)
+                file.write(orjson.dumps({day: noted | {sender: sent + size}}))
+                file.truncate()
+                return
+    except OSError:
+        return
+    error = OverDayError(
+        f"{sender} has sent {sent / 1e6:,.1f} MB today, intake.day_mb allows"
+        f" {most / 1e6:,.1f}; again from 00:00 UTC",
+        next_step="echoic config show intake.day_mb",
+    )
+    error.wait_s = _DAY_S - now % _DAY_S
+    raise error
+
+
+def _noted(text: bytes) -> dict[str, dict[str, int]]:
+    """Return what was noted, by day and sender; who was killed writing leaves nothing."""
+    try:
+        noted: dict[str, dict[str, int]] = orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return {}
+    return noted
 
 
 def body_of(event: Sensed) -> bytes:

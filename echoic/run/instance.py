@@ -16,19 +16,14 @@ from echoic.client import packs as packs_in_force
 from echoic.client.connection import LiveLog, open_log
 from echoic.client.instance_note import sole_instance
 from echoic.client.sensor_access import grant_all, renew_addresses
+from echoic.client.storage import limits_of
 from echoic.config.load import Settings, mind_settings
 from echoic.doors import micro
 from echoic.doors.services import Services
 from echoic.embedders import embedder
 from echoic.metrics.catalogue import WORKERS
 from echoic.metrics.reports import Reports
-from echoic.run import (
-    channels,
-    intake_bounds,
-    segmenting,
-    shared_settings,
-    worker_process,
-)
+from echoic.run import channels, segmenting, shared_settings, worker_process
 from echoic.run.measuring import Measuring
 from echoic.run.memory import TableMemory
 from echoic.run.projector_process import Job, keep_up
@@ -51,6 +46,7 @@ from schemas.packs.manifest import Pack
 from schemas.values.settings import MatchLimits
 from schemas.values.subjects import PARTITIONS, outputs_of
 from schemas.values.vectors import Embedder
+from streams.broker.intake_watch import keep_bounds
 from streams.jetstream import taken_mark
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.bringing import bring_before_opening
@@ -225,7 +221,11 @@ async def _take_in(
             "comparing the intake with the log", bring_before_opening, client, mark
         )
     await steps.do("opening the intake", open_intake, client)
-    tasks.start("bounds", intake_bounds.keep(settings, client, notify))
+    ours, limits = (
+        None if settings.nats_url else settings.data / "nats",
+        limits_of(settings),
+    )
+    tasks.start("bounds", keep_bounds(client, limits, folder=ours, tell=notify))
     if log.keyring is not None:
         tasks.start("intake", take_in(client, log))
     else:

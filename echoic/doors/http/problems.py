@@ -53,6 +53,7 @@ STATUS: Mapping[str, int] = {
     "unknown_agent": 404,
     "too_large": 413,
     "not_allowed": 403,
+    "over_day": 429,
 }
 """HTTP's code for a reason; a request that is refused for any other is at fault: 400."""
 
@@ -65,6 +66,7 @@ def of_refusal(error: Mapping[str, Any]) -> ProblemError:
         reason,
         str(error["detail"]),
         fields=error.get("fields", ()),
+        headers={"Retry-After": str(wait)} if (wait := error.get("wait_s")) else None,
     )
 
 

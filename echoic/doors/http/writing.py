@@ -1,15 +1,16 @@
 """What clients send: events, votes and outcomes. Each counts once, however often it is sent."""
 
+import time
 from collections.abc import Mapping
+from math import ceil
 from typing import Annotated, Any
 
 import orjson
 from fastapi import APIRouter, Depends, Request, Response
-from nats.aio.client import Client
 from pydantic import BaseModel
 
 from echoic.client import publish
-from echoic.client.admission import EVENT_BYTES
+from echoic.client.admission import EVENT_BYTES, OverDayError, body_of, take_of_day
 from echoic.doors.events import UnfitError, event_of
 from echoic.doors.http import bodies, description
 from echoic.doors.http.door import Door, allowed, door_of, own_agent
@@ -83,7 +84,7 @@ async def post_events(
     kept = []
     for place, each in enumerate(told):
         own = bodies.own_id(token, key, place)
-        kept.append(await _publish(door.connection.client, token, each, own, request))
+        kept.append(await _publish(door, token, each, own, request))
     refused = [each.error for each in kept if each.error is not None]
     if len(refused) == len(kept) == 1 or any(map(_is_ours, refused)):
         # What the log cannot take now may be sent again as it is.
@@ -143,16 +144,14 @@ async def post_outcome(
         "in_reply_to": decision,
     }
     own = bodies.own_id(token, key)
-    kept = await _publish(
-        door.connection.client, token, report, own, request, is_report=True
-    )
+    kept = await _publish(door, token, report, own, request, is_report=True)
     if kept.error is not None:
         raise of_refusal(kept.error)
     return kept
 
 
 async def _publish(
-    client: Client,
+    door: Door,
     token: AccessToken,
     told: object,
     own_id: str | None,
@@ -175,8 +174,17 @@ async def _publish(
         for name in ("traceparent", "tracestate")
         if len(value := request.headers.get(name, "")) in range(1, _TRACE_BYTES)
     }
+    client, settings = door.connection.client, door.connection.settings
     try:
+        size = len(body_of(event))
+        take_of_day(settings, f"token {token.name}", size, time.time())
         done = await publish.publish(client, agent, event, event_id=id_, headers=trace)
+    except OverDayError as over:
+        error_ = {
+            **refusal("over_day", over.what)["error"],
+            "wait_s": ceil(over.wait_s),
+        }
+        return Kept(accepted=False, event_id=id_, error=error_)
     except StreamsError as error:
         reason = "log_full" if isinstance(error, LogFull) else "log_unavailable"
         error_ = refusal(reason, str(error))["error"]

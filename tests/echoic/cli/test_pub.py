@@ -1,10 +1,14 @@
 """`pub` beside a running instance: what is sent, and what is told of it."""
 
 import json
+from dataclasses import replace
+from datetime import UTC, datetime
+from pathlib import Path
 
 import pytest
 
 from echoic.client import admission
+from echoic.config.load import defaults
 from tests.echoic.cli.conftest import Program
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -42,3 +46,39 @@ def test_options_hold_for_what_stdin_says(live: Program) -> None:
     assert said.code == told.code == 0, said.err + told.err
     assert '"person":"bob"' in tail.out.replace(" ", "").replace("\\", "")
     assert "in.heard.sensor.door.bell" in tail.out
+
+
+def test_a_source_that_has_sent_its_day_is_refused(live: Program) -> None:
+    """What fitted is sent; the exit status and the words tell what was not."""
+    day = datetime.now(UTC).date().isoformat()
+    note = live.data / admission.SENT
+    note.write_bytes(json.dumps({day: {"full.cam": 8_191_999_000}}).encode())
+    lines = "".join(f'{{"text": "{"x" * 600}"}}\n' for _ in range(3))
+    full = ("--agent", "full", "--source", "cam")
+
+    ran = live.here("pub", "-", *full, stdin=lines)
+    other = live.here("pub", "hello", "--agent", "full")
+
+    assert ran.code == 1
+    assert "1 published, not the one that follows" in ran.err
+    assert "full.cam has sent 8,192.0 MB today, intake.day_mb allows" in ran.err
+    assert other.code == 0, other.err
+
+
+def test_the_bytes_of_a_day_are_of_one_day(tmp_path: Path) -> None:
+    """Over all who count in one folder; a torn note, and a day's end, forget."""
+    settings = replace(defaults(), data=tmp_path, intake_day_mb=1)
+    noon = datetime(2026, 11, 27, 12, tzinfo=UTC).timestamp()
+
+    admission.take_of_day(settings, "ada.cam", 600_000, noon)
+    admission.take_of_day(settings, "ada.mic", 600_000, noon)
+    admission.take_of_day(settings, "ada.cam", 400_000, noon)
+    with pytest.raises(admission.OverDayError, match=r"1\.0 MB today") as refused:
+        admission.take_of_day(settings, "ada.cam", 1, noon)
+    admission.take_of_day(settings, "ada.cam", 1_000_000, noon + 43_200)
+    (tmp_path / admission.SENT).write_bytes(b"{torn")
+    admission.take_of_day(settings, "ada.cam", 1_000_000, noon + 43_200)
+
+    assert refused.value.wait_s == 43_200
+    gone = replace(settings, data=tmp_path / "away")
+    admission.take_of_day(gone, "ada.cam", 2_000_000, noon)

@@ -2,6 +2,7 @@
 
 import ssl
 from contextlib import closing
+from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -12,8 +13,10 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra `http` is not installed")
 
 import httpx
+import orjson
 import trustme
 
+from echoic.client.admission import SENT
 from echoic.doors.http import bodies
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import AGENT, Client, address_of
@@ -252,6 +255,27 @@ def test_a_client_that_sends_too_much_waits(client: Client) -> None:
 
     assert codes == [202, 202, 202, 429]
     assert int(refused.headers["retry-after"]) > 1
+    assert other.post("/v1/events", json=event).status_code == 202
+
+
+def test_a_client_that_has_sent_its_day_waits_for_the_next(
+    client: Client, live: Program
+) -> None:
+    """By the bytes of all doors of the folder; of a batch what fits is taken."""
+    event = {"type": "t", "text": "x" * 1000}
+    sender, other = client("--burst", "50", name="weighty"), client()
+    note, day = live.data / SENT, datetime.now(UTC).date().isoformat()
+    note.write_bytes(orjson.dumps({day: {"token weighty": 8_192_000_000 - 1_500}}))
+
+    batch = sender.post("/v1/events", json=[event, event])
+    refused = sender.post("/v1/events", json=event)
+
+    assert batch.status_code == 207
+    assert [each["accepted"] for each in batch.json()["events"]] == [True, False]
+    assert refused.status_code == 429
+    assert refused.json()["reason"] == "over_day"
+    assert "intake.day_mb allows 8,192.0; again from 00:00 UTC" in refused.text
+    assert 0 < int(refused.headers["retry-after"]) <= 86_400
     assert other.post("/v1/events", json=event).status_code == 202
 
 
