@@ -6,21 +6,15 @@ from functools import lru_cache, partial
 from typing import NamedTuple
 
 from schemas.values import spoken_moments, spoken_times, word_tables, words_of_time
-from schemas.values.phrases import (
-    REQUESTS,
-    SPAN,
-    TIME,
-    TOPIC,
-    WHEN,
-    WORDS_MOST,
-    Heard,
-    Phrases,
-)
+from schemas.values.phrases import SPAN, TIME, TOPIC, WHEN, WORDS_MOST, Heard, Phrases
 from schemas.values.recurrence import When
 from schemas.values.unicode_text import assigned, words
 
 _VAGUE_MOST = 5
 """How many words may stand for a time that is not understood."""
+
+_REQUESTS = frozenset({"remind", "timer", "move", "cancel", "snooze"})
+"""What may be asked for in more words than other phrases have."""
 
 _BEFORE_TIMES = frozenset({"for", "until", "till", "für", "bis"})
 """Words with which a time may follow a topic."""
@@ -211,7 +205,7 @@ def _heard(said: _Said, phrases: Phrases) -> Heard | None:
     sought = phrases.unclear if said.is_vague else phrases.patterns
     unclear: Heard | None = None
     for means in sorted(sought):
-        if said.is_long and means not in REQUESTS:
+        if said.is_long and means not in _REQUESTS:
             continue
         # Checked already: a further time, all patterns of the phrases would be, each time.
         empty = Heard.model_construct(
@@ -219,7 +213,7 @@ def _heard(said: _Said, phrases: Phrases) -> Heard | None:
         )
         for pattern in phrases.patterns.get(means, ()):
             # What names no time can only be one that is missing, of what needs one.
-            if said.is_vague and means not in REQUESTS and not _TIMED.search(pattern):
+            if said.is_vague and means not in _REQUESTS and not _TIMED.search(pattern):
                 continue
             found = _places(_parts(pattern), said, empty)
             if found is None:

@@ -71,9 +71,6 @@ TOPIC, SPAN, TIME, WHEN = "{topic}", "{span}", "{time}", "{when}"
 """Places in a pattern: any words, up to the end or to what follows; a span of time; a time,
 where a bare number is one; moments that say themselves that they are, as `at six` does."""
 
-REQUESTS = frozenset({"remind", "timer", "move", "cancel", "snooze"})
-"""What may be asked for in more words than other phrases have."""
-
 _PLACES = re.compile(r"\{(\w+)\}")
 
 _TOPIC_ENDS = re.compile(
