@@ -13,12 +13,18 @@ import unicodedata
 _FENCE = re.compile(r"^[ \t]*(```|~~~).*?^[ \t]*\1[^\n]*$", re.MULTILINE | re.DOTALL)
 _FENCE_LEFT = re.compile(r"^[ \t]*(```|~~~)[^\n]*$", re.MULTILINE)
 _CODE = re.compile(r"`+([^`\n]+)`+")
-_TARGET = r"\([^)\s]{0,2000}(?:\s{1,8}\"[^\"\n]{0,500}\")?\)"
+_TARGET = r"\((?:[^()\s]|\([^()\s]{0,200}\)){0,2000}(?:\s{1,8}\"[^\"\n]{0,500}\")?\)"
 _IMAGE = re.compile(rf"!\[([^\[\]\n]*)\]{_TARGET}")
 _LINK = re.compile(rf"\[([^\[\]\n]+)\](?:{_TARGET}|\[[^\[\]\n]*\])")
-_FOOTNOTE = re.compile(r"\[\^[^\[\]\n]+\]:?")
+_FOOTNOTE = re.compile(
+    r"\[\^[^\[\]\n]+\]:?|【[^【】\n]{0,80}】|(?<=\S)[ ]?\[\d{1,3}(?:, ?\d{1,3})*\](?!\()"
+)
+"""Where something was read, which is no word of it."""
 _URL = re.compile(
     r"<?\bhttps?://(?:www\.)?([^\s/<>()?#:,]+)[^\s<>()]*?(?=[.,;:!?]*(?:[\s<>()]|$))>?"
+)
+_MOOD_TAG = re.compile(
+    r"<(emotion|mood|tone|action|gesture|expression)>[^<>\n]{0,60}</\1>", re.IGNORECASE
 )
 _TAG = re.compile(r"</?[a-zA-Z][a-zA-Z0-9]*(?:\s[^<>\n]*)?/?>")
 _RULE = re.compile(r"^\s*(?:[-*_=]\s*){3,}$")
@@ -54,6 +60,9 @@ _BEGUN = re.compile(r"(?:^|[.!?:…\n]['\"”)]?\s*)$")
 _KEPT_SIGNS = frozenset("°")
 _OUR_MARKS = {0: " ", 1: " "}
 """What stands for code and escapes while a text is read: a text has none of its own."""
+_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+_STRAY = re.compile(r"(?<!\S)(?:\*\*|__)(?=\S)|(?<=\S)(?:\*\*|__)(?!\S)")
+"""Half of an emphasis, as of words that were cut off."""
 _JOINERS = frozenset("\u200d\u20e3\ufe0e\ufe0f")
 
 _STAGE_WORDS = """
@@ -68,15 +77,23 @@ _STAGE_WORDS = """
 """
 _STAGE = frozenset(_STAGE_WORDS.split())
 """With what stage directions begin, in English and German."""
+_MOOD_WORDS = """
+    happy sad angry excited surprised curious inquisitive scared calm neutral playful serious
+    amused shy pause silence laughter laugh sigh chuckle gasp cough whisper emotion mood tone
+    expression fröhlich traurig wütend überrascht neugierig lachen seufzer
+"""
+_MOODS = frozenset(_MOOD_WORDS.split())
+"""With what a note to a voice begins that stands in brackets: `[happy]`, `[mood: sad]`."""
+_WHO = frozenset(("she", "he", "they", "sie", "er"))
 
 
 def spoken(text: str) -> str:
     """Return what one says of a text; empty if nothing is left to say."""
-    bare = text.translate(_OUR_MARKS).replace("\r\n", "\n")
+    bare = _UNSEEN.sub("", text.translate(_OUR_MARKS)).replace("\r\n", "\n")
     whole = _FENCE.sub("\n", html.unescape(bare))
     whole = _FENCE_LEFT.sub("", whole)
     whole = _LINK.sub(r"\1", _IMAGE.sub(r"\1", _FOOTNOTE.sub("", whole)))
-    whole = _TAG.sub(" ", _URL.sub(r"\1", whole))
+    whole = _TAG.sub(" ", _MOOD_TAG.sub(" ", _URL.sub(r"\1", whole)))
     said = _sentences(whole.split("\n"))
     return _tidy(_plain(said))
 
@@ -141,7 +158,7 @@ def _plain(text: str) -> str:
     )
     for _ in range(3):
         text = _STRONG.sub(r"\2", text)
-    text = _SINGLE.sub(_emphasis, text)
+    text = _STRAY.sub("", _SINGLE.sub(_emphasis, text))
     text = _BRACKETED.sub(_aside, text)
     text = _HASHTAG.sub("", _SHORTCODE.sub("", _EMOTICON.sub("", text)))
     text = "".join(" " if _is_picture(each) else each for each in text)
@@ -159,16 +176,28 @@ def _emphasis(found: re.Match[str]) -> str:
     after = whole[found.end() :].lstrip()
     is_alone = not after or after[0].isupper() or after[0] in "*_"
     is_small = inner[:1].islower() and " " not in inner[:1]
-    return " " if is_begun and is_alone and is_small else inner
+    is_told = _is_stage(inner, after=_WHO)
+    return " " if is_begun and is_alone and (is_small or is_told) else inner
 
 
 def _aside(found: re.Match[str]) -> str:
-    return " " if _is_stage(found[1]) else found[0]
+    """Return an aside; nothing of a stage direction, or of a note to the voice."""
+    inner, whole = found[1], found.string
+    is_mood = re.split(r"\W", inner.lower(), maxsplit=1)[0] in _MOODS
+    # "(sad) but true" is said, "(sad) But true." is how.
+    is_apart = (
+        _BEGUN.search(whole[: found.start()]) and whole[found.end() :][1:2].isupper()
+    )
+    is_note = is_mood and (found[0].startswith("[") or bool(is_apart))
+    return " " if is_note or _is_stage(inner) else found[0]
 
 
-def _is_stage(inner: str) -> bool:
-    first = re.match(r"\w+", inner.strip().lower())
-    return first is not None and first[0] in _STAGE
+def _is_stage(inner: str, after: frozenset[str] = frozenset()) -> bool:
+    """Tell whether words begin as a stage direction does, after who does it if given."""
+    first = re.findall(r"\w+", inner.lower()[:80])
+    if after:
+        return first[:1] != [] and first[0] in after and _is_stage(" ".join(first[1:]))
+    return first[:1] != [] and first[0] in _STAGE
 
 
 def _is_picture(character: str) -> bool:

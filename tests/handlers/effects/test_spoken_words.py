@@ -77,6 +77,31 @@ CASES = [
     ("Na gut. *seufzt leise*", "Na gut."),
     ("(räuspert sich) Es regnet.", "Es regnet."),
     ("*waves*", ""),
+    # How it is to be said, which is no word of it.
+    ("[happy] It is great.", "It is great."),
+    ("[inquisitive] What is this?", "What is this?"),
+    ("(happy) It is great.", "It is great."),
+    ("[mood: sad] It rains.", "It rains."),
+    ("Well, [pause] yes.", "Well, yes."),
+    ("<emotion>happy</emotion> It is great.", "It is great."),
+    ("[traurig] Es regnet.", "Es regnet."),
+    ("(sad) but true", "(sad) but true"),
+    ("I am (happy) here.", "I am (happy) here."),
+    ("*She smiles at you.* Hello.", "Hello."),
+    ("*He opens it.* Come in.", "He opens it. Come in."),
+    ("*sie lächelt* Hallo.", "Hallo."),
+    # Where it was read.
+    ("It rains [1][2].", "It rains."),
+    ("It rains [3, 4], they say.", "It rains, they say."),
+    ("It rains【1†source】.", "It rains."),
+    ("[1] The almanac says so.", "[1] The almanac says so."),
+    ("See [the page](https://example.org/a_(b)).", "See the page."),
+    ("See [2](https://example.org).", "See 2."),
+    # What cannot be seen, and half of an emphasis.
+    ("Hello\u200bthere, sun\u00adny\u202e day\ufeff.", "Hellothere, sunny day."),
+    ("It is **really", "It is really"),
+    ("It is really**", "It is really"),
+    ("2**3 is 8, _x_", "2**3 is 8, x"),
     # No mark-up at all.
     ("5 * 3 * 2 is 30", "5 * 3 * 2 is 30"),
     ("It is -5 degrees.", "It is -5 degrees."),
@@ -136,6 +161,11 @@ def test_control_characters_stop_no_word(text: str) -> None:
         "~~~\n",
         "(",
         "<a ",
+        "【",
+        "[a](b(",
+        "<mood>",
+        " **a",
+        "x [1",
     ],
 )
 def test_no_text_takes_long_to_be_made_speech(sign: str) -> None:
