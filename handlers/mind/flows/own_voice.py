@@ -5,6 +5,7 @@ Only where the source says that a microphone heard the words: what is typed is m
 
 import re
 from datetime import datetime, timedelta
+from itertools import groupby
 
 from handlers.mind.context import TurnContext
 from projections.folds.executive.sayings import DOUBTFUL, OWN_ECHO
@@ -22,6 +23,9 @@ _A_WORD_S = 0.5
 """How long a word takes to be said, slowly."""
 _AFTER_S = 8.0
 """How long after it was said a speech may still come back, transcribed."""
+_SENTENCE = 4
+"""So many words of one sentence are not said again by chance."""
+_ENDS = re.compile(r"(?<=[.!?…])\s+|[。！？]")  # noqa: RUF001
 _ASIDES = re.compile(r"\[[^\]]*\]|\([^)]*\)|\*[^*]*\*|[♪♫🎵🎶]")
 """What a transcriber adds for sounds: `[Music]`, `(applause)`, `*sighs*`."""
 
@@ -55,14 +59,18 @@ def _likeness(held: Executive, heard: list[str], now: datetime) -> float:
         said = words(each.text)
         lasts = timedelta(seconds=len(said) * _A_WORD_S + _AFTER_S)
         if each.at <= now <= each.at + lasts:
-            found.append(likeness.of_echo(heard, said))
+            # One sentence of several may be all that comes back.
+            parts = (part for part in _sentences(each.text) if len(part) >= _SENTENCE)
+            found += [likeness.of_echo(heard, part) for part in (said, *parts)]
     return max(found)
 
 
 def _is_phantom(turn: TurnContext, text: str) -> bool:
-    bare = words(_ASIDES.sub(" ", text))
-    if not bare:
-        return True
-    said = " ".join(bare)
-    known = turn.settings.executive.phrases
-    return any(said in each.phantoms for each in known)
+    known = {name for each in turn.settings.executive.phrases for name in each.phantoms}
+    # Several in a row are phantoms as well, and so is one word again and again.
+    parts = (groupby(part) for part in _sentences(_ASIDES.sub(" ", text)))
+    return {" ".join(word for word, _ in part) for part in parts} <= {"", *known}
+
+
+def _sentences(text: str) -> list[list[str]]:
+    return [words(each) for each in _ENDS.split(text)]

@@ -23,6 +23,10 @@ ECHOES = [
     ("Die Waschmaschine ist fertig.", "die waschmaschine ist fertig"),
     ("Der Regen beginnt in zehn Minuten, hol die Wäsche herein.",
      "in zehn Minuten hol die Wäsche herein"),
+    ("Yep, you got it! Today is indeed the eighth. How is your day going so far?",
+     "yep you got it"),
+    ("I am glad to help. The oven is still on.", "the oven is still on"),
+    ("Gern geschehen. Das Fenster ist noch offen.", "das fenster ist noch offen"),
     ("OK, I'll be quiet for 10 min. I'll still warn you.",
      "okay I'll be quiet for 10 min I'll still warn you"),
 ]  # fmt: skip
@@ -62,6 +66,11 @@ ANSWERS = [
     ("Rain begins in ten minutes.", "remind me in ten minutes"),
     ("How are you?", "how are you"[:7]),
     ("How are you?", "I am fine, how are you"),
+    ("Good night. Sleep well.", "sleep well"),
+    ("It is late. Do you want tea or coffee now?", "I want tea now"),
+    ("It is late. Is the oven still on?", "no the oven is off"),
+    ("Thank you.", "thank you"),
+    ("Shall I call?", "you call"),
     ("What is your name?", "my name is Ada"),
     ("Somebody is at the door.", "who is at the door"),
     ("Somebody is at the door.", "let them in"),
@@ -79,6 +88,10 @@ PHANTOMS = [
     "[Music]", "(applause)", "♪ ♪", "*sighs*", "...", "[BLANK_AUDIO]",
     "Subtitles by the Amara.org community", "Untertitel der Amara.org-Community",
     "Untertitelung des ZDF, 2020", "Vielen Dank fürs Zuschauen!",
+    "Vielen Dank für's Zuschauen!", "Thanks for watching! See you in the next video.",
+    "Thanks for watching, and don't forget to subscribe!", "[Music] Thanks for watching.",
+    "you", "You you you you.", "ご視聴ありがとうございました。", "시청해주셔서 감사합니다!",
+    "Abone olmayı unutmayın", "Субтитры сделал DimaTorzok", "www.mooji.org",  # noqa: RUF001
 ]  # fmt: skip
 
 
