@@ -32,6 +32,8 @@ class ModelServer(ThreadingHTTPServer):
         self.news = threading.Condition()
         self.failures: list[int] = []
         """Statuses to fail the next requests with."""
+        self.failure = "no"
+        """What they say."""
         self.retry_after: str | None = None
         """What its failures say of when to come again."""
         self.refuses: Callable[[dict[str, Any]], str | None] = lambda _: None
@@ -112,7 +114,11 @@ class _Handler(BaseHTTPRequestHandler):
         if wrong is not None:
             self._send(400, {"error": {"message": wrong, "code": 400}})
         elif self.server.failures:
-            self._send(self.server.failures.pop(0), {"error": {"message": "no"}})
+            status, error = (
+                self.server.failures.pop(0),
+                {"message": self.server.failure},
+            )
+            self._send(status, {"error": error})
         elif (own := self._own_answer()) is not None:
             self._send(200, own)
         elif self.server.streams and self.server.requests[-1].get("stream"):

@@ -34,6 +34,7 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
         "thinkingBudget",
         "thinking_budget",
         "thinkingLevel",
+        "effort",
     ),
     "response_format": (
         "response_format",
@@ -44,7 +45,16 @@ _NAMES: Mapping[str, tuple[str, ...]] = {
     ),
     "stream_options": ("stream_options", "include_usage"),
     "stream": ("stream", "streaming"),
-    "system": ("system role", "role 'system'", "'system'", "system message"),
+    "system": (
+        "system role",
+        "role 'system'",
+        "'system'",
+        "system message",
+        "system instruction",
+        "developer instruction",
+        "assistant roles",
+        "conversation roles",
+    ),
 }
 """By which names an error may mean what was sent."""
 
@@ -55,7 +65,7 @@ _OTHER_LIMIT = {
 
 _REFUSES = re.compile(
     r"support|unknown|unexpected|unrecogni[sz]ed|not (permitted|allowed|accepted)"
-    r"|forbidden|invalid|verified",
+    r"|forbidden|invalid|verified|not enabled|must (be|alternate)|may only|deprecated",
     re.IGNORECASE,
 )
 """What an error says that refuses a part of a request."""

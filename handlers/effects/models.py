@@ -33,6 +33,8 @@ _IN_PARTS = {"stream": True, "stream_options": {"include_usage": True}}
 
 _REFUSED = (400, 422)
 """Statuses of a request that a server does not take."""
+_TEMPLATE = "Jinja Exception"
+"""What llama.cpp's error 500 says where a model's template does not take a request."""
 
 _UNREADABLE = ("Invalid response object", "LiteLLM: provider returned")
 """How litellm's messages begin for an answer that it cannot read. It raises these as server
@@ -307,7 +309,9 @@ def _without(
     # litellm takes some servers' refusals for a lost connection.
     kinds = (known.BadRequestError, known.APIConnectionError)
     is_refusal = (
-        isinstance(error, kinds) or getattr(error, "status_code", 0) in _REFUSED
+        isinstance(error, kinds)
+        or getattr(error, "status_code", 0) in _REFUSED
+        or _TEMPLATE in str(error)
     )
     if not is_refusal or isinstance(error, known.ContentPolicyViolationError):
         return None

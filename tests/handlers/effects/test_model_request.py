@@ -163,3 +163,49 @@ def test_an_error_is_read_for_what_it_names() -> None:
     )
     assert nothing.without(long, sent) is None
     assert nothing.without("the temperature is 3 °C", sent) is None
+
+
+REFUSALS = [
+    ("Developer instruction is not enabled for models/gemma-3-27b-it", "system"),
+    ("System instruction is not supported by this model", "system"),
+    ("Only user and assistant roles are supported!", "system"),
+    ("Jinja Exception: Conversation roles must alternate user/assistant/…", "system"),
+    ("JSON mode is not enabled for models/gemma-3-27b-it", "response_format"),
+    ("'response_format.type' must be 'json_schema' or 'text'", "response_format"),
+    ("This model does not support the effort parameter.", "reasoning_effort"),
+    ("`temperature` may only be set to 1 when thinking is enabled", "temperature"),
+    ("temperature is deprecated for this model", "temperature"),
+    ("Unsupported value: 'temperature' does not support 0.1", "temperature"),
+    ("Your organization must be verified to stream this model.", "stream"),
+    ("messages must be a list", None),
+    ("The prompt must be shorter", None),
+]
+
+
+@pytest.mark.parametrize(("detail", "left_out"), REFUSALS)
+def test_servers_refuse_in_many_words(detail: str, left_out: str | None) -> None:
+    """What they name is not sent again; what names nothing is not tried otherwise."""
+    sent = {
+        "messages": [{"role": "system", "content": "Reply."}],
+        "temperature": 0.7,
+        "stream": True,
+        "response_format": {"type": "json_object"},
+        "reasoning_effort": "low",
+    }
+
+    found = Habits().without(detail, sent)
+
+    assert (found.left_out if found else ()) == ((left_out,) if left_out else ())
+
+
+async def test_a_template_that_refuses_is_no_fault_of_the_server(
+    server: ModelServer,
+) -> None:
+    """llama.cpp answers 500 where a model's template has no system role."""
+    server.failures = [500]
+    server.failure = "Jinja Exception: Conversation roles must alternate user/assistant"
+    found = await ask(await reached(server, "openai/local"), "openai/local")
+
+    assert isinstance(found, ModelAnswered)
+    assert [each["role"] for each in server.requests[-1]["messages"]] == ["user"]
+    assert len(server.requests) == 2
