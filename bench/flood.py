@@ -1,10 +1,15 @@
 """How long another agent waits while one sensor floods: `python -m bench.flood`.
 
     python -m bench.flood [--messages 31600] [--seconds 5] [--unlimited]
+    python -m bench.flood --disk-mb 260 [--senders 4] [--seconds 40]
 
 A sensor of one agent, with credentials of its own, publishes far more than anybody can
 answer. An agent of another partition is told an event twenty times a second all the while;
 what counts is how long each of its decisions takes, before, during and after the flood.
+
+With `--disk-mb` some sensors send 59 kB each as fast as they are answered, on a disk that has
+no more than so much by the sizes of files; three others send twenty small events a second, one
+of them into the intake stream of a flood. What counts is that nobody starves, and what is left.
 """
 
 import argparse
@@ -13,17 +18,27 @@ import json
 import os
 import time
 from collections.abc import Sequence
-from contextlib import aclosing
+from contextlib import AsyncExitStack, aclosing
 from dataclasses import dataclass
+from pathlib import Path
 
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
 from bench import flooding
+from bench.beside import beside
 from bench.live import with_packs
-from bench.rig import Rig, child
+from bench.rig import PATIENCE_S as ANSWERED_S
+from bench.rig import Rig, answered, child, rig
 from echoic.run.process import prepare
 from schemas.values.record import Record
-from schemas.values.subjects import partition_of
+from schemas.values.subjects import inputs_of, partition_of
+from streams.bounds import Limits, Room
+from streams.broker.data_folder import recall
+from streams.broker.intake_watch import LOOK_S, IntakeWatch
+from streams.broker.traffic import Traffic
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.connection import connected
+from streams.jetstream.draining import keep_drained
 from streams.log import scan
 
 AGENT = "ben"
@@ -130,6 +145,95 @@ async def _told(
     ]
 
 
+MB = 10**6
+HONEST = ("flood0.mic", "ben.mic", "fay.mic")
+"""Agents and sources; the first one's intake stream is that of a flood."""
+
+
+async def on_small_disk(
+    running: Rig, senders: int, seconds: float, disk: int
+) -> dict[str, object]:
+    """Return what floods and honest sensors were answered, and how much room was left."""
+    looks: list[Room] = []
+    named = [f"flood{number}.cam" for number in range(senders)]
+    # One after the other, and before anybody is refused: each writes the configuration.
+    known: dict[str, Credentials] = {}
+    for each in (*named, *HONEST):
+        agent, source = each.split(".")
+        known[each] = await running.server.add_sensor(agent, source)
+    async with AsyncExitStack() as stack:
+        await stack.enter_async_context(child(running, "bench.worker", "limited"))
+        watching = _watched(running, disk, looks), keep_drained(running.client)
+        await stack.enter_async_context(beside(*watching))
+        floods = []
+        for each in named:
+            told = "bench.flooding", f"in.{each}.seen", str(seconds)
+            flood = child(running, *told, credentials=known[each], may_end=True)
+            floods.append(await stack.enter_async_context(flood))
+        asked = (_honest(known[each], f"in.{each}.heard", seconds) for each in HONEST)
+        honest = await asyncio.gather(*asked)
+        flooded = [
+            json.loads(await each.stdout.readline()) for each in floods if each.stdout
+        ]
+        for each in HONEST:
+            # Whatever waits before it is answered first.
+            inputs = inputs_of(partition_of(each.split(".")[0]))
+            last = await running.log.last_sequence(inputs)
+            await asyncio.wait_for(answered(running, last), ANSWERED_S)
+    return {
+        "floods": flooded,
+        "honest": dict(zip(HONEST, honest, strict=True)),
+        "least_free_mb": round(min(each.free for each in looks) / MB, 1),
+    }
+
+
+async def _watched(running: Rig, disk: int, looks: list[Room]) -> None:
+    """Hold sensors within their bounds, as an instance does, and note what room was left."""
+    limits = Limits(waiting=256 * MB, day=8_192 * MB, floor=512 * MB)
+    identity = recall(running.server.folder)
+    assert identity is not None
+
+    def room(folder: Path) -> Room:
+        sizes = (each.stat().st_size for each in folder.rglob("*.blk"))
+        looks.append(Room(max(0, disk - sum(sizes)), disk))
+        return looks[-1]
+
+    async with Traffic(identity.system) as traffic:
+        watch = IntakeWatch(
+            running.client,
+            limits,
+            folder=running.server.folder,
+            traffic=traffic,
+            room=room,
+        )
+        while True:
+            await watch.look()
+            await asyncio.sleep(LOOK_S)
+
+
+async def _honest(
+    sensor: Credentials, subject: str, seconds: float
+) -> dict[str, float]:
+    """Send small events, and return how many were refused, and how long answers took."""
+    took_ns: list[int] = []
+    refused = 0
+    async with connected(sensor, "bench honest") as client:
+        until = time.monotonic() + seconds
+        while time.monotonic() < until:
+            begun_ns = time.perf_counter_ns()
+            told = await client.request(subject, b'{"text": "hello"}', timeout=10)
+            took_ns.append(time.perf_counter_ns() - begun_ns)
+            refused += "error" in json.loads(told.data)
+            await asyncio.sleep(1 / PER_S)
+    return {
+        "sent": len(took_ns),
+        "refused": refused,
+        "p50": _part(took_ns, 0.5),
+        "p95": _part(took_ns, 0.95),
+        "most": _part(took_ns, 1.0 - 1e-9),
+    }
+
+
 def _figures(told: Sequence[Told]) -> dict[str, float]:
     return {
         "events": len(told),
@@ -153,7 +257,15 @@ async def main() -> None:
     parser.add_argument("--messages", type=int, default=31_600)
     parser.add_argument("--seconds", type=float, default=5.0)
     parser.add_argument("--unlimited", action="store_true")
+    parser.add_argument("--disk-mb", type=int)
+    parser.add_argument("--senders", type=int, default=4)
     given = parser.parse_args()
+    if given.disk_mb is not None:
+        async with rig() as running:
+            disk = given.disk_mb * MB
+            found = await on_small_disk(running, given.senders, given.seconds, disk)
+        print(json.dumps(found, indent=2))
+        return
     async with with_packs(1_000) as running:
         found = await measured(
             running, given.messages, given.seconds, limited=not given.unlimited

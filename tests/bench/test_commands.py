@@ -24,7 +24,10 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.embedders.measure": ("",),
     "bench.estimates": ("--runs 2 --show",),
     "bench.reanswer": ("packs/survival/recording/explored.echoic",),
-    "bench.flood": ("--messages 200 --seconds 0.5",),
+    "bench.flood": (
+        "--messages 200 --seconds 0.5",
+        "--disk-mb 260 --senders 1 --seconds 0.5",
+    ),
     "bench.fuzz": (
         "mind --count 200",
         "subjects --count 600 --seed short",

@@ -35,12 +35,12 @@ def seen(**changed: Any) -> Seen:
 
 
 def test_an_honest_sensor_is_never_refused_in_a_week() -> None:
-    """A hundred events a second of 600 bytes, five senders, one look every ten seconds.
+    """A hundred events a second of 900 bytes, five senders, one look every ten seconds.
 
     The log keeps six times what a sensor sends (with answers), so the disk fills as it would.
     """
     sensors = {f"ada.s{n}": "IN_1" for n in range(5)}
-    each, looked_s = 100 * 600, 10
+    each, looked_s = 100 * 900, 10
     standing, free = Standing(), 3_000 * GB
     at = datetime(2026, 11, 23, 5, tzinfo=UTC)
     for _ in range(7 * 24 * 3600 // looked_s):
