@@ -5,7 +5,6 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from types import TracebackType
 from typing import Annotated, Any
 
 import typer
@@ -151,12 +150,7 @@ class Pulse:
         self._task = asyncio.create_task(self._beat())
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         """Stop, and leave nothing behind on a terminal."""
         if self._task is not None:
             self._task.cancel()

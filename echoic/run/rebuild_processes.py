@@ -15,7 +15,6 @@ from dataclasses import dataclass, field
 from multiprocessing import connection
 from multiprocessing.connection import Connection as Pipe
 from multiprocessing.process import BaseProcess
-from types import TracebackType
 from typing import Any, Self
 
 from echoic.embedders import embedder
@@ -96,12 +95,7 @@ class Crew:
             self._workers.append(_Worker(process, ours))
         return self
 
-    def __exit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    def __exit__(self, *_: object) -> None:
         self._end()
 
     async def fill(self, version: int, until: Mapping[int, int] | None = None) -> None:

@@ -1,7 +1,6 @@
 """How many bytes each sensor has sent, as the embedded broker counts them by account."""
 
 import json
-from types import TracebackType
 from typing import Any, Self
 
 import nats.errors
@@ -28,12 +27,7 @@ class Traffic:
         self._client = await connect(self._system, "echoic traffic")
         return self
 
-    async def __aexit__(
-        self,
-        kind: type[BaseException] | None,
-        error: BaseException | None,
-        trace: TracebackType | None,
-    ) -> None:
+    async def __aexit__(self, *_: object) -> None:
         if self._client is not None:
             await self._client.close()
 
