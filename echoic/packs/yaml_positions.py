@@ -163,6 +163,11 @@ class _Reader:
         self._count += 1
         if len(steps) > DEEPEST or self._count > _MOST_NODES:
             raise SourceError(_TOO_MUCH, _place(node))
+        tag = str(node.tag)
+        if tag.startswith("!") and tag != "!":
+            # What it stands for is elsewhere, so its words would be taken for the value.
+            message = f"{tag} is a tag of another program: write the value itself"
+            raise SourceError(message, _place(node))
         self._source.values[steps] = node
         if isinstance(node, MappingNode):
             return self._mapping(node, steps)
