@@ -259,7 +259,9 @@ def _fields(record: Record) -> dict[str, Any]:
     try:
         fields = orjson.loads(text)
     except orjson.JSONDecodeError as error:
-        raise _RefusedError("not_json", f"the body is no JSON: {error}") from error
+        fields = payload.without_numbers(text)
+        if fields is None:
+            raise _RefusedError("not_json", f"the body is no JSON: {error}") from error
     if not isinstance(fields, dict):
         raise _RefusedError(
             "not_an_object", f"the body is a JSON {type(fields).__name__}, no object"

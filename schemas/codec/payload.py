@@ -25,6 +25,11 @@ _NUMBER = r"(-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?)"
 _UNIT = r"[{letters}]{{1,5}}|[°%µ‰][A-Za-z]?|[A-Za-zµ]{{1,3}}/[A-Za-z]{{1,2}}[²³]?"
 _STATES = {"true": True, "false": False}
 
+_NO_NUMBER = re.compile(
+    r"(\"(?:[^\"\\]|\\.?)*+(?:\"|\Z))|(?<=[:,\[\s])[-+]?(?:nan|inf(?:inity)?)(?=\s*[,}\]])",
+    re.IGNORECASE | re.DOTALL,
+)
+"""A text, which stays as it is, or what devices write for no number."""
 _MOST_SAID = 24
 _LONGEST_TEXT = 2_000
 _LONGEST = 60
@@ -52,6 +57,18 @@ def is_plain(event: Sensed) -> bool:
     is_reading = fields.keys() == {VALUE} and event.source != PERSON
     plain: str = of_object(event.source, event.type, fields)["text"]
     return is_reading or event.text == plain
+
+
+def without_numbers(text: str) -> dict[str, Any] | None:
+    """Return the object of a device that writes `nan` where it has no reading, as null there.
+
+    None if it is none all the same: whoever writes events writes JSON.
+    """
+    try:
+        told = orjson.loads(_NO_NUMBER.sub(lambda found: found[1] or "null", text))
+    except orjson.JSONDecodeError:
+        return None
+    return told if isinstance(told, dict) and is_payload(told) else None
 
 
 def of_text(source: str, type_: str, text: str) -> dict[str, Any]:

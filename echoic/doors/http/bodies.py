@@ -113,7 +113,9 @@ async def read_events(request: Request) -> Sequence[object]:
     Raises:
         ProblemError: as `read`, or there are none, or too many.
     """
-    if cloud_events.is_binary(request.headers):
+    # By the binding the media type decides, also where headers are there as well.
+    is_structured = media_type(request) in (CLOUD, CLOUD_BATCH)
+    if cloud_events.is_binary(request.headers) and not is_structured:
         return [await _binary(request)]
     kind, body = await read(request, PLAIN, CLOUD, CLOUD_BATCH)
     is_batch = isinstance(body, list)

@@ -1,11 +1,13 @@
 """CloudEvents 1.0 as plain events: structured, or binary with the attributes in headers.
 
 Of `source`, a reference, the last segment counts, and of a `type` in reversed domain order
-the last name; `data` (or `data_base64`) is the text, the fields of an event, or a device's own.
+the last name that is no version (`org.example.oven.v2`); `data` (or `data_base64`) is the text,
+the fields of an event, or a device's own.
 """
 
 import base64
 import binascii
+import re
 from collections.abc import Mapping
 from typing import Any
 from urllib.parse import unquote
@@ -16,6 +18,7 @@ from echoic.doors.http.problems import ProblemError
 from schemas.codec import payload
 
 _HEADER = "ce-"
+_VERSION = re.compile(r"\.v\d{1,4}\Z", re.ASCII | re.IGNORECASE)
 
 
 def is_binary(headers: Mapping[str, str]) -> bool:
@@ -42,7 +45,7 @@ def plain(event: Mapping[str, Any]) -> dict[str, Any]:
         "event_id": event.get("id"),
         "agent": event.get("subject"),
         "source": _last(event.get("source"), "/"),
-        "type": _last(event.get("type"), "."),
+        "type": _last(_unversioned(event.get("type")), "."),
         "occurred_at": event.get("time"),
     }
     named = {name: value for name, value in read_as.items() if value is not None}
@@ -91,4 +94,10 @@ def _data(event: Mapping[str, Any]) -> object:
 
 
 def _last(told: object, separator: str) -> object:
-    return told.rpartition(separator)[2] if isinstance(told, str) else told
+    if not isinstance(told, str):
+        return told
+    return told.rstrip(separator).rpartition(separator)[2]
+
+
+def _unversioned(told: object) -> object:
+    return _VERSION.sub("", told) if isinstance(told, str) else told

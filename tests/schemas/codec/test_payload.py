@@ -19,6 +19,29 @@ def read(
 
 
 @pytest.mark.parametrize(
+    ("body", "fields"),
+    [
+        ('{"Temperature": nan, "Humidity": 40}', {"Temperature": None, "Humidity": 40}),
+        ('{"DHT11":{"Temperature":NaN},"Unit":"C"}',
+         {"DHT11": {"Temperature": None}, "Unit": "C"}),
+        ('{"a": [-inf, Infinity,1], "b": "x: nan, y"}',
+         {"a": [None, None, 1], "b": "x: nan, y"}),
+        ('{"text": "x", "fields": {"n": nan}}', None),
+        ('{"a": nano}', None),
+        ('{"a": nan', None),
+        ('{"a": 1,}', None),
+    ],
+)  # fmt: skip
+def test_what_a_device_writes_for_no_number_is_none(
+    body: str, fields: dict[str, object] | None
+) -> None:
+    """Its other readings arrive; whoever writes events is held to JSON."""
+    event = read(body)
+
+    assert (event.fields if isinstance(event, Sensed) else None) == fields
+
+
+@pytest.mark.parametrize(
     ("payload", "text"),
     [
         (

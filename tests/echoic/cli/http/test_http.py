@@ -109,6 +109,12 @@ def test_cloud_events_are_read_like_plain_ones(client: Client) -> None:
     assert sent.status_code == 202, sent.text
     made = decided_until(one, id_)[-1]["message"]
     assert (made["source"], made["type"]) == ("hall", "motion")
+    # Its media type says what it is, though headers of binary mode are there as well.
+    headers = {"Content-Type": bodies.CLOUD, "ce-specversion": "1.0", "ce-id": id_}
+    again = {**event, "id": str(uuid4()), "data": {}}
+    both = one.post("/v1/events", content=json.dumps(again), headers=headers)
+    assert both.status_code == 400
+    assert both.json()["fields"][0]["field"] == "text"
 
 
 def test_a_cloud_event_may_be_binary(client: Client) -> None:

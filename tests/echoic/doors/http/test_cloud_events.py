@@ -57,3 +57,23 @@ def test_in_binary_mode_the_headers_say_what_it_is() -> None:
     assert cloud_events.is_binary(headers)
     assert not cloud_events.is_binary({"ce-id": "1"})
     assert cloud_events.attributes(headers) == {**NAMED, "subject": "Küche"}
+
+
+@pytest.mark.parametrize(
+    ("named", "read"),
+    [
+        ({"type": "org.example.oven.v2"}, {"type": "oven"}),
+        ({"type": "oven.V10"}, {"type": "oven"}),
+        ({"type": "org.example.v2x"}, {"type": "v2x"}),
+        ({"type": "v2"}, {"type": "v2"}),
+        ({"source": "https://example.org/kitchen/"}, {"source": "kitchen"}),
+        ({"source": "kitchen"}, {"source": "kitchen"}),
+    ],
+)
+def test_a_name_is_the_last_that_says_what_it_is(
+    named: dict[str, str], read: dict[str, str]
+) -> None:
+    """Neither a version of its type nor nothing behind a slash."""
+    told = cloud_events.plain({**NAMED, "data": "done", **named})
+
+    assert told == {**PLAIN, "text": "done", **read}
