@@ -161,17 +161,7 @@ def _complaints(path: Path) -> Iterator[str]:
         yield "no docstring"
     for node in ast.walk(tree):
         if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef):
-            length = _length(node)
+            assert node.end_lineno is not None
+            length = node.end_lineno - node.lineno + 1
             if length > FUNCTION_LINES_MAX:
                 yield f"{node.name} has {length} lines, at most {FUNCTION_LINES_MAX}"
-
-
-def _length(function: ast.FunctionDef | ast.AsyncFunctionDef) -> int:
-    """Lines of a function from `def` on, its docstring not counted."""
-    first, lines = function.body[0], _lines(function)
-    return lines - _lines(first) if ast.get_docstring(function) else lines
-
-
-def _lines(node: ast.stmt) -> int:
-    assert node.end_lineno is not None
-    return node.end_lineno - node.lineno + 1

@@ -5,7 +5,7 @@ import os
 import re
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from copy import copy
-from dataclasses import dataclass
+from dataclasses import dataclass, fields, is_dataclass
 from functools import cached_property, wraps
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal, get_args, get_origin
@@ -56,12 +56,13 @@ For = Annotated[
 class Call:
     """The options that commands share: instance, agent, and JSON or text.
 
-    A command that takes one has the options `--data`, `--agent` and `--json`.
+    A command that takes one has the options `--data`, `--agent` and `--json`; so it is with
+    any frozen dataclass that a command takes.
     """
 
-    data: Path | None = None
-    agent: str | None = None
-    as_json: bool = False
+    data: Data = None
+    agent: Agent = None
+    as_json: Json = False
 
     @cached_property
     def settings(self) -> Settings:
@@ -100,12 +101,6 @@ class Call:
             note(nothing)
 
 
-_OPTIONS: dict[str, tuple[Any, object]] = {
-    "data": (Data, None),
-    "agent": (Agent, None),
-    "as_json": (Json, False),
-}
-
 TextCall = Annotated[Call, "data", "agent"]
 """Of a command that prints no JSON."""
 InstanceCall = Annotated[Call, "data", "as_json"]
@@ -118,7 +113,7 @@ _ARGUMENT = re.compile(r"^ {4}(\w+): (.*(?:\n {8}.*)*)", re.MULTILINE)
 
 
 class _Commands(typer.Typer):
-    """A group whose commands may take a `Call`, and say in `Args` what options do."""
+    """A group whose commands may take options together, and say in `Args` what they do."""
 
     def command(self, *names: Any, **details: Any) -> Callable[[Any], Any]:
         """Register a function as a command, as Typer does."""
@@ -144,45 +139,47 @@ def new_app(name: str, about: str) -> typer.Typer:
 
 
 def _with_options(work: Callable[..., object]) -> Callable[..., object]:
-    """Return a command with the options that its `Call` stands for, each with its help.
+    """Return a command with the options that its dataclasses stand for, each with its help.
 
-    What a parameter is for is said in the docstring, under `Args:`.
+    What a parameter is for is said in the docstring, under `Args:`; of a dataclass, in its own.
     """
-    about, _, args = (inspect.getdoc(work) or "").partition("\n\nArgs:\n")
-    helps = dict(_ARGUMENT.findall(args))
-    own = list(inspect.signature(work).parameters.values())
-    kind = own[0].annotation if own else None
-    wanted: tuple[str, ...] = ()
-    if Call in (kind, *get_args(kind)[:1]):
-        wanted = (
-            get_args(kind)[1:] if get_origin(kind) is Annotated else tuple(_OPTIONS)
-        )
-        own = own[1:]
+    about, *_ = (inspect.getdoc(work) or "").partition("\n\nArgs:\n")
+    together: dict[str, tuple[Any, tuple[str, ...]]] = {}
+    parameters: list[inspect.Parameter] = []
+    # Those of every command come last.
+    own = inspect.signature(work).parameters.values()
+    for each in sorted(own, key=lambda each: each.name == "call"):
+        kind, *named = get_args(each.annotation) or (each.annotation,)
+        if not is_dataclass(kind):
+            parameters.append(_with_help(each, work))
+            continue
+        parts = [part for part in fields(kind) if not named or part.name in named]
+        together[each.name] = kind, tuple(part.name for part in parts)
+        for part in parts:
+            given = each.replace(
+                name=part.name, default=part.default, annotation=part.type
+            )
+            parameters.append(_with_help(given, kind))
 
     @wraps(work)
     def command(**given: Any) -> object:
-        call = [Call(**{name: given.pop(name) for name in wanted})] if wanted else []
-        return work(*call, **given)
+        for name, (kind, parts) in together.items():
+            given[name] = kind(**{part: given.pop(part) for part in parts})
+        return work(**given)
 
-    # Typer passes everything by keyword; keyword-only parameters with and without
-    # defaults may stand in any order.
-    parameters = [
-        *(_with_help(each, " ".join(helps.get(each.name, "").split())) for each in own),
-        *(
-            inspect.Parameter(name, _BY_NAME, default=default, annotation=option)
-            for name, (option, default) in _OPTIONS.items()
-            if name in wanted
-        ),
-    ]
     command.__doc__ = about
-    # Typer reads both: the options from the one, their types from the other.
+    # Typer reads both: the options from the one, their types from the other. It passes
+    # everything by keyword; keyword-only parameters with and without defaults may stand in
+    # any order.
     command.__signature__ = inspect.Signature(parameters)  # type: ignore[attr-defined]
     command.__annotations__ = {each.name: each.annotation for each in parameters}
     return command
 
 
-def _with_help(parameter: inspect.Parameter, about: str) -> inspect.Parameter:
+def _with_help(parameter: inspect.Parameter, said_by: object) -> inspect.Parameter:
     """Return a parameter as Typer wants it; a flag has no second, negative name."""
+    helps = dict(_ARGUMENT.findall(inspect.getdoc(said_by) or ""))
+    about = " ".join(helps.get(parameter.name, "").split())
     kind, *given = get_args(parameter.annotation) or (parameter.annotation,)
     if get_origin(parameter.annotation) is not Annotated:
         kind, given = parameter.annotation, []

@@ -2,9 +2,10 @@
 
 import shlex
 import sys
+from dataclasses import dataclass
 from importlib.metadata import version
 from pathlib import Path
-from typing import Annotated, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
 
@@ -23,7 +24,6 @@ from evaluation.compare.document_of import document
 from evaluation.compare.fail_on import Condition, parse, tripped
 from evaluation.compare.overall import Wish
 from evaluation.compare.session import Plan, SessionResult
-from evaluation.ope.people import Population
 from evaluation.ope.settings import EstimationSettings
 from handlers.effects.models import LiteLLM
 from replay.cassette import Mode
@@ -31,11 +31,99 @@ from replay.closed_loop.run import Answers
 from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.experiments import Variant
 
+if TYPE_CHECKING:
+    from echoic.cli.replay_trace import Tracing
+
 _SESSIONS = typer.Argument(metavar="[SESSION|FILE]...")
 _STRATEGY = typer.Option("--strategy", "-s", metavar="STRATEGY")
 
 _STUB = "(stub)"
 """The answer of every model in the mode `stub`."""
+
+
+@dataclass(frozen=True)
+class _Answering:
+    """Where the model's answers come from.
+
+    Args:
+        model: Where the model's answers come from.
+        asked: The file that keeps the answers of requery.
+        calls: How often requery may ask at most.
+        usd: What requery may cost at most.
+    """
+
+    model: Mode = "cassette"
+    asked: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None
+    calls: Annotated[int, typer.Option(min=0)] = 50
+    usd: Annotated[float | None, typer.Option(min=0.0)] = None
+
+    def answers(self, settings: Settings) -> Answers:
+        if self.model != "requery":
+            return Answers(mode=self.model, stub=_STUB)
+        if self.asked is None:
+            raise EchoicError(
+                "--model requery needs a file to keep the answers in",
+                next_step="add --asked answers.jsonl",
+            )
+        model = LiteLLM(
+            settings.model_api_base, settings.model_api_key, settings.model_price
+        )
+        port = Requery(model, self.asked, calls=self.calls, cost_usd=self.usd)
+        return Answers(mode=self.model, port=port)
+
+
+@dataclass(frozen=True)
+class _Judging:
+    """What counts as success, and for whom.
+
+    Args:
+        prefer: What counts first.
+        window: How long an outcome may be waited for.
+        silence: The value of silence.
+    """
+
+    prefer: Literal["outcome", "feedback"] = "outcome"
+    window: Annotated[float | None, typer.Option(metavar="SECONDS")] = None
+    silence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.5
+    rope: Rope = None
+    whom: For = "these"
+
+    def outcome(self) -> OutcomeSettings:
+        if self.window is not None and self.window <= 0.0:
+            raise EchoicError(
+                f"--window {self.window!r}: give a number of seconds above 0"
+            )
+        return OutcomeSettings(
+            prefer=self.prefer, window_s=self.window, silence=self.silence
+        )
+
+
+@dataclass(frozen=True)
+class _Traces:
+    """Which decisions are traced, and where to.
+
+    Args:
+        trace: Show flips, and some other decisions, in Jaeger beside the recorded ones.
+        trace_to: The same into a file, which Jaeger's page can upload.
+        trace_limit: How many decisions of each session and challenger at most.
+        trace_originals: Trace those of this instance's own sessions too, if that never
+            happened; those of files are always sent.
+    """
+
+    trace: bool = False
+    trace_to: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None
+    trace_limit: Annotated[int, typer.Option(min=1)] = 100
+    trace_originals: bool = False
+
+    def tracing(self, settings: Settings) -> "Tracing | None":
+        if not (self.trace or self.trace_to or self.trace_originals):
+            return None
+        # Imported here: most comparisons trace nothing.
+        from echoic.cli.replay_trace import tracing_to
+
+        return tracing_to(
+            settings, self.trace_to, self.trace_limit, originals=self.trace_originals
+        )
 
 
 def compare(
@@ -45,22 +133,12 @@ def compare(
     baseline: Annotated[str | None, typer.Option(metavar="STRATEGY")] = None,
     personality: Annotated[str | None, typer.Option(metavar="TEXT")] = None,
     template: Annotated[list[str] | None, typer.Option(metavar="NAME")] = None,
-    model: Mode = "cassette",
-    asked: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None,
-    calls: Annotated[int, typer.Option(min=0)] = 50,
-    usd: Annotated[float | None, typer.Option(min=0.0)] = None,
+    answering: _Answering = _Answering(),
     since: Annotated[int | None, typer.Option("--from", metavar="SEQ")] = None,
-    prefer: Literal["outcome", "feedback"] = "outcome",
-    window: Annotated[float | None, typer.Option(metavar="SECONDS")] = None,
-    silence: Annotated[float, typer.Option(min=0.0, max=1.0)] = 0.5,
-    rope: Rope = None,
-    whom: For = "these",
+    judging: _Judging = _Judging(),
     report: Annotated[Path | None, typer.Option(metavar="OUT.html")] = None,
     fail_on: Annotated[str | None, typer.Option(metavar="CONDITIONS")] = None,
-    trace: bool = False,
-    trace_to: Annotated[Path | None, typer.Option(metavar="FILE.jsonl")] = None,
-    trace_limit: Annotated[int, typer.Option(min=1)] = 100,
-    trace_originals: bool = False,
+    traces: _Traces = _Traces(),
     jobs: Jobs = None,
 ) -> None:
     """Decide recorded sessions again under other strategies, and say what would change.
@@ -77,48 +155,29 @@ def compare(
         personality: The personality of the challengers, for the prompt.
         template: Their personality template, of those in the recording; each one named is
             a challenger.
-        model: Where the model's answers come from.
-        asked: The file that keeps the answers of requery.
-        calls: How often requery may ask at most.
-        usd: What requery may cost at most.
         since: The first input to decide again; earlier ones stay as recorded, and are not
             compared.
-        prefer: What counts first.
-        window: How long an outcome may be waited for.
-        silence: The value of silence.
         report: Also write a page that stands alone.
         fail_on: Exit with 1 if one of these holds, such as `regressed>0`.
-        trace: Show flips, and some other decisions, in Jaeger beside the recorded ones.
-        trace_to: The same into a file, which Jaeger's page can upload.
-        trace_limit: How many decisions of each session and challenger at most.
-        trace_originals: Trace those of this instance's own sessions too, if that never
-            happened; those of files are always sent.
     """
     # What can be refused is refused first: comparing may take minutes.
     conditions = parse(fail_on) if fail_on else ()
     _can_be_written(report)
-    if window is not None and window <= 0.0:
-        raise EchoicError(f"--window {window!r}: give a number of seconds above 0")
-    settings = call.settings
-    tracing = None
-    if trace or trace_to or trace_originals:
-        # Imported here: most comparisons trace nothing.
-        from echoic.cli.replay_trace import tracing_to
-
-        tracing = tracing_to(settings, trace_to, trace_limit, originals=trace_originals)
+    outcome, settings = judging.outcome(), call.settings
+    tracing = traces.tracing(settings)
     plan = Plan(
         baseline=_baseline(baseline),
         challengers=_challengers(strategy or [], personality, template or []),
-        outcome=OutcomeSettings(prefer=prefer, window_s=window, silence=silence),
-        answers=_answers(settings, model, asked, calls, usd),
+        outcome=outcome,
+        answers=answering.answers(settings),
         since=since,
     )
     # One budget is spent by one process.
-    jobs = 1 if model == "requery" else jobs
+    jobs = 1 if answering.model == "requery" else jobs
     with Progress("compared", is_silent=call.as_json) as progress:
         results = compare_all(settings, session or [], plan, progress, jobs)
     _is_within(since, results)
-    found = document(results, plan, _wish(rope, whom, results))
+    found = document(results, plan, _wish(judging, results))
     if tracing is not None:
         found = tracing.traced(found, results, plan, sources(settings, session or []))
     call.show(found.as_json(), comparison.screen(found))
@@ -150,26 +209,9 @@ def _challengers(
     )
 
 
-def _answers(
-    settings: Settings, mode: Mode, asked: Path | None, calls: int, usd: float | None
-) -> Answers:
-    if mode != "requery":
-        return Answers(mode=mode, stub=_STUB)
-    if asked is None:
-        raise EchoicError(
-            "--model requery needs a file to keep the answers in",
-            next_step="add --asked answers.jsonl",
-        )
-    model = LiteLLM(
-        settings.model_api_base, settings.model_api_key, settings.model_price
-    )
-    port = Requery(model, asked, calls=calls, cost_usd=usd)
-    return Answers(mode=mode, port=port)
-
-
-def _wish(rope: float | None, whom: Population, results: list[SessionResult]) -> Wish:
+def _wish(judging: _Judging, results: list[SessionResult]) -> Wish:
     try:
-        estimation = EstimationSettings.wished(rope, population=whom)
+        estimation = EstimationSettings.wished(judging.rope, population=judging.whom)
     except ValueError as error:
         raise EchoicError(f"--rope: {error}") from error
     command = shlex.join(["echoic", *sys.argv[1:]])

@@ -16,14 +16,13 @@ from echoic.client.admission import take_of_day
 from echoic.client.connection import Connection
 from echoic.client.event_lines import NO_OPTIONS, Reading, Sending, read_lines
 from echoic.client.playback import PlayedEvent, PlayedVote, played
-from echoic.client.recordings import is_recording, tell_altered
 from echoic.errors import EchoicError
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_output
 from schemas.messages.notes import Quarantined
 from schemas.values.subjects import input_subject, output_subject, partition_of
 from streams.groups import answer, arrival
-from streams.session_files.file import read_session
+from streams.session_files.file import SessionFile, read_session
 
 _ANSWERED_S = 10.0
 """Seconds that the mind may take to answer what was sent without waiting for it."""
@@ -42,13 +41,18 @@ def read_file(path: Path, **how: Unpack[Reading]) -> Iterator[Item]:
         EchoicError: it is no file of events, or a line is none.
         SessionFileError: a session file is damaged.
     """
+    # Imported here: what replays loads much, and one event has no use for it.
+    from echoic.client.recordings import is_recording, tell_altered
+
     if path.is_file() and is_recording(str(path)):
         if how.get("options", NO_OPTIONS).are_any:
             raise EchoicError(
                 f"{path} is a recorded session, whose events are played as they are",
                 next_step=f"echoic pub -f {path} --agent NAME",
             )
-        yield from _of_session(path, how["agent"] or how["default_agent"])
+        session = read_session(path)
+        tell_altered(str(path), session.altered)
+        yield from _of_session(session, how["agent"] or how["default_agent"])
         return
     if path.is_file():
         for _ in _of_records(path, how):
@@ -162,9 +166,7 @@ class Sender:
         await publish.tell(self._connection.log, record.agent, given)
 
 
-def _of_session(path: Path, agent: str) -> Iterator[Item]:
-    session = read_session(path)
-    tell_altered(str(path), session.altered)
+def _of_session(session: SessionFile, agent: str) -> Iterator[Item]:
     for item in played(session, agent, uuid4()):
         match item:
             case PlayedEvent(event=event, id=id_, wire=wire):

@@ -5,7 +5,7 @@ the broker alone; without PostgreSQL it runs, and its read models are reported s
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass, replace
 from functools import partial
@@ -91,14 +91,13 @@ async def instance(
 
     Raises:
         EchoicError: the settings do not fit, or another instance runs there.
-        ServerFailed, LogUnavailable: there is no broker.
-        ServerMoved: one listens at another port now; run the instance again.
+        ServerFailed, LogUnavailable, ServerMoved: there is no broker, or at another port.
     """
     # Settings and packs are checked first, so a mistake in them starts no server.
     plugin.allow(settings["strategies.modules"])
     ways = channels.speaker(settings), channels.webhook(settings)
-    made_by = embedder(settings["embedder"])
-    started = _started(settings, made_by)
+    made = embedder(settings["embedder"])
+    started = _started(settings, made)
     packs = [packs_in_force.read_pack(Path(each)) for each in settings.packs]
     async with AsyncExitStack() as stack:
         servers = await _servers(stack, settings, notify, durable=durable)
@@ -106,34 +105,28 @@ async def instance(
         # Before the client: until that is closed, somebody may ask whether a model answers.
         model = _model(stack, settings)
         steps = _steps(stack, servers, notify)
-        tasks = steps.tasks
         client, log = await _log(steps, settings, credentials)
         own, *jobs = _jobs(settings, credentials, started)
-        mind = stack.enter_context(
-            worker_process.mind(own, client, log, made_by, notify)
-        )
+        mind = stack.enter_context(worker_process.mind(own, client, log, made, notify))
         is_projecting = database_url is not None and settings.parts == "all"
         metrics = Measuring(settings, log, len(jobs), has_tables=is_projecting)
         metrics.reports.add(own.name, mind.meter, mind.ready.is_set)
-        if own.is_sharing:
-            sharing = partial(shared_settings.offer, client, started)
-            await steps.do("sharing its settings", sharing, settings.nats_replicas)
-        tasks.start("worker", mind.run())
-        tasks.start("gauges", metrics.gauges.keep())
-        others = [_begin(job, tasks, metrics.reports, notify) for job in jobs]
+        await _share(own, started, client, steps, settings.nats_replicas)
+        steps.tasks.start("worker", mind.run())
+        steps.tasks.start("gauges", metrics.gauges.keep())
+        others = [_begin(job, steps.tasks, metrics.reports, notify) for job in jobs]
         # The server stores a subject with a wildcard sign as it is, where no reader looks.
-        tasks.start("strays", reappend(log, log))
-        memory = _memory(stack, settings, database_url, made_by, log)
+        steps.tasks.start("strays", reappend(log, log))
+        memory = _memory(stack, settings, database_url, made, log)
         performer = Performer(log, log, client, model, *ways, memory=memory)
         performing = partial(_effects, credentials, performer)
         await steps.enter("connecting who performs asks", performing, client, log)
         if database_url is not None and is_projecting:
             job = projector_job(settings, credentials, database_url)
-            tasks.start("projector", keep_up(job, notify, metrics.reports))
+            steps.tasks.start("projector", keep_up(job, notify, metrics.reports))
         # No event and no call may come before the settings and packs that it is for.
-        await _load(packs, log, steps, (mind.ready, *others))
         granting = partial(grant_all, log, settings.data, mind.serving.state)
-        await steps.do("granting sensors persons", granting)
+        await _load(packs, log, steps, (mind.ready, *others), granting)
         # Before the intake: a backlog of events leaves little time to connect.
         services = Services(log, mind.serving.state, mind.serving.calls)
         await steps.enter("connecting services", micro.serving, credentials, services)
@@ -146,10 +139,10 @@ async def instance(
             client=client,
             log=log,
             worker=mind.worker,
-            embedder=made_by,
+            embedder=made,
             model=model,
             metrics_url=stack.enter_context(metrics.served(notify)),
-            tasks=tasks,
+            tasks=steps.tasks,
         )
 
 
@@ -201,14 +194,32 @@ def _begin(
     return ready
 
 
-async def _load(
-    packs: Sequence[Pack], log: LiveLog, steps: Steps, workers: Sequence[asyncio.Event]
+async def _share(
+    own: worker_process.Job,
+    started: MindStarted,
+    client: BrokerClient,
+    steps: Steps,
+    replicas: int,
 ) -> None:
-    """Load the packs once every worker has folded the log, which answers such inputs."""
+    """Offer the settings to the workers of other machines, if it shares with them."""
+    if own.is_sharing:
+        sharing = partial(shared_settings.offer, client, started)
+        await steps.do("sharing its settings", sharing, replicas)
+
+
+async def _load(
+    packs: Sequence[Pack],
+    log: LiveLog,
+    steps: Steps,
+    workers: Sequence[asyncio.Event],
+    granting: Callable[[], Awaitable[None]],
+) -> None:
+    """Load the packs, and what sensors may do, once every worker has folded the log."""
     # Beside the tasks: one that fails meanwhile would never get its part ready.
     for ready in workers:
         await steps.tasks.beside(ready.wait())
     await steps.do("loading packs", packs_in_force.load_all, log, packs)
+    await steps.do("granting sensors persons", granting)
 
 
 async def _take_in(
