@@ -1,6 +1,5 @@
 """What `echoic.api` promises: nothing else of ours has to be imported."""
 
-import importlib
 import re
 import typing
 from pathlib import Path
@@ -13,10 +12,6 @@ from echoic import api
 PAGE = Path(__file__).parents[2] / "docs" / "strategies.md"
 GIVEN = (api.DecisionContext, api.HeuristicCandidate, api.Odds, api.DecisionResult)
 """What a strategy is given, and what it answers with."""
-FORMER = {
-    "schemas.context": ("DecisionContext", "Odds", "Question", "Strategy"),
-    "schemas.decisions": ("SILENT", "Gate", "heuristic_arm"),
-}
 
 
 def test_every_name_is_there_once() -> None:
@@ -60,12 +55,3 @@ def test_the_page_names_every_name() -> None:
     named = set(re.findall(r"`(\w+)`", section.partition("\n## ")[0]))
 
     assert set(api.__all__) <= named
-
-
-@pytest.mark.parametrize("module", FORMER)
-def test_former_places_still_hold(module: str) -> None:
-    """A strategy that was written for 0.1 goes on for a version."""
-    former = importlib.import_module(module)
-
-    assert set(FORMER[module]) <= set(former.__all__) <= set(api.__all__)
-    assert all(getattr(former, name) is getattr(api, name) for name in former.__all__)
