@@ -78,10 +78,11 @@ def _recorded(record: DecisionRecord) -> str | None:
 
 
 def _today(asked: ModelAsked, answered: ModelAnswered, agent: str) -> str:
-    content = reading.understood(answered)
+    acts = bool(asked.acts)
+    content = reading.understood(answered, acts=acts)
     if isinstance(content, ModelFailed):
         return f"[{completion.DROPS[content.reason]}]"
-    said = reading.words(content, agent)
+    said = reading.words(content, agent, acts=acts)
     if not isinstance(said, Said):
         return f"[{completion.DROPS[said.reason]}]"
     question = asked.prompt.partition("\n\n")[0][:ASKED_LIMIT]

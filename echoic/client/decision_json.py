@@ -23,6 +23,7 @@ def as_fields(record: DecisionRecord) -> dict[str, object]:
         "final": record.is_final,
         "said": record.said,
         "silence": record.silence,
+        "asks_first": None if record.is_final else record.asks_first,
         "heuristic_id": record.heuristic_id,
         "winner": record.winner,
         "predicted_success": record.answer.predicted_success,
@@ -52,7 +53,7 @@ def as_response(record: DecisionRecord) -> dict[str, object]:
     return {
         "accepted": record.path != "rejected",
         "response_id": record.id,
-        "response_text": record.said or "",
+        "response_text": record.said or record.asks_first or "",
         "predicted_success": record.answer.predicted_success,
         "prediction_confidence": record.answer.prediction_confidence,
         "prompt_text": record.ask.prompt if record.ask else "",

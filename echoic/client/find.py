@@ -9,7 +9,7 @@ from echoic.errors import EchoicError, NotFoundError
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
-from schemas.messages.decisions import Completed, Decided, Dropped
+from schemas.messages.decisions import Completed, Decided, Dropped, Held
 from schemas.messages.results import Recalled, RecallFailed
 from schemas.messages.sensing import Sensed
 from schemas.values import naming
@@ -92,10 +92,12 @@ async def record_of(log: ReadableLog, output: Output) -> DecisionRecord:
     subjects = output_subject(output.partition, output.agent, "decision", "*")
     async for stored in scan(log, subjects, output.record.sequence):
         later = read_output(stored)
-        ends = isinstance(later.message, Completed | Dropped)
-        if ends and getattr(later.message, "decision_id", None) == record.id:
+        concerns = isinstance(later.message, Completed | Dropped | Held)
+        if concerns and getattr(later.message, "decision_id", None) == record.id:
             ended = await _taken(log, records, later)
-            return next((each for each in ended if each.id == record.id), record)
+            record = next((each for each in ended if each.id == record.id), record)
+            if record.is_final:
+                break
     return record
 
 

@@ -196,7 +196,7 @@ async def _final(
         async with asyncio.timeout(patience_s):
             async for _ in log.follow(subjects, opened.record.sequence, 100):
                 record = await record_of(log, opened)
-                if record.is_final:
+                if record.is_final or record.asks_first is not None:
                     break
     return record
 

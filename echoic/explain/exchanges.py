@@ -60,7 +60,7 @@ def _exchanges(record: DecisionRecord) -> Iterator[Exchange]:
             model=_model(asked, answered),
             system=asked.system,
             prompt=asked.prompt,
-            reply=_reply(answered, asked.purpose, record.agent)
+            reply=_reply(answered, asked, record.agent)
             if answered is not None
             else None,
             tried=(answered.attempts or ()) if answered is not None else (),
@@ -73,8 +73,8 @@ def _model(asked: ModelAsked, answered: ModelAnswered | None) -> str:
     return link or chain_in_words(asked.model)
 
 
-def _reply(answered: ModelAnswered, purpose: str, agent: str) -> Reply:
-    said, fault = _read(answered, purpose, agent)
+def _reply(answered: ModelAnswered, asked: ModelAsked, agent: str) -> Reply:
+    said, fault = _read(answered, asked, agent)
     return Reply(
         content=answered.text,
         reasoning=reading.thought(answered),
@@ -87,12 +87,13 @@ def _reply(answered: ModelAnswered, purpose: str, agent: str) -> Reply:
 
 
 def _read(
-    answered: ModelAnswered, purpose: str, agent: str
+    answered: ModelAnswered, asked: ModelAsked, agent: str
 ) -> tuple[str | None, str | None]:
-    content = reading.understood(answered)
+    acts = bool(asked.acts)
+    content = reading.understood(answered, acts=acts)
     if isinstance(content, ModelFailed):
         return None, content.detail
-    if purpose != "answer":
+    if asked.purpose != "answer":
         return None, None
-    said = reading.words(content, agent)
+    said = reading.words(content, agent, acts=acts)
     return (said.words, None) if isinstance(said, Said) else (None, said.detail)

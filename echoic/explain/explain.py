@@ -97,6 +97,8 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
         if record.decided.path == "heuristic":
             who = named(record.decided.matched_heuristic_id, names)
             return f"Will speak by {who}: it waits for {awaited(record.decided)}."
+        if record.asks_first is not None:
+            return f"Waits for a yes to what it asked: “{record.asks_first}”"
         waits = f"Waits for the model's answer{characters.asked(record)}"
         if not _is_race(record.decided):
             return f"{waits}."
@@ -214,7 +216,17 @@ def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
 
 def _spoke(record: DecisionRecord, names: Names) -> str:
     decided = record.decided
-    return _how(record, names) + not_aloud(decided)
+    return _how(record, names) + _did(record) + not_aloud(decided)
+
+
+def _did(record: DecisionRecord) -> str:
+    """Return what a companion did besides, as a sentence."""
+    action = record.answer.action
+    if action is None or record.decided.layer is not None:
+        return ""
+    on = f" on {action.target}" if action.target else ""
+    given = ", ".join(f"{name} {value}" for name, value in action.params.items())
+    return f" Did {action.type}{on}{f' ({given})' if given else ''}."
 
 
 def _how(record: DecisionRecord, names: Names) -> str:

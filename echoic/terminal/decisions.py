@@ -183,6 +183,8 @@ def unsaid(record: DecisionRecord) -> str:
     """Say what became of a decision that said nothing, or not yet."""
     if record.is_final:
         return f"silent: {record.silence}"
+    if record.asks_first is not None:
+        return f"asks first: “{record.asks_first}”"
     is_ready = record.decided.path in ("heuristic", "proactive")
     return "waits …" if is_ready else "asks the model …"
 

@@ -65,11 +65,12 @@ async def ask_models(
 
 def _fault(asked: ModelAsked, reply: _Reply) -> ModelFailed | Unread | None:
     """Return why a reply cannot be taken; None if it can, also if it says nothing."""
-    content = reading.understood(reply)
+    acts = bool(asked.acts)
+    content = reading.understood(reply, acts=acts)
     if isinstance(content, ModelFailed):
         return content
     # What else is asked has readers of its own, each with another form.
-    read = reading.words(content) if asked.purpose == "answer" else None
+    read = reading.words(content, acts=acts) if asked.purpose == "answer" else None
     return read if isinstance(read, Unread) else None
 
 

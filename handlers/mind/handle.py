@@ -315,7 +315,8 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
 
 def _hear(turn: TurnContext, received: ModelAnswered | ModelFailed) -> None:
     # Here, for whatever it was asked: what is no content is a failure, and teaches nothing.
-    result = reading.understood(received)
+    asked = turn.state.pending.get(received.ask_id)
+    result = reading.understood(received, acts=asked is not None and asked.acts)
     # One ask id tells whose answer it is: a sleep's, a rule's, or a decision's.
     asleep = turn.state.sleeping
     if asleep is not None and result.ask_id == asleep.ask_id:
@@ -327,7 +328,6 @@ def _hear(turn: TurnContext, received: ModelAnswered | ModelFailed) -> None:
         return
     if turn.state.character.asked and dispatch.heard(turn, result):
         return
-    asked = turn.state.pending.get(result.ask_id)
     if asked is not None and asked.recalling is not None:
         # It is the memory that was asked, no model.
         turn.emit(Handled(reason="unknown", detail=result.ask_id))

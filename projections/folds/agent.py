@@ -328,10 +328,12 @@ def _completed(
     state: AgentState, context: FoldContext, message: Completed
 ) -> AgentState:
     # All before `fires.completed`, which removes the pending answer and its lesson.
-    if context.settings.formation:
+    # Of what a model did no rule is made: words alone would promise what they do not do.
+    does = message.path == "llm" and message.action is not None
+    if context.settings.formation and not does:
         state = formation.completed(state, message)
     # Without moments nobody needs the vector of the answer.
-    if state.moments:
+    if state.moments and not does:
         words = context.aids.of(message.text)
         state = reflection.completed(state, message, words)
     state = remembering.completed(state, context, message)

@@ -77,6 +77,7 @@ def for_answer(
             heard=conversation.cut(event.text) if event and remembers else "",
             hidden_from=declared.hides(event) if declared and event else (),
             stream=bool(message.stream),
+            acts=bool(message.acts),
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )

@@ -16,6 +16,7 @@ from schemas.messages.decisions import (
     Completed,
     Decided,
     Dropped,
+    Held,
     HeuristicFired,
 )
 from schemas.messages.results import ModelAnswered, Recalled, RecallFailed
@@ -57,6 +58,8 @@ class DecisionRecord:
     fires: Mapping[str, HeuristicFired] = field(default_factory=dict)
     """The fires of heuristics that spoke, or kept it silent, by the fire's id."""
     ending: Completed | Dropped | None = None
+    asks_first: str | None = None
+    """What a person is asked before it does anything, until that has ended."""
     answered_ns: int
     """The broker's time of the last message on it."""
 
@@ -233,6 +236,8 @@ class DecisionRecords:
                 return replace(
                     known, ending=message, answered_ns=_time_ns(input_, output)
                 )
+            case Held(question=str() as question):
+                return replace(known, asks_first=question)
             case ModelAsked():
                 self._asked[output.id] = known.id
                 return replace(known, asks={**known.asks, output.id: message})

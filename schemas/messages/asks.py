@@ -63,6 +63,8 @@ class Words(Part):
     agreement: tuple[float, ...] | None = None
     """The cosine of the answer with each of them."""
     chain: Chained | None = None
+    action: Action | None = None
+    """What it does besides."""
 
 
 class ModelAsked(Ask, frozen=True, kw_only=True):
@@ -115,6 +117,8 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     """Of the prompts that it is asked with, whatever the event."""
     stream: bool | None = None
     """Whether the words go out as they come, before the answer is whole."""
+    acts: bool | None = None
+    """Whether it was told what it may do besides speaking."""
     recall_id: str | None = None
     """The ask of the memory that came before it: what was remembered is in the prompt."""
     reason: str | None = None

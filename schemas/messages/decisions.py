@@ -368,6 +368,8 @@ class Held(Decision, frozen=True, kw_only=True):
     answer: HeldAnswer
     heuristic: HeldHeuristic | None = None
     """The heuristic that answers."""
+    question: Personal | None = None
+    """What a person is asked first, who says yes or no to what it does."""
 
 
 class Dropped(Decision, frozen=True, kw_only=True):

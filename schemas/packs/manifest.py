@@ -18,6 +18,7 @@ from schemas.packs.characters import CharacterMind
 from schemas.packs.constraints import Constraints
 from schemas.packs.event_types import EventType as EventType
 from schemas.packs.event_types import Resident
+from schemas.packs.model_actions import ModelAction
 from schemas.packs.skill_lines import SkillOfPack
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.values.base import Name, Part, Seconds, Unit, first_fault
@@ -167,6 +168,8 @@ class Pack(Part):
     who are there, and by nobody else."""
     events: tuple[EventType, ...] = Field(default=(), max_length=1_000)
     heuristics: tuple[Heuristic, ...] = Field(default=(), max_length=20_000)
+    actions: tuple[ModelAction, ...] = Field(default=(), max_length=64)
+    """What a model may do besides speaking."""
     session_outcomes: tuple[SessionOutcome, ...] = Field(default=(), max_length=32)
     """What counts over a whole session, besides what each decision comes to."""
     personalities: tuple[PersonalityTemplate, ...] = Field(default=(), max_length=64)
@@ -185,9 +188,12 @@ class Pack(Part):
         names = [heuristic.name for heuristic in self.heuristics]
         declared = [(event.type, event.source) for event in self.events]
         measured = [each.name for each in self.session_outcomes]
+        acts = [each.type for each in self.actions]
         # Ids derive from names, so two heuristics of one name would share their evidence.
-        if any(len(set(each)) < len(each) for each in (names, declared, measured)):
-            message = "two heuristics, event types or outcomes have one name"
+        if any(
+            len(set(each)) < len(each) for each in (names, declared, measured, acts)
+        ):
+            message = "two heuristics, event types, actions or outcomes have one name"
             raise PydanticCustomError("duplicate", message)
         return self
 

@@ -218,6 +218,8 @@ class Pending(Struct, frozen=True, kw_only=True):
     """From whom the answer is hidden, as the event names them."""
     stream: bool = False
     """Whether its words go out as they come."""
+    acts: bool = False
+    """Whether the model was told what it may do besides speaking."""
     recalling: ModelAsked | None = None
     """What is asked of the model once the memory has answered, to which the ask is."""
     room: int = 0

@@ -44,6 +44,8 @@ Meaning = Literal[
     "said",
     "happened",
     "catch_up",
+    "yes",
+    "no",
 ]
 Reason = Literal[
     "heuristic",

@@ -27,7 +27,8 @@ random or by routine."""
 Origin = Literal["skill_pack", "learned", "seeded"]
 """Where a heuristic is from: a pack, a model's answer that was liked, or a person."""
 
-Timing = Literal["immediate", "queued", "batched", "deferred"]
+Timing = Literal["immediate", "queued", "batched", "deferred", "asked"]
+"""`asked`: a person is asked first whether it may be done."""
 
 ResponseType = Literal[
     "alert", "observation", "suggestion", "question", "quip", "check_in"

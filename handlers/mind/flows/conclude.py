@@ -9,18 +9,25 @@ from datetime import timedelta
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import endorsement, inferring, output, restrain, waiting
-from handlers.mind.flows.consult import manner_of, model_of, strategy_in_force, wording
+from handlers.mind.flows.consult import (
+    actions_of,
+    manner_of,
+    model_of,
+    strategy_in_force,
+    wording,
+)
 from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
 from handlers.mind.flows.output import Addressee
 from handlers.mind.reply import reading
-from handlers.mind.reply.reading import Unread
+from handlers.mind.reply.reading import Said, Unread
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
-from schemas.messages.arms import Chained
+from schemas.messages.arms import Action, Chained
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Words
 from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.packs import model_actions
 from schemas.ports.decision_context import Strategy
 from schemas.state import limits
 from schemas.state.agent import Pending
@@ -79,15 +86,16 @@ def _answered(
     turn: TurnContext, strategy: Strategy, pending: Pending, result: ModelAnswered
 ) -> None:
     manner = manner_of(turn.settings, strategy)
-    said = reading.words(result, turn.input.agent)
-    if isinstance(said, Unread):
+    found = _read(turn, pending, result)
+    if isinstance(found, Unread):
         # A heuristic that stands by may still answer; nothing is learnt of this.
-        end_without_model(turn, strategy, pending, completion.unread(pending, said))
+        end_without_model(turn, strategy, pending, completion.unread(pending, found))
         return
+    said, action = found
     read = prompts.read_answer(said, manner.ceiling, pending.prediction)
     alike = endorsement.alike(turn, pending, read.text)
     end = completion.answered(
-        pending, result.model, read, turn.now, alike.shown, chained(result)
+        pending, result.model, read, turn.now, alike.shown, chained(result), action
     )
     declined = _nonsense(pending, result.text, end)
     if declined is not None:
@@ -153,25 +161,56 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     if isinstance(end, Dropped):
         _drop(turn, pending, end)
         return
-    if waiting.hold_late(turn, pending, end):
+    question = _question(turn, end)
+    if not question and waiting.hold_late(turn, pending, end):
         return
     withheld = restrain.too_late(turn, pending, end)
     if withheld is not None:
         _drop(turn, pending, withheld)
+        return
+    if question:
+        turn.emit(waiting.asked_first(turn, pending, end, question))
+        output.send(turn, _question_asked(turn, pending, question), _to(pending))
         return
     rival = pending.rival
     if end.path == "heuristic" and rival is not None:
         id_, event_id = pending.decision_id, pending.event_id
         turn.emit(late_fire(id_, event_id, rival.heuristic_id, rival))
     turn.emit(end)
-    to = Addressee(
-        pending.person, pending.hidden_from, is_addressed=pending.speaker is not None
-    )
-    asked = output.routed(turn, _late_delivery(turn, pending, end), to)
-    turn.emit(asked)
-    if asked.output == "speech":
+    if output.send(turn, _late_delivery(turn, pending, end), _to(pending)) == "speech":
         # Whoever was away when the model was asked is back.
         output.take_back(turn, pending)
+
+
+def _to(pending: Pending) -> Addressee:
+    is_addressed = pending.speaker is not None
+    return Addressee(pending.person, pending.hidden_from, is_addressed=is_addressed)
+
+
+def _read(
+    turn: TurnContext, pending: Pending, result: ModelAnswered
+) -> tuple[Said, Action | None] | Unread:
+    """Return what a reply says, and does if it may; else why none of it counts.
+
+    Words that go with what may not be done are not said either: they tell of it as done.
+    """
+    said = reading.words(result, turn.input.agent, acts=pending.acts)
+    if isinstance(said, Unread) or said.action is None:
+        return said if isinstance(said, Unread) else (said, None)
+    may = model_actions.offered(actions_of(turn.packs), pending.speaker)
+    action = model_actions.checked(said.action, may)
+    if isinstance(action, str):
+        return Unread("malformed", f"the answer is malformed: {action}")
+    return said, action
+
+
+def _question(turn: TurnContext, end: Completed) -> str:
+    """Return what is asked before an answer's action is done; empty if nothing is."""
+    if end.path != "llm" or end.action is None:
+        return ""
+    named = (e for e in actions_of(turn.packs) if e.type == end.action.type)
+    declared = next(named, None)
+    return declared.question(end.action) if declared is not None else ""
 
 
 def _drop(turn: TurnContext, pending: Pending, end: Dropped) -> None:
@@ -216,6 +255,7 @@ def _prediction_asked(
             agrees_with=end.agrees_with,
             agreement=end.agreement,
             chain=end.chain,
+            action=end.action,
         ),
         template_digest=ids.digest(system.encode()),
     )
@@ -227,6 +267,25 @@ def chained(result: ModelAnswered) -> Chained | None:
         return None
     asked = 1 + len(result.attempts or ())
     return Chained(link=result.link, attempts=asked, cost_usd=result.cost_usd)
+
+
+def _question_asked(
+    turn: TurnContext, pending: Pending, question: str
+) -> DeliveryAsked:
+    """Return the ask to put the question whether something may be done."""
+    ttl_s = turn.settings.ttl_s
+    return DeliveryAsked(
+        decision_id=pending.decision_id,
+        event_id=pending.event_id,
+        channel=pending.channel,
+        text=question,
+        response_type="question",
+        urgency=pending.urgency,
+        path="llm",
+        priority=pending.priority,
+        expires_at=turn.now + timedelta(seconds=ttl_s),
+        ttl_s=ttl_s,
+    )
 
 
 def _late_delivery(

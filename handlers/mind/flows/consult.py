@@ -19,6 +19,7 @@ from handlers.mind.strategies.plugin import Own
 from schemas.messages.asks import ModelAsked
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.manifest import Executive
+from schemas.packs.model_actions import ModelAction, offered
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
 from schemas.state.agent import Pending
 from schemas.values import ids
@@ -51,12 +52,13 @@ class Consultation:
         question: Question | None = None,
         background: str = "",
         told: Told = known.NOTHING,
+        speaker: str | None = None,
     ) -> Prompt:
         """Return the prompt about an event: Echoic's, or the `question` a strategy
         wrote.
 
-        `background` is what is remembered, `told` what skills tell; Echoic's own prompt
-        alone tells either.
+        `background` is what is remembered, `told` what skills tell, and `speaker` whose
+        words the event is; Echoic's own prompt alone tells of these, and of actions.
         """
         if question is not None:
             return prompts.in_own_words(question, self.model)
@@ -76,6 +78,7 @@ class Consultation:
             self.manner,
             withheld=shown.withheld,
             background="\n\n".join(filter(None, (told.text, background))),
+            actions=offered(actions_of(turn.packs), speaker),
         )
         return replace(prompt, skills=told.skills) if told.skills else prompt
 
@@ -267,6 +270,8 @@ def possible(packs: Sequence[CompiledPack], strategy: Strategy) -> tuple[str, ..
     """Return the packs' texts that may be used for some domain's events, for the arm."""
     own_base, own_prediction = _own(strategy)
     told = []
+    if acts := prompts.listed(actions_of(packs)):
+        told.append(f"actions/{acts}")
     for each in packs:
         said = each.pack.executive
         if said.system_prompt and not own_base:
@@ -274,6 +279,14 @@ def possible(packs: Sequence[CompiledPack], strategy: Strategy) -> tuple[str, ..
         if said.prediction_prompt and not own_prediction:
             told.append(f"{each.pack.name}/prediction/{said.prediction_prompt}")
     return tuple(told)
+
+
+def actions_of(packs: Sequence[CompiledPack]) -> tuple[ModelAction, ...]:
+    """Return what packs let a model do; of one name the first pack's."""
+    found: dict[str, ModelAction] = {}
+    for each in packs:
+        found |= {act.type: found.get(act.type, act) for act in each.pack.actions}
+    return tuple(found.values())
 
 
 def _own(strategy: Strategy) -> tuple[str | None, str | None]:

@@ -282,7 +282,8 @@ def _prompt(
     """Return what the model is asked, with what is remembered and what skills tell."""
     remembered = converse.background(turn, here.event)
     told = character.told(turn, here.event, here.skills, here.response_type)
-    return consulted.prompt(turn, context, question, remembered, told)
+    speaker = here.event.speaker
+    return consulted.prompt(turn, context, question, remembered, told, speaker)
 
 
 def _when(turn: TurnContext, here: Occasion, choice: Choice, *, asks: bool) -> When:

@@ -287,6 +287,7 @@ def model_asked(
         goals=consulted.goals if prediction == "separate" else None,
         domain=consulted.domain if prediction == "separate" else None,
         template_digest=template_of(consulted.arm),
+        acts=prompt.acts or None,
     )
 
 

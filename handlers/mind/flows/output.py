@@ -46,7 +46,8 @@ def streamed(turn: TurnContext, asked: ModelAsked, event: Sensed) -> ModelAsked:
     It is for a person's own words, answered in text, by a model that nobody races with.
     """
     settings = turn.settings.executive
-    if not settings.stream or not event.is_persons:
+    # Words that go with an action are not out before it is known to be allowed.
+    if not settings.stream or not event.is_persons or asked.acts:
         return asked
     to = Addressee(event.person, is_addressed=True)
     if asked.rival is not None or _is_spoken(turn, settings, asked, to):
@@ -76,6 +77,22 @@ class Addressee(Struct, frozen=True):
     """Whether it answers that person's own words."""
     is_threat: bool = False
     """Whether the event that it answers threatens."""
+
+
+def send(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> Output | None:
+    """Ask for a delivery; return the medium of its words.
+
+    What a model does goes to who takes actions, and what it says of that to who hears it.
+    """
+    action, words = asked.action, replace(asked, action=None)
+    if asked.path == "llm" and action is not None:
+        turn.emit(replace(asked, output="action"))
+        if asked.text == action.type:
+            return "action"
+        asked = words
+    routed_ = routed(turn, asked, to)
+    turn.emit(routed_)
+    return routed_.output
 
 
 def routed(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> DeliveryAsked:

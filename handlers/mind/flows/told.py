@@ -44,6 +44,7 @@ _LIGHTER = 0.3
 """For how long, and by how much, there is more humor when somebody wants cheering up."""
 _INFORMS = (Gate(name="intent", passed=False, note="informational"),)
 """Closed where what waits is the answer: the words only tell that it may be said."""
+_SAYS_YES = (Gate(name="intent", passed=False, note="a yes to what was asked"),)
 _NOTHING_OTHERWISE = frozenset(
     {
         "undo",
@@ -57,6 +58,8 @@ _NOTHING_OTHERWISE = frozenset(
     }
 )
 """What is refused in words where there is nothing that it could be done to."""
+_ANSWERS = frozenset({"yes", "no"})
+"""What answers a question of the companion's, and means nothing without one."""
 _USUALLY_S = {"quiet": restraints.QUIET_S, "focus": _A_WHILE_S}
 """What an answer says of how long, where nobody said it."""
 
@@ -71,6 +74,9 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         return None
     if heard.means == "catch_up" and not _is_break(turn, here.event):
         return None
+    awaited = waiting.awaited(turn, here.event)
+    if heard.means in _ANSWERS and awaited is None:
+        return None
     recounted = recounting.told(turn, here.event, heard)
     if recounted is None and recounting.is_left_to_memory(turn, heard):
         return None
@@ -82,15 +88,19 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         if not isinstance(answer, ControlRefused):
             # Before the acknowledgement is asked for, which is to be heard.
             output.stop(turn, each)
+    if heard.means in _ANSWERS and awaited is not None:
+        waiting.confirmed(turn, awaited, is_yes=heard.means == "yes")
     gates, silence = here.assessment.gates, here.assessment.silence
     strategy = strategy_in_force(turn)
     # Whoever takes a mute back must hear that it worked.
     if silence is not None and heard.means != "unmute":
         return [decision_messages.gated(turn, here, strategy, gates, silence)]
-    if heard.means == "catch_up" and _is_answered_by_what_waits(turn, here.event):
-        return [
-            decision_messages.gated(turn, here, strategy, _INFORMS, "informational")
-        ]
+    is_asked = heard.means == "catch_up"
+    if heard.means == "yes" or (
+        is_asked and _is_answered_by_what_waits(turn, here.event)
+    ):
+        why = _INFORMS if is_asked else _SAYS_YES
+        return [decision_messages.gated(turn, here, strategy, why, "informational")]
     is_refused = any(isinstance(each, ControlRefused) for each in answers)
     is_nothing = heard.means in _NOTHING_OTHERWISE and not wanted
     is_nothing = is_nothing and not heard.is_unclear
@@ -196,7 +206,9 @@ def _controls(
             return _undone(turn, speaker)
         case "catch_up":
             return (BreakSignalled(person=event.person, by=speaker),)
-        case "help" | "why" | "why_silent" | "known" | "said" | "happened":
+        case (
+            "yes" | "no" | "help" | "why" | "why_silent" | "known" | "said" | "happened"
+        ):
             return ()
         case _:
             return reminding.controls(turn, heard, event, held)

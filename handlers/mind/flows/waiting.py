@@ -5,7 +5,9 @@ the most relevant, of equals the earliest. The others end as batched into it.
 """
 
 from collections.abc import Sequence
-from datetime import datetime
+from datetime import datetime, timedelta
+
+from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import audience, output, restrain
@@ -25,6 +27,7 @@ from schemas.messages.decisions import (
     HeuristicFired,
 )
 from schemas.messages.executive import BreakSignalled
+from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state import limits
 from schemas.state.agent import Pending
@@ -107,6 +110,40 @@ def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
         )
     )
     return True
+
+
+def asked_first(
+    turn: TurnContext, pending: Pending, end: Completed, question: str
+) -> Held:
+    """Return that an answer waits for a person to confirm what it does."""
+    expires_at = turn.now + timedelta(seconds=turn.settings.ttl_s)
+    answer = replace(_held_answer(pending, end), expires_at=expires_at)
+    return Held(
+        decision_id=pending.decision_id,
+        ask_id=pending.ask_id,
+        timing="asked",
+        due_at=expires_at,
+        answer=answer,
+        question=question,
+    )
+
+
+def awaited(turn: TurnContext, event: Sensed) -> Waiting | None:
+    """Return what a person who answers yes or no was asked last; None if nothing."""
+    asked = (
+        each
+        for each in reversed(turn.state.executive.waiting)
+        if each.timing == "asked" and each.answer.person in (None, event.person)
+    )
+    return next(asked, None)
+
+
+def confirmed(turn: TurnContext, held: Waiting, *, is_yes: bool) -> None:
+    """Do and say what a person was asked about, or leave it."""
+    if is_yes:
+        _say(turn, [held])
+    else:
+        _drop(turn, held, "cancelled", "the person who was asked said no")
 
 
 def hold(
@@ -234,6 +271,8 @@ def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
 
 def _is_free(turn: TurnContext, each: Waiting, at_break_of: str | None) -> bool:
     """Tell whether what waits may be said now."""
+    if each.timing == "asked":
+        return False
     way = audience.way_of(turn, _as_answer(turn, each.answer))
     if way.waits:
         return False
@@ -288,6 +327,9 @@ def _groups(turn: TurnContext, ready: Sequence[Waiting]) -> list[list[Waiting]]:
 def _alike(lead: Waiting, other: Waiting, limit: float) -> bool:
     """Tell whether two answers are about one thing, for the same ears."""
     one, two = lead.answer, other.answer
+    # Of two that are said as one only one's action would be done.
+    if one.action is not None or two.action is not None:
+        return False
     if any(getattr(one, name) != getattr(two, name) for name in _FOR_THE_SAME_EARS):
         return False
     if any(each in two.entities for each in one.entities):
@@ -309,9 +351,8 @@ def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
             turn.emit(_fired(each, each.heuristic))
     words = " ".join(texts)
     turn.emit(_completed(lead, others, words))
-    asked = _delivery(turn, lead, words)
     to = Addressee(lead.answer.person, lead.answer.hidden_from or ())
-    turn.emit(output.routed(turn, asked, to))
+    output.send(turn, _delivery(turn, lead, words), to)
     for each in others:
         _drop(turn, each, "batched", f"batched into {lead.decision_id}")
 

@@ -5,19 +5,25 @@ and `words` read what it says. While a reply is written, `words_so_far` gives on
 a form that its end cannot make into something else.
 """
 
+import json
 import re
 from collections.abc import Mapping
 from itertools import islice
-from typing import Literal
+from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handlers.mind.reply import form, labels, reasoning
 from handlers.mind.reply.near_json import CutOff, NotJson, Reader
 from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.packs import model_actions
+from schemas.packs.model_actions import Wanted
 
 _RESPONSE = "response"
 """The field with what a person is told."""
+_ACTION = "action"
+"""The field with what is done besides."""
 RULE = ("condition", "message")
 """The fields of a rule that are embedded and compared."""
 
@@ -72,16 +78,21 @@ class Said(Struct, frozen=True):
     """Empty: the model chose to say nothing."""
     fields: Mapping[str, object]
     """Its object; empty if it is none."""
+    action: Wanted | None = None
+    """What it wants to do besides."""
 
 
 class NoObject(Exception):
     """A text that should hold an object holds none that can be read."""
 
 
-def understood(answered: ModelAnswered | ModelFailed) -> ModelAnswered | ModelFailed:
-    """Return a reply with its bare content: without reasoning, a refusal or a tool call.
+def understood(
+    answered: ModelAnswered | ModelFailed, *, acts: bool = False
+) -> ModelAnswered | ModelFailed:
+    """Return a reply with its bare content: without reasoning or a refusal.
 
-    One that is no content is a failure, whatever it was asked for; a failure stays one.
+    One that is no content is a failure, whatever it was asked for; a failure stays one. So
+    is a call of a tool, unless the model was told that it `acts`.
     """
     if isinstance(answered, ModelFailed):
         return answered
@@ -92,6 +103,8 @@ def understood(answered: ModelAnswered | ModelFailed) -> ModelAnswered | ModelFa
         fault = Unread("declined", f"the model refused: {answered.refusal}")
     elif finish in _WITHHELD:
         fault = Unread("declined", "the provider withheld the answer")
+    elif answered.tool_calls and acts:
+        fault = None
     elif answered.tool_calls or finish in _CALLS:
         fault = _malformed("it is a tool call")
     elif form.is_empty(_bare(content)):
@@ -115,8 +128,26 @@ def thought(answered: ModelAnswered) -> str:
     return "\n".join(each for each in (answered.reasoning or "", aloud) if each)
 
 
-def words(answered: ModelAnswered, name: str = "") -> Said | Unread:
-    """Return what an understood reply says to a person; `name` is the agent's own."""
+def words(
+    answered: ModelAnswered, name: str = "", *, acts: bool = False
+) -> Said | Unread:
+    """Return what an understood reply says to a person; `name` is the agent's own.
+
+    What it wants to do counts if the model was told that it `acts`.
+    """
+    called = _called(answered.tool_calls) if acts and answered.tool_calls else None
+    if isinstance(called, Unread):
+        return called
+    if called is not None and form.is_empty(_bare(answered.text)):
+        return Said("", {}, called)
+    said = _words(answered, name, acts=acts)
+    if isinstance(said, Unread):
+        return said
+    told = model_actions.wanted(said.fields.get(_ACTION)) if acts else None
+    return replace(said, action=called or told)
+
+
+def _words(answered: ModelAnswered, name: str, *, acts: bool) -> Said | Unread:
     if form.is_empty(_bare(answered.text)):
         return _malformed("it is empty")
     is_cut = (answered.finish_reason or "").lower() in _LIMIT
@@ -129,9 +160,10 @@ def words(answered: ModelAnswered, name: str = "") -> Said | Unread:
         return _malformed(str(error))
     if fields is None:
         return _plain(answered.text, name, is_cut=is_cut)
-    if _RESPONSE not in fields:
+    is_deed = acts and model_actions.wanted(fields.get(_ACTION)) is not None
+    if _RESPONSE not in fields and not is_deed:
         return _malformed(f'it has no "{_RESPONSE}"')
-    said = fields[_RESPONSE]
+    said = fields.get(_RESPONSE, "")
     if not isinstance(said, str):
         return _malformed(f'its "{_RESPONSE}" is no text')
     return _checked(said, fields, name)
@@ -210,10 +242,11 @@ def field(fields: Mapping[str, object], name: str) -> str:
 
 def texts(answered: ModelAnswered, name: str = "") -> tuple[str, ...]:
     """Return the parts of a reply that may have to be compared with other texts."""
-    content = understood(answered)
+    # Whether the model was told that it acts is known later: more may be compared.
+    content = understood(answered, acts=True)
     if isinstance(content, ModelFailed):
         return ()
-    said = words(content, name)
+    said = words(content, name, acts=True)
     rule = object_or_none(content.text, RULE[0]) or {}
     told = (said.words, field(said.fields, "goal")) if isinstance(said, Said) else ()
     found = (*told[:1], *(field(rule, name) for name in RULE), *told[1:])
@@ -255,6 +288,25 @@ class _CutObject(NotJson):
 
 def _malformed(why: str) -> Unread:
     return Unread("malformed", f"the answer is malformed: {why}")
+
+
+def _called(calls: str) -> Wanted | Unread:
+    """Return what the one call of a tool wants, of all calls as JSON."""
+    told: Any = None
+    try:
+        told = json.loads(calls)
+        one = told[0] if isinstance(told, list) else told
+        function = one.get("function", one)
+        given = function["arguments"]
+        given = json.loads(given or "{}") if isinstance(given, str) else given
+        found = model_actions.wanted({**given, "type": function["name"]})
+    except (ValueError, LookupError, TypeError, AttributeError, RecursionError):
+        found = None
+    if found is None:
+        return _malformed("its call of a tool cannot be read")
+    if isinstance(told, list) and len(told) > 1:
+        return _malformed(f"it calls {len(told)} tools, and one is done at a time")
+    return found
 
 
 def _empty(answered: ModelAnswered, finish: str) -> Unread | None:

@@ -8,7 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 
 from handlers.mind.reply.reading import Unread
-from schemas.messages.arms import Chained, heuristic_arm
+from schemas.messages.arms import Action, Chained, heuristic_arm
 from schemas.messages.asks import Rival, Words
 from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
@@ -53,23 +53,27 @@ def answered(
     now: datetime,
     agrees_with: Mapping[str, float] = _NONE,
     chain: Chained | None = None,
+    action: Action | None = None,
 ) -> Completed | Dropped:
     """Return the end of a decision whose model's reply was read as `answer`.
 
     `agrees_with` are the heuristics shown to it that say the same, with how alike they
-    are; `chain` is who of a chain answered.
+    are; `chain` is who of a chain answered, and `action` what is done besides.
     """
     if now > pending.expires_at:
         return stale(pending)
-    if not answer.text:
+    # Like a character's: who does something without a word is told by its name.
+    text = answer.text or (action.type if action is not None else "")
+    if not text:
         return _dropped(pending, "llm_declined", "the model chose to say nothing")
     words = Words(
         ask_id=pending.ask_id,
         model=model,
-        text=answer.text,
+        text=text,
         agrees_with=tuple(agrees_with) or None,
         agreement=tuple(agrees_with.values()) or None,
         chain=chain,
+        action=action,
     )
     return _spoken(pending, words, answer)
 
@@ -151,8 +155,9 @@ def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
         decision_id=pending.decision_id,
         ask_id=words.ask_id,
         path="llm",
-        text=answer.text,
+        text=words.text,
         response_type=pending.response_type,
+        action=words.action,
         model=words.model,
         predicted_success=answer.predicted_success,
         prediction_confidence=answer.prediction_confidence,

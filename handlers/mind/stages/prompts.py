@@ -16,6 +16,7 @@ from handlers.mind.reply.reading import Said
 from schemas.messages.arms import llm_arm
 from schemas.messages.asks import ModelAsked
 from schemas.packs.compiled import CompiledPack
+from schemas.packs.model_actions import ModelAction
 from schemas.packs.templates import ANSWER
 from schemas.ports.decision_context import (
     DecisionContext,
@@ -77,6 +78,11 @@ _HINT = (
     "Experience suggests for {condition}: {action}. It is {confidence:.0%} sure of"
     " that. Judge for yourself: follow it, change it or say something else."
 )
+_ACTIONS = (
+    "If what the person says asks for it, you may do one of these as well: add"
+    ' "action": {"type": …, "target": …, "params": {…}} to the object. What you say is'
+    " then said once it is asked for. Never claim to have done anything else."
+)
 _QUESTION = "What do you say?"
 _PREDICTION = "You said: {answer}\n\nHow will it turn out?"
 _TEMPLATES = (_FORMAT, _GOALS, _EVENT, _URGENT, _EARLIER, _CANDIDATE, _QUESTION, RULE)
@@ -123,6 +129,8 @@ class Prompt:
     """By arm, whether a candidate that might have been in it was kept back."""
     skills: tuple[str, ...] = ()
     """Those by which it tells of the event."""
+    acts: bool = False
+    """Whether it tells what may be done besides speaking."""
 
 
 def in_own_words(question: Question, model: ModelSettings) -> Prompt:
@@ -200,14 +208,23 @@ def build(
     *,
     withheld: Mapping[str, bool] = _NONE,
     background: str = "",
+    actions: Sequence[ModelAction] = (),
 ) -> Prompt:
     """Return the prompt for an event, with the candidates to be shown in their order.
 
-    `background` is what is remembered, fenced already.
+    `background` is what is remembered, fenced already; `actions` are what may be done in
+    answer to it.
     """
-    user = _user_prompt(context, shown, manner, background)
+    # Last: what memories bring goes between this and the question.
+    told = "\n\n".join(filter(None, (background, listed(actions))))
+    user = _user_prompt(context, shown, manner, told)
     asked = request_hash(model, system, user)
-    return Prompt(system, user, shown, asked, withheld)
+    return Prompt(system, user, shown, asked, withheld, acts=bool(actions))
+
+
+def listed(actions: Sequence[ModelAction]) -> str:
+    """Return how a model is told of what it may do; empty if that is nothing."""
+    return "\n".join((_ACTIONS, *(each.told() for each in actions))) if actions else ""
 
 
 def with_memories(asked: ModelAsked, memories: str) -> ModelAsked:
