@@ -66,17 +66,12 @@ def _screen(found: Status) -> Iterator[RenderableType]:
             else "none: only what was learnt answers"
         ),
         "agents": agents,
-        "quiet": _quiet(found),
+        "quiet": peace.told(found.peace, found.quiet_hours),
         "silent": _fallen(found),
     }
     yield pairs({name: value for name, value in rows.items() if value})
     if found.lately:
         yield table(("", "", cut(), cut()), map(_last, found.lately), 4)
-
-
-def _quiet(found: Status) -> str:
-    """Say what keeps it from speaking; empty if nothing does."""
-    return peace.told(found.peace, found.quiet_hours)
 
 
 def _fallen(found: Status) -> str:

@@ -32,7 +32,7 @@ from echoic.terminal.explanation import explained
 from echoic.terminal.output import note, print_json, show, terminal
 from echoic.terminal.screen import rendered, text
 from replay.recording.decisions import DecisionRecord, DecisionRecords
-from schemas.codec.envelope import Input, Output
+from schemas.codec.envelope import Output
 from schemas.messages.controls import HeuristicEdited
 from schemas.messages.learning import HeuristicFormed
 from schemas.values.lazily import Lazily
@@ -220,7 +220,8 @@ async def _follow(
     async for input_, outputs in answered(connection.log, agent, position):
         found = records.take(input_, outputs)
         # Reading names reads a part of the log: again only when one may have changed.
-        if _is_renamed(input_) or any(_is_news(each, names) for each in found):
+        is_renamed = isinstance(input_.message, HeuristicEdited)
+        if is_renamed or any(_is_news(each, names) for each in found):
             names = await heuristic_names(connection.log, agent)
         for record in found:
             if writing is None:
@@ -233,10 +234,6 @@ async def _follow(
                 return
         if writing is not None:
             names = _show_lessons(outputs, names)
-
-
-def _is_renamed(input_: Input) -> bool:
-    return isinstance(input_.message, HeuristicEdited)
 
 
 def _is_news(record: DecisionRecord, names: Names) -> bool:

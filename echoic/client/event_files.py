@@ -62,7 +62,7 @@ def records(
         raise EchoicError("this is no file of events", next_step=TAKES)
     rest: Iterator[tuple[int, str]]
     if _LIST.match(begin) or _parses(begin, list):
-        yield from _array(_whole([line, *_texts(numbered)]))
+        yield from _array(_whole([line, *(text for _, text in numbered)]))
         return
     if begin.startswith("{"):
         rest = chain([(at, line)], numbered)
@@ -244,10 +244,6 @@ def _whole(lines: Iterable[str]) -> str:
             )
         held.append(line)
     return "\n".join(held)
-
-
-def _texts(numbered: Iterable[tuple[int, str]]) -> Iterator[str]:
-    return (line for _, line in numbered)
 
 
 def _parses(text: str, kind: type = dict) -> bool:

@@ -12,7 +12,7 @@ from math import atanh, erfc, sqrt, tanh
 
 from evaluation.compare.session import SessionResult
 from evaluation.ope import sequential
-from replay.recording.session_outcomes import SessionSummary, SessionValue
+from replay.recording.session_outcomes import SessionSummary
 from schemas.values.exact_math import total
 
 NOT_JUDGED = "whole sessions: not judged by this recording"
@@ -101,7 +101,7 @@ def _together(
             (means[index, each.session], each.value)
             for index, result in enumerate(results)
             for each in result.recorded.sessions
-            if _is_of(each, measure)
+            if (each.domain, each.declared.name) == (measure.domain, measure.name)
             and each.value is not None
             and (index, each.session) in means
         ]
@@ -118,10 +118,6 @@ def _values_by_session(result: SessionResult) -> dict[str, list[float]]:
         if outcome is not None and outcome.value is not None and outcome.is_observed:
             found[record.session].append(outcome.value)
     return found
-
-
-def _is_of(value: SessionValue, measure: SessionSummary) -> bool:
-    return (value.domain, value.declared.name) == (measure.domain, measure.name)
 
 
 def _correlated(pairs: Sequence[tuple[float, float]], measure: SessionSummary) -> str:

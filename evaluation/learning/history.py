@@ -171,7 +171,8 @@ class _HistoryReader:
         """
         if cause.kind not in ("taught", "formed", "edit", "pack"):
             return self._confidence(group.before, cause, cause.content_hash)
-        content_hash = _content(group.before, cause.heuristic_id)
+        before = group.before
+        content_hash = content_in_force(before.agent, before.packs, cause.heuristic_id)
         if content_hash is None:
             return None
         return self._confidence(group.before, cause, content_hash)
@@ -213,21 +214,13 @@ def _is_of(fact: Fact, cause: Cause) -> bool:
     return key in (getattr(fact, "key", None), getattr(fact, "to", None))
 
 
-def _content(in_force: InForce, heuristic_id: str) -> str | None:
-    return content_in_force(in_force.agent, in_force.packs, heuristic_id)
-
-
 def _ruled(group: RecordedGroup, heuristic_id: str, content_hash: str) -> Cause:
     return Cause(
         sequence=group.sequence,
-        at=_when(group),
+        at=datetime.fromisoformat(group.records[0].headers["ce-time"]),
         heuristic_id=heuristic_id,
         content_hash=content_hash,
         kind="settings",
         what=_RULES.get(type(group.input.message), "other learning settings"),
         id=group.input.id,
     )
-
-
-def _when(group: RecordedGroup) -> datetime:
-    return datetime.fromisoformat(group.records[0].headers["ce-time"])

@@ -97,14 +97,10 @@ class AgentQueue(AskQueue):
         free = [each for each in self._waiting if each.output.agent not in serving]
         if not free:
             return None
-        chosen = min(free, key=_place)
+        chosen = min(free, key=lambda held: held.output.record.sequence)
         self._waiting.remove(chosen)
         return chosen
 
     def _end_of(self, held: QueuedAsk) -> None:
         # What the sender has still to tell lost its permit meanwhile.
         self._waits.release()
-
-
-def _place(held: QueuedAsk) -> int:
-    return held.output.record.sequence

@@ -20,16 +20,12 @@ REMEMBERED = 100_000
 """How many ends are kept in memory, at most; what is dropped is read again if needed."""
 
 
-def _by_result(record: Record) -> str:
-    return record.headers.get("ce-id", "")
-
-
 def _by_decision(record: Record) -> str:
     return str(orjson.loads(record.body).get("decision_id"))
 
 
 _FILTERS: dict[str, Callable[[Record], str]] = {
-    "ev.*.in.*.result.*": _by_result,
+    "ev.*.in.*.result.*": lambda record: record.headers.get("ce-id", ""),
     f"ev.*.out.*.decision.{Completed.token}": _by_decision,
     f"ev.*.out.*.decision.{Dropped.token}": _by_decision,
 }

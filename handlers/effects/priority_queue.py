@@ -101,7 +101,7 @@ class AskQueue:
             # The broker lost patience; the acknowledgement will count for both.
             return
         # Sorted by insertion: the least urgent is at hand too, which a heap would not give.
-        insort(self._waiting, held, key=_rank)
+        insort(self._waiting, held, key=lambda each: each.rank)
         if len(self._waiting) <= self._limit:
             self._waits.release()
             return
@@ -192,10 +192,6 @@ class AskQueue:
                 # ack wait.
                 with suppress(nats.errors.Error):
                     await held.receipt.in_progress()
-
-
-def _rank(held: QueuedAsk) -> tuple[float, int]:
-    return held.rank
 
 
 async def _give_back(held: QueuedAsk, delay_s: float) -> None:

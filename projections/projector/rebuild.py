@@ -144,7 +144,8 @@ async def verify(log: ReadableLog, store: Store, filler: Filler) -> Verified:
         await asyncio.to_thread(_clear, store, "building")
         fresh = await asyncio.to_thread(store.begin)
         try:
-            await filler.fill(fresh, _sequences(stands))
+            until = {partition: stands[partition].sequence for partition in stands}
+            await filler.fill(fresh, until)
             with store.snapshot() as made:
                 found = await asyncio.to_thread(
                     _compared, snapshot, serving.number, held, made, fresh
@@ -160,10 +161,6 @@ def _clear(store: Store, *states: str) -> None:
     for version in store.versions():
         if version.state in states:
             store.drop(version.number)
-
-
-def _sequences(stands: Mapping[int, Position]) -> dict[int, int]:
-    return {partition: stands[partition].sequence for partition in stands}
 
 
 def _compared(

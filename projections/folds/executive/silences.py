@@ -71,11 +71,7 @@ def last(memory: Memory, person: str | None) -> Silent | None:
     """Return the last silence about what a person might have been told."""
     own = memory.silent.get(person) if person is not None else None
     both = [each for each in (memory.silent.get(EVERYBODY), own) if each is not None]
-    return max(both, key=_at, default=None)
-
-
-def _at(silent: Silent) -> datetime:
-    return silent.at
+    return max(both, key=lambda each: each.at, default=None)
 
 
 def _with(
