@@ -1,6 +1,7 @@
 """`echoic log archive`: what is finished, kept elsewhere."""
 
 from collections.abc import Sequence
+from pathlib import Path
 from typing import Annotated
 
 import typer
@@ -11,7 +12,6 @@ from echoic.cli.progress import Progress
 from echoic.client.archive import segments
 from echoic.client.archive.sessions import Kept, keep_sessions
 from echoic.client.archive.shelf import Label, Shelf
-from echoic.client.archive.stores import opened
 from echoic.client.connection import Connection
 from echoic.terminal.output import note
 from echoic.terminal.screen import number
@@ -19,26 +19,24 @@ from echoic.terminal.screen import number
 
 def archive(
     call: InstanceCall,
-    to: Annotated[str, typer.Option("--to", metavar="URL")],
-    endpoint: str | None = None,
+    to: Annotated[Path, typer.Option("--to", metavar="FOLDER")],
     list_: Annotated[bool, typer.Option("--list")] = False,
     reclaim: bool = False,
     put_back: str | None = None,
 ) -> None:
-    """Keep finished sessions and closed segments in a store with S3's API, or a folder.
+    """Keep finished sessions and closed segments as files in a folder.
 
     What is there already is left alone; what is stored is read back, and its digest compared.
-    Examples: `echoic log archive --to s3://bucket/echoic`, `echoic log archive --to
-    file:///mnt/archive --list`. Any of them is decided again by `echoic replay verify URL`.
+    Examples: `echoic log archive --to /mnt/archive`, `echoic log archive --to /mnt/archive
+    --list`. Any session there is decided again by `echoic replay verify FILE`.
 
     Args:
-        to: s3://BUCKET/PREFIX or file:///FOLDER; credentials as for any program of S3's.
-        endpoint: The store's address; else AWS_ENDPOINT_URL.
+        to: The folder; one in an object store is mounted, or copied from.
         list_: Only show what the archive holds, of any log.
         reclaim: Then delete the stream of each segment that was read back from there.
         put_back: Make the stream of such a segment again.
     """
-    shelf = Shelf(opened(to, endpoint))
+    shelf = Shelf(to)
     if list_:
         labels = sorted(shelf.labels(), key=lambda each: (each.epoch, each.first))
         _show(call, shelf, labels, "nothing is kept there yet")
@@ -82,7 +80,7 @@ def _show(
 ) -> None:
     rows = [
         {
-            "url": f"{shelf.url}/{each.key}",
+            "file": str(shelf.folder / each.key),
             "kind": each.kind,
             "agent": each.agent,
             "id": each.id,
@@ -94,9 +92,9 @@ def _show(
         }
         for each in labels
     ]
-    shown = ("agent", "id", number("messages"), number("bytes"), "url")
+    shown = ("agent", "id", number("messages"), number("bytes"), "file")
     cells = (
-        (each["agent"], each["id"], each["messages"], each["bytes"], each["url"])
+        (each["agent"], each["id"], each["messages"], each["bytes"], each["file"])
         for each in rows
     )
     call.show_rows(rows, shown, cells, empty)

@@ -3,10 +3,7 @@
 Each process opens its own recording, over a connection that can only read.
 """
 
-import atexit
 import logging
-import shutil
-import tempfile
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from dataclasses import dataclass
@@ -15,7 +12,6 @@ from functools import cache
 from pathlib import Path
 from typing import TypeAlias
 
-from echoic.client.archive.shelf import fetched, is_url
 from echoic.embedders import embedder
 from echoic.packs import bundled
 from handlers.aids import AidProvider, PackLibrary
@@ -120,21 +116,8 @@ def tell_altered(origin: str, altered: str | None) -> None:
 
 
 def file_of(name: str) -> Path:
-    """Return the file that a name means: of an archive a copy, checked by its digest.
-
-    Raises:
-        NotFoundError: the archive has no such object.
-        Altered: it is not what was stored.
-    """
-    return _copy(name) if is_url(name) else bundled.found(Path(name))
-
-
-@cache
-def _copy(url: str) -> Path:
-    """Return a copy that lasts as long as this process."""
-    folder = Path(tempfile.mkdtemp(prefix="echoic-archived-"))
-    atexit.register(shutil.rmtree, folder, ignore_errors=True)
-    return fetched(url, folder)
+    """Return the file that a name means."""
+    return bundled.found(Path(name))
 
 
 def is_path(name: str) -> bool:

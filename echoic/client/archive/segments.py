@@ -85,14 +85,10 @@ async def put_back(
     if not known or known[0].state != "deleted":
         raise LogRefused(f"{stream!r} is no segment that was deleted")
     label = await _label(client, shelf, known[0])
-    with tempfile.TemporaryDirectory(prefix="echoic-archive-") as folder:
-        file = Path(folder) / "segment"
-        shelf.fetch(label.key, file)
-        with reading(file) as backup:
-            backup.check(progress)
-            await put_stream_back(
-                client, backup, backup.manifest.stream(stream), replicas
-            )
+    shelf.check(label)
+    with reading(shelf.folder / label.key) as backup:
+        backup.check(progress)
+        await put_stream_back(client, backup, backup.manifest.stream(stream), replicas)
     await mark(client, stream, "archived", "deleted")
 
 
@@ -131,7 +127,7 @@ async def _label(client: BrokerClient, shelf: Shelf, segment: Segment) -> Label:
         if place == ("segment", epoch, segment.stream, segment.first, segment.last):
             return each
     raise NotFoundError(
-        f"{shelf.url} does not have the segment {segment.stream}: name the archive that does"
+        f"{shelf.folder} does not have the segment {segment.stream}: name the archive that does"
     )
 
 

@@ -1,29 +1,32 @@
-"""Objects of an archive with their labels: what is kept, since when, and by which digest.
+"""An archive: a folder of files with their labels, which tell what each is, by its digest.
 
-A label is stored last, once the object was read back and its digest was the file's. An object
-without one is an upload that was broken off; it is done again.
+A label is written last, once the file was read back and its digest was the same. A file
+without one was broken off; it is written again. Whoever keeps archives elsewhere mounts or
+copies the folder.
 """
 
 import hashlib
-import tempfile
+import os
+import shutil
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
-from typing import Literal
+from typing import BinaryIO, Literal
 
 import msgspec
 
-from echoic.client.archive.stores import READ_BYTES, ObjectStore, opened
 from echoic.errors import EchoicError, NotFoundError
 
 LABEL = ".label.json"
-"""What the key of a label has behind that of its object."""
+"""What the name of a label has behind that of its file."""
 
 
 class Label(msgspec.Struct, frozen=True, kw_only=True):
-    """What an object of the archive is."""
+    """What a file of the archive is."""
 
     kind: Literal["session", "segment"]
     key: str
+    """Its path in the archive."""
     epoch: str
     """Of the log that it is of."""
     first: int
@@ -45,108 +48,74 @@ class Altered(EchoicError):
 class Shelf:
     """An archive."""
 
-    def __init__(self, store: ObjectStore) -> None:
-        """Read and write in a store."""
-        self._store = store
-        self.url = store.url
+    def __init__(self, folder: Path) -> None:
+        """Use a folder; it is made with the first file."""
+        self.folder = folder.absolute()
 
     def labels(self) -> Iterator[Label]:
         """Yield the label of everything that is kept whole."""
-        for key in self._store.names():
-            if key.endswith(LABEL):
-                yield self._label(key)
+        for path in self.folder.rglob(f"*{LABEL}"):
+            if not path.name.startswith("."):
+                yield _read(path)
 
     def keep(self, file: Path, label: Label) -> Label | None:
         """Store a file, read it back, and return its whole label; None if it was there already.
 
         Raises:
-            Altered: another object has this key, or what is read back differs.
+            Altered: another file has this key, or what is read back differs.
         """
-        digest = _digest(_pieces(file))
-        label = msgspec.structs.replace(label, size=file.stat().st_size, sha256=digest)
-        known = self._known(label.key)
-        if known is not None:
-            if known != label:
+        whole = {"size": file.stat().st_size, "sha256": _digest(file)}
+        label, place = msgspec.structs.replace(label, **whole), self.folder / label.key
+        labelled = place.with_name(place.name + LABEL)
+        if labelled.exists():
+            if _read(labelled) != label:
                 raise Altered(
-                    f"{self.url}/{label.key} is there already, and another: nothing is"
-                    " replaced"
+                    f"{place} is there already, and another: nothing is replaced"
                 )
             return None
-        self._store.put(label.key, file)
+        place.parent.mkdir(parents=True, exist_ok=True, mode=0o700)
+        with file.open("rb") as source, _draft(place) as target:
+            shutil.copyfileobj(source, target)
         self.check(label)
-        with tempfile.NamedTemporaryFile() as written:
-            written.write(msgspec.json.encode(label))
-            written.flush()
-            self._store.put(label.key + LABEL, Path(written.name))
+        with _draft(labelled) as target:
+            target.write(msgspec.json.encode(label))
         return label
 
     def check(self, label: Label) -> None:
-        """Read an object back.
+        """Read a file back.
 
         Raises:
             Altered: its digest is not the label's.
             NotFoundError: it is not there.
         """
-        if _digest(self._store.chunks(label.key)) != label.sha256:
-            raise Altered(f"{self.url}/{label.key} is not what was stored")
-
-    def fetch(self, key: str, into: Path) -> None:
-        """Write an object that is kept whole to a file.
-
-        Raises:
-            Altered: its digest is not its label's.
-            NotFoundError: there is none, or it has no label.
-        """
-        label = self._label(key + LABEL)
-        digest = hashlib.sha256()
-        with into.open("wb") as file:
-            for piece in self._store.chunks(key):
-                digest.update(piece)
-                file.write(piece)
-        if digest.hexdigest() != label.sha256:
-            into.unlink()
-            raise Altered(f"{self.url}/{key} is not what was stored")
-
-    def _known(self, key: str) -> Label | None:
-        try:
-            return self._label(key + LABEL)
-        except NotFoundError:
-            return None
-
-    def _label(self, key: str) -> Label:
-        body = b"".join(self._store.chunks(key))
-        try:
-            return msgspec.json.decode(body, type=Label)
-        except ValueError as error:
-            raise Altered(f"{self.url}/{key} is no label of ours: {error}") from error
+        place = self.folder / label.key
+        if not place.is_file():
+            raise NotFoundError(f"there is no {place}")
+        if _digest(place) != label.sha256:
+            raise Altered(f"{place} is not what was stored")
 
 
-def is_url(name: str) -> bool:
-    """Tell whether a name is that of an object in an archive."""
-    return name.startswith(("s3://", "file://"))
+@contextmanager
+def _draft(place: Path) -> Iterator[BinaryIO]:
+    """Open a file that takes its place once it is whole and on disk."""
+    draft = place.with_name(f".{place.name}.{os.getpid()}")
+    try:
+        with draft.open("wb") as target:
+            yield target
+            target.flush()
+            os.fsync(target.fileno())
+        draft.replace(place)
+    finally:
+        draft.unlink(missing_ok=True)
 
 
-def fetched(url: str, folder: Path) -> Path:
-    """Write an archived object into a folder, under its own name, and return the file.
-
-    Raises:
-        Altered: it is not what was stored.
-        NotFoundError: there is none.
-    """
-    prefix, _, name = url.rpartition("/")
-    place = folder / name
-    Shelf(opened(prefix)).fetch(name, place)
-    return place
+def _read(label: Path) -> Label:
+    try:
+        return msgspec.json.decode(label.read_bytes(), type=Label)
+    except ValueError as error:
+        raise Altered(f"{label} is no label of ours: {error}") from error
 
 
-def _pieces(file: Path) -> Iterator[bytes]:
-    with file.open("rb") as opened_:
-        while piece := opened_.read(READ_BYTES):
-            yield piece
-
-
-def _digest(pieces: Iterator[bytes]) -> str:
-    digest = hashlib.sha256()
-    for piece in pieces:
-        digest.update(piece)
-    return digest.hexdigest()
+def _digest(file: Path) -> str:
+    with file.open("rb") as opened:
+        return hashlib.file_digest(opened, "sha256").hexdigest()

@@ -8,7 +8,6 @@ import pytest
 
 from echoic.client.archive.segments import keep_segments, put_back, reclaim
 from echoic.client.archive.shelf import Altered, Shelf
-from echoic.client.archive.stores import opened
 from echoic.errors import EchoicError, NotFoundError
 from schemas.values.record import Record
 from schemas.values.subjects import PARTITIONS
@@ -43,7 +42,7 @@ async def broker() -> AsyncIterator[Broker]:
 @pytest.fixture
 def shelf(tmp_path: Path) -> Shelf:
     """An empty archive."""
-    return Shelf(opened((tmp_path / "kept").as_uri()))
+    return Shelf(tmp_path / "kept")
 
 
 async def records(client: BrokerClient, epoch: UUID) -> list[Record]:
@@ -109,7 +108,7 @@ async def test_what_the_archive_does_not_have_is_not_given_up(
     (label,) = await keep_segments(broker.client, shelf, quiet)
     await checkpointed(broker, 2)
     with pytest.raises(NotFoundError, match="does not have the segment LOG"):
-        await reclaim(broker.client, Shelf(opened((tmp_path / "other").as_uri())))
+        await reclaim(broker.client, Shelf(tmp_path / "other"))
     stored = tmp_path / "kept" / label.key
     body = bytearray(stored.read_bytes())
     body[700] ^= 1
