@@ -9,15 +9,13 @@ from contextlib import aclosing
 from dataclasses import dataclass
 
 from echoic.tracing import conventions as names
-from echoic.tracing.observe import HELD_NS_MAX, Observer, Trace
-from echoic.tracing.recorded import answered
+from echoic.tracing.observe import HELD_NS_MAX, Answered, Observer, Trace
 from echoic.tracing.spans import DecisionTrace, SpanData, decision_spans
-from replay.closed_loop.once import Answer
 from replay.recording.decisions import DecisionRecord
+from replay.recording.recorded_groups import written_ns
 from schemas.codec.decode import read_input, read_output
-from schemas.codec.envelope import Input
 from schemas.values.subjects import partition_of
-from streams.groups import Group, groups
+from streams.groups import groups
 from streams.log import ReadableLog
 
 _MEASURED = ("chat ", "publish ", names.COMPLETE)
@@ -44,8 +42,12 @@ async def from_log(log: ReadableLog, record: DecisionRecord) -> list[SpanData]:
         async for group in reading:
             entry = read_input(group.input)
             if entry.agent == record.agent:
-                made.extend(observer.answered(answered(_answer(entry, group))))
-            late = entry.record.time_ns - record.arrived_ns > HELD_NS_MAX
+                outputs = tuple(map(read_output, group.outputs))
+                seen = Answered.of_log(entry, outputs, written_ns(group))
+                made.extend(observer.answered(seen))
+            # After its end only the reports of deliveries are awaited.
+            known_ns = max(record.arrived_ns, record.answered_ns)
+            late = entry.record.time_ns - known_ns > HELD_NS_MAX
             if late or _of(record, made):
                 break
     made.extend(observer.rest())
@@ -70,11 +72,6 @@ def tree(spans: list[SpanData], *, is_measured: bool) -> Iterator[ShownSpan]:
             yield from descend(span.span_id, depth + 1)
 
     yield from descend("", 0)
-
-
-def _answer(entry: Input, group: Group) -> Answer:
-    written_ns = max(each.time_ns for each in (group.input, *group.outputs))
-    return Answer(entry, tuple(map(read_output, group.outputs)), written_ns)
 
 
 def _of(record: DecisionRecord, traces: list[Trace]) -> DecisionTrace | None:

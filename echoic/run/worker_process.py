@@ -29,6 +29,7 @@ from echoic.run.starting import folding
 from echoic.run.supervision import Notify
 from echoic.tracing.destinations import SPOOL
 from echoic.tracing.export import open_tracer
+from echoic.tracing.naming import Held
 from echoic.tracing.sampling import Sampling
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
@@ -39,9 +40,10 @@ from handlers.worker.wakeups import Wakeups
 from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.controls import MindStarted
 from schemas.ports.faults import MissingPackError
+from schemas.state.agent import PartitionState
 from schemas.values.subjects import PARTITIONS
 from schemas.values.vectors import Embedder
-from streams.errors import LogDamaged, StreamsError
+from streams.errors import LogDamaged, LogUnavailable, StreamsError
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.connection import connected
@@ -172,6 +174,15 @@ def mind(
         if tracer is not None:
             tracer.observe(made, library.packs)
 
+    async def recovered(partition: int, state: PartitionState) -> None:
+        if tracer is None:
+            return
+        try:
+            await tracer.take_up(log, partition, Held(state, library.packs))
+        # The mind, which has folded the log, does not depend on what can be traced of it.
+        except (LogDamaged, LogUnavailable, UnreadableOutputError) as error:
+            notify(f"what was open at the last end is not traced: {error}")
+
     worker = Worker(
         log,
         log,
@@ -182,7 +193,10 @@ def mind(
         partitions=job.partitions,
         checkpoints=JetStreamCheckpoints(client, log.keyring),
         listeners=Listeners(
-            answered=answered, failed=meter.failed, folding=folding(notify)
+            answered=answered,
+            failed=meter.failed,
+            folding=folding(notify),
+            recovered=recovered,
         ),
         keys=log.keyring,
     )

@@ -11,7 +11,7 @@ import time
 import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
-from contextlib import suppress
+from contextlib import aclosing, suppress
 from itertools import count
 from pathlib import Path
 from typing import Protocol
@@ -32,8 +32,11 @@ from echoic.tracing.spans import (
 )
 from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
+from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
 from schemas.packs.compiled import CompiledPack
+from streams.groups import groups
+from streams.log import ReadableLog
 
 QUEUE_MAX = 4_096
 """Answered inputs that wait for the thread at most; they hold their groups in memory."""
@@ -43,6 +46,8 @@ PAUSE_S = 0.5
 """Seconds between two rounds of the thread: a request costs as much as ten traces."""
 CLOSE_S = 0.9
 """Seconds that closing may take."""
+BACK_MAX = 65_536
+"""Messages of the log, of all partitions, that a start reads back for an open decision."""
 
 _NO_PACKS: Mapping[str, CompiledPack] = {}
 
@@ -56,9 +61,6 @@ class Traces(Protocol):
     def overdue(self, now_ns: int) -> Iterable[Trace]:
         """Return those that have waited too long for their end."""
 
-    def rest(self) -> Iterable[Trace]:
-        """Return all that still wait."""
-
 
 class Tracer:
     """Accepts answered inputs from the worker; never blocks it and never raises."""
@@ -71,6 +73,7 @@ class Tracer:
         self._resource: Attributes = {}
         # Appending and popping are atomic, so the two threads need no lock.
         self._queue: deque[tuple[int, Answered]] = deque()
+        self._earlier: deque[Observer] = deque()
         # Apart, so that these go first where there is no room.
         self._silent: deque[tuple[int, Answered]] = deque()
         self._numbers = count()
@@ -105,6 +108,15 @@ class Tracer:
         silent = is_silent(seen.outputs)
         if not (silent and self._thins_out(seen.outputs[0], seen.times)):
             self._enqueue(seen, silent)
+
+    async def take_up(self, log: ReadableLog, partition: int, held: Held) -> None:
+        """Take up what a partition's decisions still wait for, before it is answered.
+
+        A program that was killed had sent nothing of them: a trace goes out whole.
+        """
+        observer = self._observer
+        if isinstance(observer, Observer) and held.state.agents:
+            self._earlier.append(await unfinished(observer, log, partition, held))
 
     def _thins_out(self, decision: Output, times: Times) -> bool:
         """Tell whether a silent decision is left out, and count it."""
@@ -149,12 +161,14 @@ class Tracer:
             self._drain()
             self._send(self._observer.overdue(time.time_ns()))
         self._drain()
-        self._send(self._observer.rest())
+        # What is still held is taken up from the log when the program starts again.
         self._destination.close()
 
     def _drain(self) -> None:
         # What comes meanwhile waits for the next round, and goes with more.
         waiting = len(self._queue) + len(self._silent)
+        while self._earlier and isinstance(self._observer, Observer):
+            self._observer.take_up(self._earlier.popleft(), time.time_ns())
         traces: list[Trace] = []
         for seen in filter(None, (self._next() for _ in range(waiting))):
             traces.extend(self._observer.answered(seen))
@@ -181,6 +195,39 @@ class Tracer:
             except OSError:
                 # Neither collector nor file took it; the log still has everything.
                 self.dropped += len(batch)
+
+
+async def unfinished(
+    observer: Observer, log: ReadableLog, partition: int, held: Held
+) -> Observer:
+    """Return an observer that holds which decisions of a partition the log leaves open.
+
+    It shows as much as `observer`; `held` is what the mind holds at the log's end. Read is
+    no further back than it takes, and what is older than `BACK_MAX` is not found.
+
+    Raises:
+        LogDamaged, LogUnavailable, UnreadableOutputError: of what is read.
+    """
+    agents = held.state.agents.values()
+    wanted = {each.decision_id for agent in agents for each in agent.pending.values()}
+    wanted |= {each.decision_id for agent in agents for each in agent.executive.waiting}
+    back = BACK_MAX >> 6
+    while True:
+        found, seen = observer.again(), None
+        after = max(0, held.state.position - back)
+        async with aclosing(groups(log, partition, after)) as reading:
+            async for group in reading:
+                outputs = tuple(map(read_output, group.outputs))
+                entry, written_ns = read_input(group.input), outputs[-1].record.time_ns
+                seen = Answered.of_log(entry, outputs, written_ns, held)
+                # What it completes was sent, but for the last second before a kill.
+                deque(found.answered(seen), maxlen=0)
+        if not after or back >= BACK_MAX or not found.lacks(wanted):
+            break
+        back *= 4
+    if seen is not None:
+        deque(found.overdue(seen.times.committed_ns), maxlen=0)
+    return found
 
 
 def open_tracer(

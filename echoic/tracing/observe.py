@@ -1,14 +1,15 @@
 """From answered inputs to finished traces: each decision is held until its end is known.
 
-A decision that waits for a model or a delivery is held, bounded in number and time, so
-that its trace is sent once and whole. What comes later becomes a trace of its own, linked
-to the first. For one thread.
+A decision that waits for a model or a delivery is held, bounded in number, so that its
+trace is sent once and whole; a start takes up from the log what was held before. What comes
+later becomes a trace of its own, linked to the first. For one thread.
 """
 
 from collections import OrderedDict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import partial
+from typing import Self
 
 from msgspec.structs import replace
 
@@ -31,7 +32,8 @@ from schemas.values.ids import span_id, traceparent
 HELD_MAX = 1_000
 """Decisions that are held at once; beyond it the oldest is sent unfinished."""
 HELD_NS_MAX = 60_000_000_000
-"""Nanoseconds that a decision is held: a minute, longer than a model call usually takes."""
+"""Nanoseconds for which the report of a delivery is awaited: a minute. A decision whose
+answer is still to come is held until it has ended, as each does."""
 _WAIT_NS_MIN = 1_000_000
 """Nanoseconds of waiting for a model or a channel that are worth a span."""
 _REMEMBERED_MAX = 10_000
@@ -50,12 +52,35 @@ class Answered:
     held: Held | None = None
     """None: only the log is known."""
 
+    @classmethod
+    def of_log(
+        cls,
+        entry: Input,
+        outputs: tuple[Output, ...],
+        written_ns: int,
+        held: Held | None = None,
+    ) -> Self:
+        """Return what a log has, with the broker's times; `written_ns` is since 1970."""
+        arrived_ns = entry.record.time_ns
+        # Queue and commit take a microsecond, the least by which Jaeger's page puts spans
+        # in order.
+        apart_ns = min(1_000, (written_ns - arrived_ns) // 3)
+        times = Times(
+            picked_up_ns=arrived_ns,
+            started_ns=arrived_ns + apart_ns,
+            decided_ns=written_ns - apart_ns,
+            committed_ns=written_ns,
+        )
+        return cls(entry, outputs, times, held)
+
 
 @dataclass(slots=True)
 class _Open:
     trace: DecisionTrace
     input_id: str
     """Of the input that it answered."""
+    since_ns: int
+    """Since when it is held."""
     asks: dict[str, tuple[results.Asked, int]] = field(default_factory=dict)
     """The open asks by id, each with the nanosecond at which it was written."""
     final: bool = True
@@ -122,12 +147,31 @@ class Observer:
 
     def overdue(self, now_ns: int) -> Iterator[DecisionTrace]:
         """Yield decisions held too long or in excess, oldest first, unfinished."""
-        while self._held:
-            id_, oldest = next(iter(self._held.items()))
-            young = now_ns - oldest.trace.committed_ns < HELD_NS_MAX
-            if young and len(self._held) <= HELD_MAX:
-                return
-            yield self._release(id_)
+        excess = len(self._held) - HELD_MAX
+        for place, (id_, each) in enumerate([*self._held.items()]):
+            is_late = each.final and now_ns - each.since_ns >= HELD_NS_MAX
+            if is_late or place < excess:
+                yield self._release(id_)
+
+    def again(self) -> "Observer":
+        """Return an observer that shows as much, and holds nothing yet."""
+        return Observer(content=self._content, packs=self._packs)
+
+    def lacks(self, decision_ids: Iterable[str]) -> bool:
+        """Tell whether one of these decisions was never seen."""
+        return any(each not in self._events for each in decision_ids)
+
+    def take_up(self, earlier: "Observer", now_ns: int) -> None:
+        """Hold from now on what `earlier`, which read the log, holds; not what is known."""
+        # What it saw begin before an error of the broker it goes on to hold itself.
+        for id_, each in earlier._held.items():
+            if id_ not in self._events:
+                each.since_ns = now_ns
+                self._held[id_] = each
+                self._waiting |= dict.fromkeys(each.asks, id_)
+        for id_, event_id in earlier._events.items():
+            _remember(self._events, id_, event_id)
+        self._apart = OrderedDict({**earlier._apart, **self._apart})
 
     def rest(self) -> Iterator[DecisionTrace]:
         """Yield all that is still held, as far as it is known."""
@@ -169,7 +213,9 @@ class Observer:
             run=self._run,
             original=self._original,
         )
-        self._held[id_] = _Open(trace, entry.id, final=decided.final)
+        self._held[id_] = _Open(
+            trace, entry.id, since_ns=times.committed_ns, final=decided.final
+        )
         _remember(self._events, id_, occasion_id)
 
     def _pack_version(self, seen: Answered, decided: Decided) -> str | None:

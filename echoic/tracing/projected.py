@@ -35,10 +35,6 @@ class ProjectionObserver:
         """Yield nothing: no span waits for another message."""
         return iter(())
 
-    def rest(self) -> Iterator[FollowUp]:
-        """Yield nothing."""
-        return iter(())
-
 
 def _projection(output: Output, decided: Decided, end_ns: int) -> FollowUp:
     # The root is called as the event's type, see `spans`.

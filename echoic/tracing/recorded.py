@@ -14,8 +14,7 @@ from echoic.tracing.naming import Held
 from echoic.tracing.observe import Answered, Observer, Trace
 from echoic.tracing.run import Run
 from echoic.tracing.spans import DecisionTrace
-from handlers.worker.timing import Times
-from replay.closed_loop.once import Answer, DecidedOnce
+from replay.closed_loop.once import DecidedOnce
 from replay.recording.recorded_groups import RecordedGroup, recorded_groups
 from replay.recording.source import Recording
 from schemas.state.agent import PartitionState
@@ -38,8 +37,8 @@ async def recorded_traces(
             for overdue in observer.overdue(group.arrived_ns):
                 yield overdue
             outputs = tuple(group.outputs())
-            answer = Answer(group.input, outputs, group.written_ns)
-            for trace in observer.answered(answered(answer, _held(group))):
+            seen = Answered.of_log(group.input, outputs, group.written_ns, _held(group))
+            for trace in observer.answered(seen):
                 yield trace
     for rest in observer.rest():
         yield rest
@@ -54,28 +53,15 @@ def replayed_trace(
     traces = [
         trace
         for answer in decided.answers
-        for trace in observer.answered(answered(answer, held))
+        for trace in observer.answered(
+            Answered.of_log(answer.input, answer.outputs, answer.written_ns, held)
+        )
     ]
     return next(
         trace
         for trace in (*traces, *observer.rest())
         if isinstance(trace, DecisionTrace) and trace.decision_id == decided.made
     )
-
-
-def answered(answer: Answer, held: Held | None = None) -> Answered:
-    """Return an answered input with the times that a log has: the broker's."""
-    arrived_ns, written_ns = answer.input.record.time_ns, answer.written_ns
-    # Queue and commit take a microsecond, the least by which Jaeger's page puts spans in
-    # order.
-    apart_ns = min(1_000, (written_ns - arrived_ns) // 3)
-    times = Times(
-        picked_up_ns=arrived_ns,
-        started_ns=arrived_ns + apart_ns,
-        decided_ns=written_ns - apart_ns,
-        committed_ns=written_ns,
-    )
-    return Answered(answer.input, answer.outputs, times, held)
 
 
 def _held(group: RecordedGroup) -> Held:

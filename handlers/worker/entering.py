@@ -7,6 +7,7 @@ from functools import partial
 from uuid import uuid4
 
 from handlers.broker_wait import until_available
+from handlers.worker.listening import Recovered
 from handlers.worker.partition_owner import PartitionOwner
 from handlers.worker.recovery import Recovery
 from schemas.messages.controls import MindStarted
@@ -23,13 +24,17 @@ class Entrance:
     writer: WritableLog
     recovery: Recovery
     started: MindStarted
+    recovered: Recovered
 
     async def recover(self, partitions: Iterable[int]) -> list[PartitionOwner]:
         """Fold partitions up to the last group that the log holds."""
-        return [
+        standings = [
             await until_available(partial(self.recovery.recover, each))
             for each in partitions
         ]
+        for each in standings:
+            await self.recovered(each.partition, each.state)
+        return standings
 
     async def announce(self, partitions: Sequence[int]) -> None:
         """Append to each partition which settings are in force from here."""

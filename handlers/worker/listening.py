@@ -1,10 +1,11 @@
 """Callbacks on what a worker does, for traces and progress; none may raise."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 
 from handlers.mind.turn import Turn
 from handlers.worker.timing import Times
+from schemas.state.agent import PartitionState
 
 Timed = tuple[Turn, Times]
 
@@ -18,8 +19,16 @@ Progress = Callable[[int, int, int], None]
 """Called with a partition being folded, its last folded output, and its last output."""
 
 
+Recovered = Callable[[int, PartitionState], Awaitable[None]]
+"""Called with a partition and its state at the log's end, before more of it is answered."""
+
+
 def tell_nobody(*_: object) -> None:
     """Ignore the call: the default listener."""
+
+
+async def await_nobody(*_: object) -> None:
+    """Ignore the call, likewise."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,3 +38,4 @@ class Listeners:
     answered: Observer = tell_nobody
     failed: Failure = tell_nobody
     folding: Progress = tell_nobody
+    recovered: Recovered = await_nobody

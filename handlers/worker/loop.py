@@ -110,7 +110,7 @@ class Worker:
         self.tenure: Tenure = Unlimited()
         """Whether what it owns is still its own; of leases, if it takes part in them."""
         recovery = Recovery(log, provider, checkpoints, code, listeners.folding)
-        self._entrance = Entrance(log, writer, recovery, started)
+        self._entrance = Entrance(log, writer, recovery, started, listeners.recovered)
         self._saver = Saver(checkpoints, log.epoch, code)
         self._alarms = Alarms(clock)
         self._keys = keys

@@ -355,6 +355,23 @@ def test_an_end_after_that_is_a_trace_of_its_own() -> None:
     assert trace.root.links[0].span_id == span_id("d1", "decide", 0)
 
 
+def test_what_waits_for_its_answer_is_held_until_that_is_there() -> None:
+    """However long it takes: its trace is to say what came of it, not `deferred`."""
+    observer = Observer()
+    group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
+    list(observer.answered(samples.sensed(*group)))
+    later = samples.times().committed_ns + 10 * observe.HELD_NS_MAX
+    assert list(observer.overdue(later)) == []
+
+    failed = ModelFailed(ask_id="ask-model", request_hash="beef", reason="timeout")
+    (trace,) = observer.answered(
+        samples.result(failed, ("x1", samples.dropped("d1")), ms=600_000)
+    )
+
+    assert isinstance(trace, DecisionTrace)
+    assert trace.tags["echoic.decision.outcome"] == "dropped"
+
+
 def test_held_decisions_are_bounded() -> None:
     """With too many open decisions the oldest goes out first."""
     observer = Observer()

@@ -43,5 +43,4 @@ def test_history_is_not_traced_again() -> None:
     times = replace(seen, times=samples.times(now_ns))
 
     assert not list(ProjectionObserver().answered(times))
-    assert not list(ProjectionObserver().rest())
     assert not list(ProjectionObserver().overdue(now_ns))
