@@ -1,13 +1,15 @@
 """What no words for a person hold: marks of templates, names of roles, pieces of JSON."""
 
 import re
+from itertools import groupby
 
 _MARKUP = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|\[/?INST\]|<</?SYS>>"  # noqa: RUF001
     r"|<(?:start|end)_of_turn>|<(?:unk|pad|eos|bos|sep|cls|mask|eot|eop)>"
     r"|\[/?(?:SYSTEM_PROMPT|AVAILABLE_TOOLS|TOOL_RESULTS)\]"
     r"|</?(?:assistant|user|system|human|answer|final_answer)>"
-    r"|<unused\d{1,5}>|<0x[0-9A-F]{2}>|<!doctype\b|</?html\b",
+    r"|<unused\d{1,5}>|<0x[0-9A-F]{2}>|<!doctype\b|</?html\b|\u2581"
+    r"|[<\[]/?(?:end|stop|eos|eot|end_of_text)[>\]]|(?<=\s)#{3,}\s*\Z",
     re.IGNORECASE,
 )
 _FENCE = re.compile(r"</?data>", re.IGNORECASE)
@@ -39,10 +41,14 @@ _ROLE = re.compile(
 )
 _NOTHING = re.compile(r"null|none|nil|undefined", re.IGNORECASE)
 _PIECE = re.compile(
-    r"\A[\W_]*response[\W_]{0,3}[:=]|\A\s*response\s*\n"
+    r"\A[\W_]*response[\W_]{0,3}[:=]|\A\s*response\s*\n|predicted_success\W{0,3}[:=]"
     r"|\A\s*\{+\s*[\"'\u201c]|</?response>",
     re.IGNORECASE,
 )
+_SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+|\n+")
+_LOOP = re.compile(r"(\S{1,12}?\s?)\1{39}")
+_MOST_ALIKE = 3
+"""How often in a row one sentence may be said; a model that loops says it on and on."""
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u201e"
 
@@ -57,6 +63,8 @@ def fault(words: str) -> str | None:
         return "it holds a mark of the prompt"
     if _ROLE.search(words):
         return "it holds the name of a role"
+    if _repeats(words):
+        return "it repeats itself"
     if _SILENCE.search(words):
         return "it stands for silence"
     if _NOTHING.fullmatch(words.strip()):
@@ -64,6 +72,15 @@ def fault(words: str) -> str | None:
     if _PIECE.search(words) or _is_end_of_object(words):
         return "it holds a piece of JSON"
     return None
+
+
+def _repeats(words: str) -> bool:
+    """Tell whether a sentence of three words or more, or some letters, come on and on."""
+    runs = groupby(each.strip().casefold() for each in _SENTENCES.split(words))
+    alike = (sum(1 for _ in run) for told, run in runs if told.count(" ") > 1)
+    return (
+        any(count > _MOST_ALIKE for count in alike) or _LOOP.search(words) is not None
+    )
 
 
 def _is_end_of_object(words: str) -> bool:

@@ -259,6 +259,9 @@ def _certain(so_far: str, name: str) -> str:
     if labels.may_begin(said, name) or reasoning.may_begin(said):
         return ""
     said = labels.without(said, name)
+    # The last of several lines may become a label, too.
+    before, line, last = said.rpartition("\n")
+    said = before if line and reasoning.may_begin(last) else said
     is_certain = form.fault(said) is None and form.is_whole(said)
     return said if is_certain else ""
 

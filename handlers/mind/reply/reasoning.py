@@ -34,6 +34,12 @@ _REASONING = re.compile(
     re.IGNORECASE,
 )
 """How a text begins that tells its reasoning by a label: `**Reasoning:**`, `Thought:`."""
+_AFTERWARDS = re.compile(
+    rf"\n[^\S\n]*+{_AROUND}(?:reasoning|(?:thought|thinking) process|chain of thought"
+    r"|gedankengang)(?:\*\*|__|\*|\])?\s?[:\uff1a]",
+    re.IGNORECASE,
+)
+"""How it is told behind what is said."""
 _ANSWER = re.compile(
     rf"(?:(?<=\s)|\A){_AROUND}(?:final answer|final response|answer|response|reply|antwort)"
     r"(?:\*\*|__|\*|\])?\s?[:\uff1a](?:\*\*|__|\*)?(?=\s)",
@@ -67,7 +73,7 @@ def apart(text: str) -> tuple[str, str]:
         ends = answer.start() if answer is not None else len(said)
         thought.append(said[told.end() : ends])
         said = said[answer.end() :] if answer is not None else ""
-    opened = _OPENS.search(said)
+    opened = _OPENS.search(said) or _AFTERWARDS.search(said)
     if opened is not None:
         thought.append(said[opened.end() :])
         said = said[: opened.start()]

@@ -106,6 +106,11 @@ SAYS: dict[str, str] = {
     "Thinking Process:\n\n1. **Greet** her.\n2. Draft.\n</think>\n\nIt is sunny.": SUNNY,
     "**Reasoning:** Hm.</think>It is sunny.": SUNNY,
     "Thought: Hm.</think>Answer: It is sunny.": SUNNY,
+    # Behind what is said.
+    "It is sunny.\n\nReasoning: The guest must not hear of it.": SUNNY,
+    '{"response": "It is sunny.\\n\\n**Reasoning:** Hm."}': SUNNY,
+    "Es ist sonnig.\nGedankengang: Hm.": "Es ist sonnig.",
+    "No.\nReason: it rains.": "No.\nReason: it rains.",
     # By other names.
     "<thought_process>Hm.</thought_process>It is sunny.": SUNNY,
     "<inner_thoughts>Hm.</inner_thoughts>It is sunny.": SUNNY,
@@ -121,6 +126,12 @@ SAYS: dict[str, str] = {
     "I love you(all)": "I love you(all)",
     'Write get_light(room="hall") there.': 'Write get_light(room="hall") there.',
     "Silence.": "Silence.",
+    "Wow! Wow! Wow! Wow! Wow!": "Wow! Wow! Wow! Wow! Wow!",
+    "It rains here. It rains here. It rains here.": (
+        "It rains here. It rains here. It rains here."
+    ),
+    "We are #1 in C#": "We are #1 in C#",
+    "Ha, hahahahaha!": "Ha, hahahahaha!",
     "No answer.": "No answer.",
     "MY_NAME is set.": "MY_NAME is set.",
     "The response: it is sunny.": "The response: it is sunny.",
@@ -216,6 +227,15 @@ MALFORMED: dict[str, str] = {
     "half of an answer amid words": "Hm. <answer>It is sunny.</answer>",
     "reasoning without its marks": "analysisThe guest must not hear of it.",
     "reasoning by a label": "Thinking Process:\n\n1. **Greet** her.\n2. Draft.",
+    "a stop of an instruction": "It is sunny.\n###",
+    "an end in brackets": "It is sunny. [END]",
+    "a blank of a tokenizer": "\u2581It\u2581is\u2581sunny.",
+    "a field behind it": "It is sunny.\n\n*predicted_success: 0.8*",
+    "a sentence on and on": "It is sunny here. " * 4,
+    "a line on and on": '{"response": "It is\\n' + "so very sunny\\n" * 9 + '"}',
+    "letters on and on": "It is " + "so" * 60,
+    "a word on and on": "It is " + "course " * 60,
+    "a sign on and on": "It is sunny" + "!" * 60,
     # How models write that they say nothing.
     "a word for silence": "NO_REPLY",
     "a word for silence in JSON": '{"response": "NO_REPLY"}',
