@@ -18,6 +18,8 @@ from schemas.values.text_form import normalized
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
 _UNFIT = re.compile(r"[\x00-\x1f\x7f-\x9f]")
+_UNSEEN = re.compile("[\u00ad\u200b\u200e\u200f\u202a-\u202e\u2060\u2066-\u2069\ufeff]")
+"""What is copied with a name and nobody sees; joiners within words are none of it."""
 _SEEN = 24
 """How many characters of the name a token shows, for people who read it."""
 _DIGEST_BYTES = 10
@@ -32,7 +34,7 @@ def token_of(name: str) -> str:
     """
     if _TOKEN.fullmatch(name):
         return name
-    whole = " ".join(normalized(name).split())
+    whole = _plain(name)
     if not whole or len(whole) > NAME_LIMIT or _UNFIT.search(whole):
         raise ValueError(
             f"a person's name has 1 to {NAME_LIMIT} characters and no control characters"
@@ -56,8 +58,12 @@ def told(fields: Mapping[str, Any]) -> Mapping[str, Any]:
     except ValueError:
         # The field's own check says so.
         return fields
-    kept = {"called": " ".join(normalized(name).split())} if token != name else {}
+    kept = {"called": _plain(name)} if token != name else {}
     return {**fields, **kept, "person": token}
+
+
+def _plain(name: str) -> str:
+    return " ".join(normalized(_UNSEEN.sub("", name)).split())
 
 
 def _ascii(text: str) -> str:

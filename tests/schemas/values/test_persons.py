@@ -13,7 +13,7 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.condition_parser import parse
-from schemas.values.persons import token_of
+from schemas.values.persons import token_of, told
 from schemas.values.record import Record
 from schemas.values.subjects import is_token
 from streams.jetstream.keys import speaker
@@ -43,6 +43,17 @@ def test_tokens_are_stable_and_tell_names_apart() -> None:
     assert token_of("娜娜").startswith("person_")
     alike = ["Zoë", "Zoé", "Zoe", "Zoê", "ZOË", "Zo ë", "娜娜", "娜", "🦊"]
     assert len({token_of(each) for each in alike}) == len(alike)
+
+
+@pytest.mark.parametrize("unseen", ["\u200b", "\u202e", "\ufeff", "\u00ad", "\u2069"])
+def test_what_nobody_sees_makes_nobody_else(unseen: str) -> None:
+    """It is copied with a name; joiners that letters need are part of one."""
+    assert token_of(f"ada{unseen}") == token_of(f"{unseen}ada") == "ada"
+    assert Sensed(text="hi", person=f"Zo{unseen}ë").person == token_of("Zoë")
+    assert told({"person": f"Zoë{unseen}"})["called"] == "Zoë"
+    assert token_of("Zo\u200cë") != token_of("Zoë")
+    with pytest.raises(ValueError, match="1 to 200 characters"):
+        token_of(unseen)
 
 
 @pytest.mark.parametrize("name", ["", "  ", "a\nb\x07", "x" * 201])
