@@ -23,6 +23,7 @@ def as_fields(record: DecisionRecord) -> dict[str, object]:
         "final": record.is_final,
         "said": record.said,
         "silence": record.silence,
+        "undelivered": record.undelivered,
         "asks_first": None if record.is_final else record.asks_first,
         "heuristic_id": record.heuristic_id,
         "winner": record.winner,

@@ -4,13 +4,15 @@ It reads the log backwards, so that what just happened is found at once.
 """
 
 from collections.abc import AsyncIterator, Callable
+from dataclasses import replace
 
 from echoic.errors import EchoicError, NotFoundError
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Output
+from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
-from schemas.messages.results import Recalled, RecallFailed
+from schemas.messages.results import DeliveryFailed, Recalled, RecallFailed
 from schemas.messages.sensing import Sensed
 from schemas.values import naming
 from schemas.values.subjects import input_subject, output_subject, partition_of
@@ -88,7 +90,7 @@ async def record_of(log: ReadableLog, output: Output) -> DecisionRecord:
         )
     record = await _with_memories(log, records, output, record)
     if record.is_final:
-        return record
+        return await _told(log, record, output)
     subjects = output_subject(output.partition, output.agent, "decision", "*")
     async for stored in scan(log, subjects, output.record.sequence):
         later = read_output(stored)
@@ -98,6 +100,33 @@ async def record_of(log: ReadableLog, output: Output) -> DecisionRecord:
             record = next((each for each in ended if each.id == record.id), record)
             if record.is_final:
                 break
+    return await _told(log, record, output)
+
+
+async def _told(
+    log: ReadableLog, record: DecisionRecord, output: Output
+) -> DecisionRecord:
+    """Return a decision with why nobody was told, if all its deliveries failed."""
+    open_, partition = set(record.deliveries), output.partition
+    if not open_:
+        return record
+    failed = input_subject(partition, output.agent, "result", DeliveryFailed.token)
+    async for stored in scan(log, failed, output.mark.cause_sequence):
+        result = read_input(stored).message
+        if not (isinstance(result, DeliveryFailed) and result.ask_id in open_):
+            continue
+        # Perhaps it was delivered.
+        if result.reason == "unknown":
+            return record
+        open_.remove(result.ask_id)
+        # What cannot be spoken may go elsewhere as text.
+        async for group in groups(log, partition, stored.sequence - 1, stored.sequence):
+            for said in map(read_output, group.outputs):
+                asked = said.message
+                if isinstance(asked, DeliveryAsked) and asked.decision_id == record.id:
+                    open_.add(said.id)
+        if not open_:
+            return replace(record, undelivered=result.reason)
     return record
 
 

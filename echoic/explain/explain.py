@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from echoic.client.names import Names, named
 from echoic.explain import characters
 from echoic.explain.amounts import amount
-from echoic.explain.gates import PASSES, REASONS, SILENCE_OF_GATE, value_of
+from echoic.explain.gates import PASSES, REASONS, SILENCE_OF_GATE, UNDELIVERED, value_of
 from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.sums import Sum, but_for_what_was_said, sums
 from echoic.explain.what_if import suppose
@@ -105,7 +105,8 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
         who = named(record.decided.matched_heuristic_id, names)
         return f"{waits}; the heuristic {who} answers if that takes too long."
     if record.said is not None or characters.acts(record):
-        return _spoke(record, names)
+        is_told = record.undelivered is None
+        return _spoke(record, names) if is_told else _unheard(record, names)
     if record.decided.arm == SILENT and record.decided.is_tried:
         return "Stayed silent, to see what comes of it."
     silence = record.silence or "error"
@@ -217,6 +218,13 @@ def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
 def _spoke(record: DecisionRecord, names: Names) -> str:
     decided = record.decided
     return _how(record, names) + _did(record) + not_aloud(decided)
+
+
+def _unheard(record: DecisionRecord, names: Names) -> str:
+    """Return by whom it was to speak, and why that came to nobody."""
+    meant = _spoke(record, names).replace("Spoke by", "Was to speak by", 1)
+    why = UNDELIVERED.get(record.undelivered or "", record.undelivered)
+    return f"{meant} Nobody heard it: {why}."
 
 
 def _did(record: DecisionRecord) -> str:

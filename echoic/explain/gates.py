@@ -4,6 +4,13 @@ from collections.abc import Mapping
 
 from schemas.messages.decisions import Decided, Gate
 
+UNDELIVERED: Mapping[str, str] = {
+    "expired": "it came too late to be delivered",
+    "refused": "its channel refused it",
+    "other_clock": "the other agent's time is another world's",
+}
+"""Why a delivery failed, in words."""
+
 REASONS: Mapping[str, str] = {
     "below_relevance": "it did not matter enough",
     "habituated": "such events have come too often lately",

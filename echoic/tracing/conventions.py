@@ -58,7 +58,6 @@ root of a decision's trace is its event: the service is its source, the name its
 # Events of spans, and what a link points to.
 CANDIDATE_EVENT: Final = "candidate"
 ARM_EVENT: Final = "arm"
-GATE_EVENT: Final = "gate"
 PICKED_UP_EVENT: Final = "picked up"
 WRITE_EVENT: Final = "write begun"
 MODEL_TRIED: Final = "model tried"

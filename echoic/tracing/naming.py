@@ -12,6 +12,7 @@ NameOf = Callable[[str], str | None]
 
 # Of a heuristic's arm, alone or within a race; see `schemas.messages.arms`.
 _HEURISTIC = re.compile(r"heuristic:([^@]+)@[^@+]*")
+_MODEL = re.compile(r"llm:(.+?)@[^@+]+@[^@+]+(?=\+|$)")
 
 
 def nameless(_: str) -> None:
@@ -19,8 +20,9 @@ def nameless(_: str) -> None:
 
 
 def named_arm(arm: str, name_of: NameOf) -> str:
-    """Return an arm with the names of its heuristics in place of their ids."""
-    return _HEURISTIC.sub(lambda found: name_of(found[1]) or found[0], arm)
+    """Return an arm as a person calls it: by name or id, and by model, without hashes."""
+    arm = _MODEL.sub(lambda found: found[1], arm)
+    return _HEURISTIC.sub(lambda found: name_of(found[1]) or found[1], arm)
 
 
 def heuristic_of(arm: str) -> str | None:

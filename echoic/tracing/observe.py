@@ -355,8 +355,12 @@ class Observer:
 
     def _release(self, decision_id: str) -> DecisionTrace:
         held = self._held.pop(decision_id)
+        trace = held.trace
+        if not held.asks and (reason := results.undelivered(trace.steps)):
+            told = {**trace.tags, **tags.undelivered_tags(reason)}
+            trace = replace(trace, tags=told)
         self._forget_asks(held)
-        return held.trace
+        return trace
 
     def _forget_asks(self, held: _Open) -> None:
         for ask_id in held.asks:

@@ -3,6 +3,8 @@
 Prompts and answers of models are included only where `content` allows it.
 """
 
+from collections.abc import Iterable
+
 import orjson
 from msgspec.structs import replace
 
@@ -39,6 +41,15 @@ def answered_step(
     """Return the step that answered an ask; None if the result is of another kind."""
     step = _step(entry, ask, result, asked_ns=asked_ns, content=content)
     return step and replace(step, id=ids.ask_span_id(result.ask_id))
+
+
+def undelivered(steps: Iterable[Step]) -> str | None:
+    """Return why the last delivery failed; None if one arrived, or there was none."""
+    told = [each for each in steps if names.MESSAGING_SYSTEM in each.attributes]
+    # Of an `unknown` one nobody knows whether it arrived.
+    if not told or any(each.error in (None, "unknown") for each in told):
+        return None
+    return told[-1].error
 
 
 def _step(

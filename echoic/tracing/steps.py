@@ -5,7 +5,7 @@ from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
 
 from echoic.tracing import conventions as names
-from echoic.tracing.naming import NameOf, heuristic_of, nameless
+from echoic.tracing.naming import NameOf, heuristic_of, named_arm, nameless
 from echoic.tracing.spans import Link, Scalar, SpanEvent, Step
 from echoic.tracing.tags import Tags
 from handlers.mind.stages.salience import GATES
@@ -49,7 +49,7 @@ def stages(
     # Every choice records its arms; what a gate stopped was neither matched nor chosen.
     if decided.candidates:
         shown.append(_match(decided.candidates, timeline, name_of))
-        shown.append(_choose(decided, own, timeline))
+        shown.append(_choose(decided, own, timeline, name_of))
     shown.append(timeline.stage("messages", {}))
     return tuple(shown)
 
@@ -84,7 +84,8 @@ class _Timeline:
 
 
 def _gates(gates: Iterable[Gate]) -> Iterator[Event]:
-    return ((names.GATE_EVENT, _gate(each)) for each in gates)
+    # Each is called by its name: Jaeger's list of a span's events shows no more of them.
+    return ((each.name, _gate(each)) for each in gates)
 
 
 def _match(
@@ -110,7 +111,9 @@ def _reason(candidate: Candidate) -> str:
     return (candidate.reason or "eligible").partition(":")[0]
 
 
-def _choose(decided: Decided, gates: Sequence[Gate], timeline: _Timeline) -> Step:
+def _choose(
+    decided: Decided, gates: Sequence[Gate], timeline: _Timeline, name_of: NameOf
+) -> Step:
     """Return the step of choosing: the arms that had odds, and the strategy's gates."""
     arms = [each for each in decided.candidates if each.probability]
     # The arm chosen first, then the likeliest.
@@ -118,13 +121,14 @@ def _choose(decided: Decided, gates: Sequence[Gate], timeline: _Timeline) -> Ste
     rest = arms[_CHOICES_MAX:]
     odds = math.fsum(each.probability for each in rest)
     found: Tags = {names.LEFT_OUT: f"{len(rest)} arms, {odds:.3g} together"}
-    events = (*map(_arm, arms[:_CHOICES_MAX]), *_gates(gates))
+    best = (_arm(each, name_of) for each in arms[:_CHOICES_MAX])
+    events = (*best, *_gates(gates))
     return timeline.stage("choose", found if rest else {}, events)
 
 
-def _arm(candidate: Candidate) -> Event:
-    odds = candidate.probability
-    return names.ARM_EVENT, {names.ARM: candidate.arm, names.PROBABILITY: odds}
+def _arm(candidate: Candidate, name_of: NameOf) -> Event:
+    arm, odds = named_arm(candidate.arm, name_of), candidate.probability
+    return names.ARM_EVENT, {names.ARM: arm, names.PROBABILITY: odds}
 
 
 def outcome_step(

@@ -106,6 +106,15 @@ def dropped_tags(dropped: Dropped) -> Tags:
     }
 
 
+def undelivered_tags(reason: str) -> Tags:
+    """Return the tags that change when none of a decision's words reached anybody."""
+    return {
+        names.DECISION_OUTCOME: "undelivered",
+        names.DECISION_REASON: reason,
+        names.SUMMARY: f"nobody was told: each delivery failed, {reason}",
+    }
+
+
 def summary(decided: Decided, name_of: NameOf) -> str:
     """Return a line without people's words: `crafter.thirst: silent, low_confidence`."""
     what = f"{decided.source}.{decided.type}: "

@@ -10,7 +10,7 @@ from datetime import datetime
 from msgspec import structs
 
 from schemas.codec.envelope import Input, Output
-from schemas.messages.asks import ModelAsked, RecallAsked
+from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
 from schemas.messages.decisions import (
     Candidate,
     Completed,
@@ -55,6 +55,10 @@ class DecisionRecord:
     recall_id: str | None = None
     recalled: Recalled | RecallFailed | None = None
     """What that answered."""
+    deliveries: tuple[str, ...] = ()
+    """The asks to deliver what it says."""
+    undelivered: str | None = None
+    """Why nobody was told, if each delivery failed and the log was read so far."""
     fires: Mapping[str, HeuristicFired] = field(default_factory=dict)
     """The fires of heuristics that spoke, or kept it silent, by the fire's id."""
     ending: Completed | Dropped | None = None
@@ -244,6 +248,8 @@ class DecisionRecords:
             case RecallAsked():
                 self._asked[output.id] = known.id
                 return replace(known, recall=message, recall_id=output.id)
+            case DeliveryAsked():
+                return replace(known, deliveries=(*known.deliveries, output.id))
             case HeuristicFired(mode="shown" | "kept"):
                 return replace(known, fires={**known.fires, output.id: message})
             case _:

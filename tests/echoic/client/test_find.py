@@ -5,13 +5,38 @@ from echoic.client.find import record_of
 from echoic.explain.explain import explain
 from echoic.terminal.explanation import explained
 from echoic.terminal.screen import rendered
-from schemas.messages.asks import RecallAsked
+from schemas.messages.asks import DeliveryAsked, RecallAsked
 from schemas.messages.decisions import Decided
-from schemas.messages.results import Recalled, RecallFailed
+from schemas.messages.results import Delivered, DeliveryFailed, Recalled, RecallFailed
+from tests import factories
 from tests.handlers.mind.test_memory import says
 from tests.handlers.mind.test_recall import LONG_AGO, alive, remembers
 from tests.projections.chronicle import Chronicle
-from tests.scenario import output
+from tests.scenario import Scenario, output
+
+
+async def test_what_reached_nobody_is_said_to_have() -> None:
+    """Each delivery failed: it was to speak, and nobody heard it."""
+    scenario = Scenario(
+        factories.pack(factories.heuristic("drink", "thirsty", "Drink."))
+    )
+    heard, unheard = [
+        scenario.wait(60).sense("thirsty", fields={}, salience={"threat": 1.0})
+        for _ in range(2)
+    ]
+    for turn, told in ((heard, Delivered), (unheard, DeliveryFailed)):
+        ask = output(turn, DeliveryAsked).id
+        why = {} if told is Delivered else {"reason": "expired"}
+        scenario.tell(told.model_validate({"ask_id": ask, "channel": "say", **why}))
+    log = await Chronicle(scenario).catch_up()
+
+    verdicts = []
+    for turn in (heard, unheard):
+        found = await record_of(log, output(turn, Decided))
+        verdicts.append(explain(found, {}).verdict)
+    assert verdicts[0].startswith("Spoke by the heuristic")
+    assert verdicts[1].startswith("Was to speak by the heuristic")
+    assert verdicts[1].endswith("Nobody heard it: it came too late to be delivered.")
 
 
 async def test_a_decision_tells_what_was_remembered() -> None:

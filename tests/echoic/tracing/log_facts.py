@@ -79,6 +79,14 @@ class Facts:
             path = self.end.path
         elif self.end is not None:
             outcome, reason = "dropped", self.end.reason
+        told = [
+            it.result
+            for it in self.answers
+            if isinstance(it.result, Delivered | DeliveryFailed)
+        ]
+        failed = [each.reason for each in told if isinstance(each, DeliveryFailed)]
+        if failed and len(failed) == len(told) and "unknown" not in failed:
+            outcome, reason = "undelivered", failed[-1]
         return {
             "echoic.agent.id": self.agent,
             "echoic.heuristic.id": self.decided.matched_heuristic_id or "none",

@@ -67,14 +67,14 @@ def test_what_is_not_known_keeps_its_id() -> None:
 
 
 def test_arms_of_races_name_their_heuristic() -> None:
-    """Whatever stands around it; a model's arm is left as it is."""
+    """Whatever stands around it; hashes of prompts and contents are left out."""
     model = llm_arm("ollama/tiny", "t", "s")
     own = heuristic_arm("h-1", "c0ffee")
 
     assert named_arm(own, {"h-1": "sip"}.get) == "sip"
     assert named_arm(race_arm(model, own, 400), {"h-1": "sip"}.get) == (
-        "race:llm:ollama/tiny@t@s+sip@400"
+        "race:ollama/tiny+sip@400"
     )
-    assert named_arm(own, nameless) == own
-    assert named_arm(model, {"h-1": "sip"}.get) == model
+    assert named_arm(own, nameless) == "h-1"
+    assert named_arm(llm_arm("a@b/c", "t", "s"), nameless) == "a@b/c"
     assert (heuristic_of(own), heuristic_of(model)) == ("h-1", None)

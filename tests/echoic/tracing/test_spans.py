@@ -92,9 +92,9 @@ def test_each_stage_shows_what_it_found() -> None:
 
     assert found == {
         "salience": [],
-        "gate": [("gate", True)],
+        "gate": [("relevance", True)],
         "match": [("candidate", True)],
-        "choose": [("arm", True), ("gate", True)],
+        "choose": [("arm", True), ("confidence", True)],
         "messages": [],
     }
 

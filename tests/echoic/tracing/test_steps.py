@@ -49,7 +49,7 @@ def test_the_arm_chosen_is_shown_however_unlikely() -> None:
     arms = [each for each in choose.events if each.name == "arm"]
 
     assert [each.attributes["echoic.arm"] for each in arms] == [
-        f"heuristic:h{number}@c0" for number in (8, 0, 1, 2, 3)
+        f"h{number}" for number in (8, 0, 1, 2, 3)
     ]
     assert choose.attributes["echoic.left_out"] == "4 arms, 0.4 together"
 
