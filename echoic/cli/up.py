@@ -302,10 +302,17 @@ def _data_flag(settings: Settings) -> str:
     return f" --data {shlex.quote(str(settings.data))}"
 
 
+def _begun(log: Path) -> Path:
+    """Keep what was written at the start before as `.1`; return the file to write to."""
+    if log.exists():
+        log.replace(log.with_name(f"{log.name}.1"))
+    return log
+
+
 def _start_detached(settings: Settings, packs: list[str]) -> None:
     """Start the program anew in the background, and wait until it is ready."""
     settings.data.mkdir(parents=True, exist_ok=True)
-    log = settings.data / _LOG
+    log = _begun(settings.data / _LOG)
     # -P keeps the current folder off the path: a folder called `handlers` there must not
     # be imported in place of ours.
     arguments = [sys.executable, "-P", "-m", "echoic", "up"]

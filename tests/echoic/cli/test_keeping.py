@@ -309,6 +309,8 @@ def test_up_and_down_again_keep_what_was_learnt(echoic: Program) -> None:
     assert stopped.out == f"stopped; the data stays in {echoic.data}\n"
 
     assert echoic("up", "--detach").code == 0
+    # What the start before wrote is kept beside.
+    assert (echoic.data / "echoic.log.1").exists()
     rows = echoic("heuristic", "list", "--json").json["rows"]
     assert echoic("down").code == 0
 
