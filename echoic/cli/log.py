@@ -1,7 +1,7 @@
 """`echoic log`: the log itself, message by message, and whether it is sound."""
 
 from collections import deque
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, replace
 from itertools import chain
 from pathlib import Path
@@ -21,11 +21,11 @@ from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
 from echoic.client.missed import missed_of
 from echoic.run import salvage as salvaging
-from echoic.run.salvage import Damage
 from echoic.terminal.output import note, print_json, show
 from echoic.terminal.screen import number, table, text
 from schemas.values.record import Record
 from schemas.values.subjects import parse
+from streams.jetstream.missed import Missed
 from streams.log import scan
 from streams.losses import Sequences
 
@@ -33,12 +33,7 @@ app = new_app("log", "The log itself: verify, tail, salvage, segment, archive.")
 app.command()(segments.segment)
 app.command()(archive.archive)
 
-_RUNNING_ONLY = (
-    "answers",
-    "chains",
-    "whether the log has all that intake streams acknowledged",
-)
-"""What is not read of the files of a stopped instance."""
+_BOXES = "whether the log has all that intake streams acknowledged"
 # Records in one request of a follower.
 _PAGE = 1_000
 _SHOWN = 1_000
@@ -50,9 +45,9 @@ def verify(call: InstanceCall, full: bool = False) -> None:
     """Count inputs without answer, groups without cause or end, broken chains, what agents
     were told that no ask told them, and what was acknowledged and never came into the log.
 
-    Goes on from where the log was sound before. If no instance runs, only looks whether the
-    stored log is damaged, and says what is not checked then. Example: `echoic log verify`.
-    The exit code is 1 if anything is wrong.
+    Goes on from where the log was sound before. If no instance runs, looks in the files
+    whether the log is damaged or has missed something, and says what is not checked then.
+    Example: `echoic log verify`. The exit code is 1 if anything is wrong.
 
     Args:
         full: From the log's first message.
@@ -75,10 +70,7 @@ def verify(call: InstanceCall, full: bool = False) -> None:
         note(f"chain broken at sequence {each.sequence}: {each.detail}")
     for stray in found.strays:
         note(f"{stray.agent} was told by no ask, {stray.sequence}: {stray.why}")
-    for lost in found.missed:
-        note(
-            f"{lost.agent}: the log missed {lost.subject}, {lost.sequence} of {lost.stream}"
-        )
+    _tell_missed(found.missed)
     call.show(found.as_fields(), [_counts(found.counts())])
     if not call.as_json:
         if found.known:
@@ -92,18 +84,34 @@ def _look(data: Path, call: Call) -> None:
     """Check the stored log of an instance that does not run."""
     with Progress("blocks read") as progress:
         damage = salvaging.look(data, progress)
-    call.show({**_damage_fields(damage), "not_checked": _RUNNING_ONLY}, _screen(damage))
+    missed = [each for each in damage.passed or () if not each.is_behind]
+    left = ["answers", "chains", *([_BOXES] if damage.passed is None else [])]
+    _tell_missed(missed)
+    fields = {
+        **_damage_fields(damage),
+        "sound": damage.is_sound and not missed,
+        "missed": verify_log.rows_of(missed),
+        "waiting": len(damage.passed or ()) - len(missed),
+        "not_checked": left,
+    }
+    call.show(fields, _screen(damage))
     if not call.as_json:
         note(
             "the stored log is whole: each of its blocks was read\nnot checked, as no"
-            f" instance runs: {', '.join(_RUNNING_ONLY)}; a start brings over what is"
-            " missing, and names it in echoic.log"
-            "\n  → echoic up --detach, then echoic log verify"
+            f" instance runs: {', '.join(left)}; a start brings over what is missing, and"
+            " names it in echoic.log\n  → echoic up --detach, then echoic log verify"
             if damage.is_sound
             else "the log is damaged: nothing is read of it before `echoic log salvage`"
         )
-    if not damage.is_sound:
+    if not fields["sound"]:
         raise typer.Exit(errors.FINDING)
+
+
+def _tell_missed(missed: Iterable[Missed]) -> None:
+    for lost in missed:
+        note(
+            f"{lost.agent}: the log missed {lost.subject}, {lost.sequence} of {lost.stream}"
+        )
 
 
 @app.command()
@@ -131,7 +139,7 @@ def salvage(call: InstanceCall) -> None:
         )
 
 
-def _screen(damage: Damage) -> Iterator[RenderableType]:
+def _screen(damage: salvaging.Damage) -> Iterator[RenderableType]:
     """Yield what was found, for a person."""
     yield _counts(
         {
@@ -140,6 +148,7 @@ def _screen(damage: Damage) -> Iterator[RenderableType]:
             "inputs": damage.inputs,
             "groups": damage.groups,
             "recorded lost": damage.recorded,
+            "not in the log yet": len(damage.passed or ()),
         }
     )
     for file in damage.damaged:
@@ -160,7 +169,7 @@ def _counts(counts: Mapping[str, int]) -> RenderableType:
     return table(("", number()), rows)
 
 
-def _damage_fields(damage: Damage) -> dict[str, object]:
+def _damage_fields(damage: salvaging.Damage) -> dict[str, object]:
     """Return what was found, for a program."""
     return {
         "sound": damage.is_sound,

@@ -5,7 +5,7 @@ What it should have taken of the intake streams is compared by `echoic.client.mi
 It continues from where the log was verified before, and reports that.
 """
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 
@@ -58,19 +58,17 @@ class Found:
         return {
             **self.counts(),
             "sound": self.is_sound,
-            "missed": [
-                {
-                    "stream": each.stream,
-                    "sequence": each.sequence,
-                    "agent": each.agent,
-                    "subject": each.subject,
-                }
-                for each in self.missed
-            ],
+            "missed": rows_of(self.missed),
             "verified_from": {
                 str(partition): mark.position for partition, mark in self.since.items()
             },
         }
+
+
+def rows_of(missed: Iterable[Missed]) -> list[dict[str, object]]:
+    """Return missed messages as fields for JSON."""
+    names = "stream", "sequence", "agent", "subject"
+    return [{name: getattr(each, name) for name in names} for each in missed]
 
 
 async def verify(

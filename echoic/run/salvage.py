@@ -21,27 +21,21 @@ from echoic.client import verified
 from echoic.client.instance_note import sole_instance
 from echoic.errors import EchoicError
 from schemas.messages.controls import MessagesLost, Stretches
-from schemas.values.subjects import PARTITIONS, SHARED_AGENT
+from schemas.values.subjects import PARTITIONS, SHARED_AGENT, parse
 from streams.broker import data_folder as server_folder
 from streams.broker.server import embedded_server
+from streams.disk import survey as surveying
 from streams.disk.leftovers import Leftovers
 from streams.disk.mending import mend
-from streams.disk.survey import (
-    Missing,
-    Survey,
-    all_messages_of,
-    first_of,
-    stream_of,
-    survey,
-    unplaced,
-)
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import call
+from streams.jetstream.intake import logged
 from streams.jetstream.migrate import epoch_of
+from streams.jetstream.missed import Missed
 from streams.jetstream.segments import roll_over
 from streams.log import append_input
 from streams.losses import Sequences, stretches
-from streams.topology import EPOCH_KEY, LOG
+from streams.topology import EPOCH_KEY, KEYS, LOG
 
 Progress = Callable[[int], None]
 """Called with how many blocks were read."""
@@ -75,7 +69,7 @@ class Loss:
 class Damage:
     """What an inspection of a stored log found."""
 
-    surveys: tuple[Survey, ...]
+    surveys: tuple[surveying.Survey, ...]
     """Of each stream, by first sequence; there is one at least."""
     inputs: int
     groups: int
@@ -83,6 +77,8 @@ class Damage:
     """How many sequences the log records as lost."""
     losses: dict[int, Loss]
     """By partition."""
+    passed: tuple[Missed, ...] | None = None
+    """What intake streams hold and the log has not; None: it was not compared."""
 
     @property
     def is_sound(self) -> bool:
@@ -117,7 +113,7 @@ class Damage:
         )
 
     @property
-    def missing(self) -> tuple[Missing, ...]:
+    def missing(self) -> tuple[surveying.Missing, ...]:
         """The stretches that are gone, of all streams."""
         return tuple(
             replace(missing, block=named(each.folder / missing.block))
@@ -145,13 +141,13 @@ class Salvaged:
 
 def named(file: Path) -> str:
     """Return what a file is called: without its stream if that is the log's first one."""
-    stream = stream_of(file.parent)
+    stream = surveying.stream_of(file.parent)
     return file.name if stream == LOG.name else f"{stream}/{file.name}"
 
 
 def is_ours(data: Path) -> bool:
     """Tell whether a data folder holds the store of an embedded broker."""
-    return bool(all_messages_of(data / _SERVER))
+    return bool(surveying.all_messages_of(data / _SERVER))
 
 
 def look(data: Path, progress: Progress = lambda count: None) -> Damage:
@@ -161,7 +157,7 @@ def look(data: Path, progress: Progress = lambda count: None) -> Damage:
         EchoicError: there is none, or its server runs.
         LogDamaged: not one block is left.
     """
-    folders = all_messages_of(data / _SERVER)
+    folders = surveying.all_messages_of(data / _SERVER)
     if not folders:
         raise EchoicError(f"{data} holds no log", next_step="echoic up")
     if server_folder.running(data / _SERVER) is not None:
@@ -175,30 +171,53 @@ def look(data: Path, progress: Progress = lambda count: None) -> Damage:
     # A stretch of unknown owner is recorded in all partitions, so they are joined to count
     # each sequence once.
     known = [leftovers.recorded(each)[0] for each in range(PARTITIONS)]
-    return Damage(
+    damage = Damage(
         found,
         counts["inputs"],
         counts["groups"],
         len(_together(known)),
         _losses(found, leftovers, _together(known)),
     )
+    # What was lost, or is in an archive, would read as never taken; an intake task of a
+    # sealed log names no origins.
+    is_sealed = any((data / _SERVER).glob(f"jetstream/jetstream/*/streams/{KEYS.name}"))
+    if not damage.is_sound or damage.recorded or found[0].first > 1 or is_sealed:
+        return damage
+    return replace(damage, passed=tuple(_passed(data, leftovers)))
+
+
+def _passed(data: Path, leftovers: Leftovers) -> Iterator[Missed]:
+    """Yield what the log has not; what is behind all that it has may still be on its way."""
+    for stream, stored in surveying.boxed(data / _SERVER):
+        taken, at = leftovers.taken[stream], stored.sequence
+        if any(first <= at <= last for first, last in taken.lacks(at)):
+            subject = stored.subject.decode(errors="replace")
+            place = parse(logged(subject, at))
+            yield Missed(
+                stream=stream,
+                sequence=at,
+                subject=subject,
+                agent=place.agent,
+                partition=place.partition,
+                is_behind=at > taken.last,
+            )
 
 
 def _surveys(
     data: Path, folders: list[Path], leftovers: Leftovers, progress: Progress
-) -> tuple[Survey, ...]:
+) -> tuple[surveying.Survey, ...]:
     """Read all streams; a partition's messages come in the order of their sequences."""
     marked = _last_known(data, folders)
     found, done = [], 0
-    begins = [*map(first_of, folders), marked + 1]
+    begins = [*map(surveying.first_of, folders), marked + 1]
     for folder, begin, next_ in zip(folders, begins, begins[1:], strict=False):
         last = marked if begin <= marked < next_ else 0
         told = partial(_on, progress, done)
-        found.append(survey(folder, last, leftovers.take, told))
+        found.append(surveying.survey(folder, last, leftovers.take, told))
         done += found[-1].blocks
     # Each partition began with where the stream before ended: then its end is known too.
     return tuple(
-        survey(each.folder, leftovers.closed[each.stream])
+        surveying.survey(each.folder, leftovers.closed[each.stream])
         if leftovers.closed.get(each.stream, 0) > each.last
         else each
         for each in found
@@ -274,7 +293,7 @@ async def _record(folder: Path, damage: Damage) -> None:
             await client.close()
 
 
-async def _check(client: Client, found: Survey) -> None:
+async def _check(client: Client, found: surveying.Survey) -> None:
     state = (await call(client, f"$JS.API.STREAM.INFO.{found.stream}", {}))["state"]
     if (state["messages"], state["last_seq"]) != (found.records, found.last):
         raise EchoicError(
@@ -286,14 +305,14 @@ async def _check(client: Client, found: Survey) -> None:
 
 
 def _losses(
-    found: tuple[Survey, ...], leftovers: Leftovers, recorded: Sequences
+    found: tuple[surveying.Survey, ...], leftovers: Leftovers, recorded: Sequences
 ) -> dict[int, Loss]:
     """Return what each partition still has to record, by partition."""
     # A stretch that is recorded once by its first sequence is recorded whole.
     rest = [
         stretch
         for each in found
-        for stretch in unplaced(each)
+        for stretch in surveying.unplaced(each)
         if stretch[0] not in recorded
     ]
     torn = {at: place for each in found for at, place in each.torn.items()}

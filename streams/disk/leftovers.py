@@ -5,7 +5,7 @@ It is fed every sound record in order. It keeps no message, only the sequences o
 inputs and the group being read, so its memory does not grow with the log.
 """
 
-from collections import Counter, deque
+from collections import Counter, defaultdict, deque
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, field
 
@@ -15,6 +15,8 @@ from schemas.values.record import Record
 from schemas.values.subjects import PARTITIONS, SHARED_AGENT, SubjectError, parse
 from streams.disk.blocks import StoredRecord
 from streams.headers import own_headers, parse_headers
+from streams.jetstream.origins import origin
+from streams.jetstream.taken import Taken
 from streams.losses import Sequences, stretches
 
 _RECORDED = f".in.{SHARED_AGENT}.{MessagesLost.kind}.{MessagesLost.token}"
@@ -57,11 +59,15 @@ class Leftovers:
     def __init__(self) -> None:
         """Start with nothing read."""
         self._partitions = [_Partition() for _ in range(PARTITIONS)]
+        self.taken: defaultdict[str, Taken] = defaultdict(Taken)
+        """What the log has of each intake stream."""
         self.closed: dict[str, int] = {}
         """The last sequence of each closed stream, as those behind it say."""
 
     def take(self, stored: StoredRecord) -> None:
         """Read the next record."""
+        if came := origin(stored.headers):
+            self.taken[came.stream].take(came.sequence)
         try:
             place = parse(stored.subject.decode())
         except (SubjectError, UnicodeDecodeError):

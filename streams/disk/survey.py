@@ -17,7 +17,7 @@ from streams.disk.highway import checksums
 from streams.disk.s2 import uvarint
 from streams.errors import LogDamaged
 from streams.losses import Sequences
-from streams.topology import LOG
+from streams.topology import IN, LOG
 
 INDEX = "index.db"
 _MAGIC = 11
@@ -118,6 +118,21 @@ def read(block: Path) -> Block:
     """Read a block of a stream of the log."""
     stream = stream_of(block.parent)
     return read_block(block.read_bytes(), stream, number(block), _PREFIX)
+
+
+def boxed(server_folder: Path) -> Iterator[tuple[str, StoredRecord]]:
+    """Yield what the files of intake streams hold, and of which each is.
+
+    What such a stream has erased since may still be in them.
+    """
+    folders = server_folder.glob(f"jetstream/jetstream/*/streams/{IN.name}*/msgs")
+    for folder in sorted(folders):
+        name = stream_of(folder)
+        # `IN` has subjects as they were published, `in.` and `ip.`; the others, as the log.
+        prefix = b"i" if name == IN.name else _PREFIX
+        for file in blocks(folder):
+            found = read_block(file.read_bytes(), name, number(file), prefix)
+            yield from ((name, record) for record in found.records)
 
 
 def survey(

@@ -11,6 +11,7 @@ from streams.disk import survey as surveying
 from streams.jetstream.segments import roll_over
 from streams.log import scan
 from tests.servers import opened
+from tests.streams.jetstream.passed_over import BOX, BOXED, passing_over, publish
 from tests.streams.jetstream.test_segments import arrived, ids, send
 
 pytestmark = pytest.mark.services
@@ -49,3 +50,25 @@ async def test_the_lost_end_of_a_closed_segment_is_noticed(tmp_path: Path) -> No
     ] == rest
     assert len(rest) > 16
     assert salvage(tmp_path) is None
+
+
+async def test_what_the_log_missed_is_known_from_files_alone(tmp_path: Path) -> None:
+    """What was passed over, by its agent; what is behind all that was taken may still come."""
+    async with embedded_server(tmp_path / "nats") as server, opened(server) as broker:
+        await publish(broker.client, BOXED, "taken")
+        await arrived(broker, 1)
+        async with passing_over(broker.client):
+            await publish(broker.client, BOXED, "missed")
+        await publish(broker.client, BOXED, "taken", "taken")
+        await arrived(broker, 3)
+        async with passing_over(broker.client):
+            await publish(broker.client, BOXED, "last")
+    found = look(tmp_path)
+    (tmp_path / "nats/jetstream/jetstream/CORE/streams/KV_KEYS").mkdir()
+
+    assert found.is_sound
+    assert [
+        (each.stream, each.sequence, each.agent, each.is_behind)
+        for each in found.passed or ()
+    ] == [(BOX, 2, "ada", False), (BOX, 5, "ada", True)]
+    assert look(tmp_path).passed is None
