@@ -191,9 +191,7 @@ HOLDS: Mapping[str, tuple[str, ...]] = {
         "e2e/test_bad_input.py::test_an_impossible_time_is_flagged",
         "projections/folds/test_clock.py::test_an_event_clock_takes_small_steps",
     ),
-    "own check of a whole session": (
-        "echoic/cli/test_keeping.py::test_the_live_log_replays_identically",
-    ),
+    "own check": ("echoic/cli/test_keeping.py::test_the_live_log_replays_identically",),
     "grok2api PR#759": (
         f"{FILES}test_what_a_file_is_shows_in_its_beginning",
         "echoic/client/test_event_lines.py::test_a_line_that_is_no_event_is_named",
@@ -226,6 +224,9 @@ HOMES: Mapping[str, tuple[str, ...]] = {
     "F8": (
         f"{TRACING}test_sampling.py::test_what_is_left_out_is_known_of_a_share",
         f"{TRACING}test_sampling.py::test_why_one_is_left_out_names_the_setting",
+    ),
+    "F9": (
+        f"{TRACING}test_taken_up.py::test_what_a_kill_cut_off_is_sent_whole_and_once",
     ),
     "F10": (
         f"{TRACING}test_observe.py::test_the_span_of_a_chain_names_who_answered_and_who_was_tried",
@@ -292,7 +293,6 @@ HOURS: Mapping[str, tuple[str, ...]] = {
 """The first hours of three new users."""
 
 OPEN: Mapping[str, str] = {
-    "F9": "a decision that a crash cut off stays one span; docs/tracing.md says so",
     "F14": "the pack speaks of the cellar alone, and `echoic.log` begins anew with each start",
     "hours 13": "`outcome` takes success and fail where a sensor says succeeded and failed",
 }

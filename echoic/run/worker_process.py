@@ -28,13 +28,13 @@ from echoic.run.process import prepare
 from echoic.run.starting import folding
 from echoic.run.supervision import Notify
 from echoic.tracing.destinations import SPOOL
-from echoic.tracing.export import open_tracer
+from echoic.tracing.export import Tracer, open_tracer
 from echoic.tracing.naming import Held
 from echoic.tracing.sampling import Sampling
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
 from handlers.worker.leases.keeper import tell_nobody
-from handlers.worker.listening import Listeners, Timed
+from handlers.worker.listening import Listeners, Recovered, Timed
 from handlers.worker.loop import Worker
 from handlers.worker.wakeups import Wakeups
 from schemas.codec.decode import UnreadableOutputError
@@ -174,21 +174,11 @@ def mind(
         if tracer is not None:
             tracer.observe(made, library.packs)
 
-    async def recovered(partition: int, state: PartitionState) -> None:
-        if tracer is None:
-            return
-        try:
-            await tracer.take_up(log, partition, Held(state, library.packs))
-        # The mind, which has folded the log, does not depend on what can be traced of it.
-        except (LogDamaged, LogUnavailable, UnreadableOutputError) as error:
-            notify(f"what was open at the last end is not traced: {error}")
-
     worker = Worker(
         log,
         log,
         AidProvider(made_by, library),
-        # The instance's own settings, not those of this process's environment: all workers
-        # have to record the same ones.
+        # The instance's settings, not this process's: all workers record the same ones.
         MindStarted.from_fields(dict(job.started)),
         partitions=job.partitions,
         checkpoints=JetStreamCheckpoints(client, log.keyring),
@@ -196,7 +186,7 @@ def mind(
             answered=answered,
             failed=meter.failed,
             folding=folding(notify),
-            recovered=recovered,
+            recovered=_taking_up(tracer, log, library, notify),
         ),
         keys=log.keyring,
     )
@@ -209,9 +199,25 @@ def mind(
     try:
         yield Mind(worker, meter, serving, desk, member)
     finally:
-        # Bounded to a second.
         if tracer is not None:
-            tracer.close()
+            tracer.close()  # within a second
+
+
+def _taking_up(
+    tracer: Tracer | None, log: LiveLog, library: PackLibrary, notify: Notify
+) -> Recovered:
+    """Return what traces, of a partition that was recovered, what was open at the end."""
+
+    async def recovered(partition: int, state: PartitionState) -> None:
+        if tracer is None:
+            return
+        try:
+            await tracer.take_up(log, partition, Held(state, library.packs))
+        # The mind, which has folded the log, does not depend on what can be traced of it.
+        except (LogDamaged, LogUnavailable, UnreadableOutputError) as error:
+            notify(f"what was open at the last end is not traced: {error}")
+
+    return recovered
 
 
 def _content(job: Job, log: LiveLog) -> Content:
