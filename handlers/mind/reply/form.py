@@ -49,6 +49,14 @@ _SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+|\n+")
 _LOOP = re.compile(r"(\S{1,12}?\s?)\1{39}")
 _MOST_ALIKE = 3
 """How often in a row one sentence may be said; a model that loops says it on and on."""
+_ENDLESS_TAIL = 300
+"""How many characters of the end are examined: endless repetition shows there."""
+_ENDLESS_LEAST = 120
+"""How many characters a text must have to be called endless."""
+_RUN_LENGTH = 4
+_NEW_ONE_IN = 4
+"""In English prose of such a length about nine in ten runs of four characters are new; in
+a text that goes round in circles of a line or less, less than one in four."""
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u201e"
 
@@ -78,9 +86,18 @@ def _repeats(words: str) -> bool:
     """Tell whether a sentence of three words or more, or some letters, come on and on."""
     runs = groupby(each.strip().casefold() for each in _SENTENCES.split(words))
     alike = (sum(1 for _ in run) for told, run in runs if told.count(" ") > 1)
-    return (
-        any(count > _MOST_ALIKE for count in alike) or _LOOP.search(words) is not None
-    )
+    levelled = " ".join(words.lower().split())
+    is_loop = _LOOP.search(words) is not None or _is_endless(levelled)
+    return is_loop or any(count > _MOST_ALIKE for count in alike)
+
+
+def _is_endless(text: str) -> bool:
+    if len(text) < _ENDLESS_LEAST:
+        return False
+    tail = text[-_ENDLESS_TAIL:]
+    runs = [tail[at : at + _RUN_LENGTH] for at in range(len(tail) - _RUN_LENGTH + 1)]
+    # In whole numbers, so that no rounding decides.
+    return len(dict.fromkeys(runs)) * _NEW_ONE_IN < len(runs)
 
 
 def _is_end_of_object(words: str) -> bool:

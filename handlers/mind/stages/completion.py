@@ -4,6 +4,7 @@ An answer in time is delivered; a stale one, an empty one and a failure are not.
 decision then ends as dropped with the reason, unless a heuristic stands by.
 """
 
+import re
 from collections.abc import Iterable, Mapping
 from datetime import datetime
 
@@ -28,22 +29,17 @@ DROPS: Mapping[str, Drop] = {
 }
 
 ECHO = "the model repeated what it was asked"
-ENDLESS = "the model repeated itself without end"
 
 _ECHOED_CHARACTERS = 80
-"""An answer with so many characters of the prompt's beginning, verbatim, is an echo."""
+"""An answer with so many characters of the prompt's beginning, verbatim, is an echo; of a
+shorter prompt one with all of it."""
+_ECHOED_BEGINNING = 5
+"""How many words that beginning has at least: `just now, from user:` and what happened."""
+_FENCE = re.compile('</?data>|"')
+"""What stands around what happened, which models that copy leave out."""
 
 _ECHOED_WORDS = 8
 """An answer of so many words or more that stands verbatim in the prompt is an echo."""
-
-_ENDLESS_TAIL = 300
-"""How many characters of the end are examined: endless repetition shows there."""
-_ENDLESS_LEAST = 120
-"""How many characters a text must have to be called endless."""
-_RUN_LENGTH = 4
-_NEW_ONE_IN = 4
-"""In English prose of such a length about nine in ten runs of four characters are new; in
-a text that goes round in circles of a line or less, less than one in four."""
 
 
 def answered(
@@ -200,32 +196,22 @@ def refusal(state: AgentState, result: Result) -> Handled | None:
 def nonsense(raw: str, said: str, asked: str) -> str | None:
     """Return why a model's text is no answer; None if it may be delivered.
 
-    Small models repeat the prompt, or one thing without end. That is neither delivered nor
-    learnt from.
+    Small models repeat the prompt. That is neither delivered nor learnt from.
 
     Args:
         raw: the whole text of the model.
         said: the part of it that would be delivered.
         asked: the beginning of its prompt.
     """
-    # Case and white space are levelled: models copy with small changes of both.
     question, answer = _plain(asked), _plain(said)
     beginning = question[:_ECHOED_CHARACTERS]
-    if len(beginning) == _ECHOED_CHARACTERS and beginning in _plain(raw):
+    if len(beginning.split()) >= _ECHOED_BEGINNING and beginning in _plain(raw):
         return ECHO
     if len(answer.split()) >= _ECHOED_WORDS and answer in question:
         return ECHO
-    return ENDLESS if _is_endless(answer) else None
-
-
-def _is_endless(text: str) -> bool:
-    if len(text) < _ENDLESS_LEAST:
-        return False
-    tail = text[-_ENDLESS_TAIL:]
-    runs = [tail[at : at + _RUN_LENGTH] for at in range(len(tail) - _RUN_LENGTH + 1)]
-    # In whole numbers, so that no rounding decides.
-    return len(dict.fromkeys(runs)) * _NEW_ONE_IN < len(runs)
+    return None
 
 
 def _plain(text: str) -> str:
-    return " ".join(text.lower().split())
+    """Return a text as models copy it: with small changes of case and white space."""
+    return " ".join(_FENCE.sub("", text.lower()).split())

@@ -126,7 +126,7 @@ def test_what_may_not_be_said_is_taken_back() -> None:
 
     asked = asks(scenario)
     endless = "again and again " * 40
-    assert dropped(scenario.answer_model(asked, endless), asked) == "llm_declined"
+    assert dropped(scenario.answer_model(asked, endless), asked) == "llm_malformed"
     asked = asks(scenario)
     silent = scenario.answer_model(asked, '{"response": ""}')
     assert dropped(silent, asked) == "llm_declined"

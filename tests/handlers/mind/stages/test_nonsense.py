@@ -35,10 +35,10 @@ def asked() -> tuple[Scenario, ModelAsked, Turn]:
     [
         (EVENT.upper(), completion.ECHO),
         ("A wolf howls behind the hill while the old lamp", completion.ECHO),
-        (LOOP * 40, completion.ENDLESS),
-        ("Run! " + "ha" * 400, completion.ENDLESS),
-        ("狼が来る。" * 60, completion.ENDLESS),
-        (PROSE + " and the" * 200, completion.ENDLESS),
+        (LOOP * 40, "the answer is malformed: it repeats itself"),
+        ("Run! " + "ha" * 400, "the answer is malformed: it repeats itself"),
+        ("狼が来る。" * 60, "the answer is malformed: it repeats itself"),
+        (PROSE + " and the" * 200, "the answer is malformed: it repeats itself"),
     ],
 )
 def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
@@ -48,7 +48,9 @@ def test_nonsense_is_declined_with_its_reason(answer: str, why: str) -> None:
 
     assert names(told) == ["Handled", "Dropped"]
     end = one(told, Dropped)
-    assert (end.reason, end.detail) == ("llm_declined", why)
+    is_echo = why == completion.ECHO
+    assert end.reason == ("llm_declined" if is_echo else "llm_malformed")
+    assert end.detail == why
     assert not scenario.mind.timers
     assert not len(scenario.mind.lessons)
 
@@ -62,6 +64,26 @@ def test_a_prompt_that_is_repeated_is_refused_for_its_fence(answer: str) -> None
     assert names(told) == ["Handled", "Dropped"]
     assert one(told, Dropped).reason == "llm_malformed"
     assert not len(scenario.mind.lessons)
+
+
+@pytest.mark.parametrize(
+    "answer",
+    [
+        "Just now, from cam: {event}",
+        "Just now, from cam: {event}\n\nWhat do you say? Run!",
+        'JUST NOW, from cam: "{event}"',
+    ],
+)
+@pytest.mark.parametrize("event", ["A wolf.", EVENT])
+def test_a_prompt_that_is_repeated_without_its_fence_is_an_echo(
+    answer: str, event: str
+) -> None:
+    """However short what happened was."""
+    scenario = Scenario(model=factories.MODEL)
+    turn = scenario.sense(event, source="cam", salience={"threat": 0.9})
+    told = scenario.answer_model(turn, answer.replace("{event}", event))
+
+    assert one(told, Dropped).detail == completion.ECHO
 
 
 @pytest.mark.parametrize(
