@@ -18,7 +18,7 @@ from schemas.values.subjects import partition_of
 from streams.groups import groups
 from streams.log import ReadableLog
 
-_MEASURED = ("chat ", "publish ", names.COMPLETE)
+_MEASURED = ("chat ", "publish ", names.COMPLETE, names.PROCESS)
 """How the names of spans begin whose times the log has; it has those of a root, too."""
 
 

@@ -9,6 +9,8 @@ import re
 from typing import Final
 
 # Spans.
+PROCESS: Final = "process"
+"""All that was done of an event or a timer, but for what its source and the tables did."""
 QUEUE: Final = "queue"
 """From the broker's time of the event to the moment the mind began with it."""
 DECIDE: Final = "decide"
@@ -49,7 +51,7 @@ def publish_name(channel: str) -> str:
 
 
 SPAN_NAMES: Final = re.compile(
-    r"queue|decide|salience|gate|match|choose|messages|commit|wait|projection|outcome"
+    r"process|queue|decide|salience|gate|match|choose|messages|commit|wait|projection|outcome"
     r"|complete|feedback|learn|recall|chat \S+|publish out\.[A-Za-z0-9_-]+"
 )
 """The names that a span of the engine may have; a test matches every span against it. The
@@ -63,6 +65,11 @@ WRITE_EVENT: Final = "write begun"
 MODEL_TRIED: Final = "model tried"
 """A model of a chain was asked, and its answer could not be taken."""
 MODEL_FAULT: Final = "echoic.model.fault"
+MODEL_ATTEMPT: Final = "echoic.model.attempt"
+"""Which attempt it was: 1 is the first."""
+MODEL_COST: Final = "echoic.model.cost_usd"
+SAMPLING_RATIO: Final = "echoic.sampling.ratio"
+"""The share of such decisions that is traced: each stands for one by it."""
 LINK: Final = "echoic.link"
 LINK_SENSOR: Final = "sensor"
 LINK_DECISION: Final = "decision"
@@ -150,6 +157,16 @@ MESSAGING_DESTINATION_NAME: Final = "messaging.destination.name"
 MESSAGING_DESTINATION_TEMPLATE: Final = "messaging.destination.template"
 MESSAGING_MESSAGE_ID: Final = "messaging.message.id"
 MESSAGING_BODY_SIZE: Final = "messaging.message.body.size"
+OF_THE_MESSAGE: Final = frozenset(
+    {
+        MESSAGING_SYSTEM,
+        MESSAGING_DESTINATION_NAME,
+        MESSAGING_DESTINATION_TEMPLATE,
+        MESSAGING_MESSAGE_ID,
+        AGENT_ID,
+    }
+)
+"""What the spans of who sent a message and of who processes it both say of it."""
 GEN_AI_OPERATION_NAME: Final = "gen_ai.operation.name"
 GEN_AI_PROVIDER_NAME: Final = "gen_ai.provider.name"
 GEN_AI_REQUEST_MODEL: Final = "gen_ai.request.model"
@@ -157,6 +174,8 @@ GEN_AI_AGENT_ID: Final = "gen_ai.agent.id"
 GEN_AI_REQUEST_TEMPERATURE: Final = "gen_ai.request.temperature"
 GEN_AI_REQUEST_MAX_TOKENS: Final = "gen_ai.request.max_tokens"
 GEN_AI_RESPONSE_MODEL: Final = "gen_ai.response.model"
+GEN_AI_RESPONSE_FINISH_REASONS: Final = "gen_ai.response.finish_reasons"
+GEN_AI_CONVERSATION_ID: Final = "gen_ai.conversation.id"
 GEN_AI_USAGE_INPUT_TOKENS: Final = "gen_ai.usage.input_tokens"
 GEN_AI_USAGE_OUTPUT_TOKENS: Final = "gen_ai.usage.output_tokens"
 GEN_AI_SYSTEM_INSTRUCTIONS: Final = "gen_ai.system_instructions"
@@ -172,6 +191,9 @@ SESSION_ID: Final = "session.id"
 SERVICE_NAME: Final = "service.name"
 SERVICE_VERSION: Final = "service.version"
 SERVICE_INSTANCE_ID: Final = "service.instance.id"
+TELEMETRY_SDK_NAME: Final = "telemetry.sdk.name"
+TELEMETRY_SDK_LANGUAGE: Final = "telemetry.sdk.language"
+TELEMETRY_SDK_VERSION: Final = "telemetry.sdk.version"
 HOST_NAME: Final = "host.name"
 HOST_ID: Final = "host.id"
 DEPLOYMENT_ENVIRONMENT_NAME: Final = "deployment.environment.name"

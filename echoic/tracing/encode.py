@@ -25,6 +25,7 @@ SAMPLED = 1
 _KIND_OF: Mapping[int, SpanKind] = {number: kind for kind, number in KINDS.items()}
 # A bool is an int to Python, so it is asked for first.
 _TYPES = ((bool, "bool"), (int, "int"), (float, "double"), (str, "string"))
+# The projector is the same program; of a source neither version nor process is known.
 _OF_THE_ENGINE = (names.SERVICE_NAME, names.SERVICE_VERSION, names.SERVICE_INSTANCE_ID)
 
 
@@ -37,7 +38,7 @@ def to_json(resource: Attributes, spans: Sequence[SpanData]) -> bytes:
                     "resource": {"attributes": _json_attributes(whose)},
                     "scopeSpans": [
                         {
-                            "scope": {"name": SCOPE},
+                            "scope": {"name": SCOPE, "version": version_of(whose)},
                             "spans": [_json_span(span) for span in own],
                         }
                     ],
@@ -72,6 +73,11 @@ def whole(line: bytes) -> list[tuple[Attributes, list[SpanData]]]:
         return []
 
 
+def version_of(resource: Attributes) -> str:
+    """Return the version of what makes the spans: this program's, whoever's they are."""
+    return str(resource.get(names.TELEMETRY_SDK_VERSION, ""))
+
+
 def by_service(
     resource: Attributes, spans: Sequence[SpanData]
 ) -> Iterator[tuple[Attributes, Sequence[SpanData]]]:
@@ -82,7 +88,8 @@ def by_service(
     # The host stays: the times are ours, and Jaeger doubts clocks of two hosts.
     shared = {key: resource[key] for key in resource if key not in _OF_THE_ENGINE}
     for service, own in services.items():
-        yield shared | {names.SERVICE_NAME: service} if service else resource, own
+        known = resource if service in (None, names.PROJECTOR) else shared
+        yield {**known, names.SERVICE_NAME: service} if service else resource, own
 
 
 def _json_span(span: SpanData) -> dict[str, Any]:
@@ -130,6 +137,8 @@ def _json_attributes(attributes: Attributes) -> list[dict[str, Any]]:
 
 
 def _json_value(value: Scalar) -> dict[str, Any]:
+    if isinstance(value, tuple):
+        return {"arrayValue": {"values": [_json_value(each) for each in value]}}
     kind = _kind(value)
     return {f"{kind}Value": str(value) if kind == "int" else value}
 
@@ -168,4 +177,6 @@ def _attributes(written: Mapping[str, Any]) -> Attributes:
 
 def _value(written: Mapping[str, Any]) -> Scalar:
     ((kind, value),) = written.items()
+    if kind == "arrayValue":
+        return tuple(str(_value(each)) for each in value["values"])
     return int(value) if kind == "intValue" else cast(Scalar, value)

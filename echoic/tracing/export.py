@@ -12,6 +12,7 @@ import uuid
 from collections import deque
 from collections.abc import Callable, Iterable, Mapping
 from contextlib import aclosing, suppress
+from dataclasses import replace
 from itertools import count
 from pathlib import Path
 from typing import Protocol
@@ -98,16 +99,18 @@ class Tracer:
         for turn, times in made:
             # First of all: most inputs are left out, which is to cost next to nothing.
             silent = is_silent(turn.outputs)
-            if silent and self._thins_out(turn.outputs[0], times):
-                continue
-            held = Held(turn.state, packs)
-            self._enqueue(Answered(turn.input, turn.outputs, times, held), silent)
+            share = self._share(turn.outputs[0], times) if silent else 1.0
+            if share:
+                held = Held(turn.state, packs)
+                seen = Answered(turn.input, turn.outputs, times, held, share)
+                self._enqueue(seen, silent)
 
     def answered(self, seen: Answered) -> None:
         """Trace an input whose group is in the log."""
         silent = is_silent(seen.outputs)
-        if not (silent and self._thins_out(seen.outputs[0], seen.times)):
-            self._enqueue(seen, silent)
+        share = self._share(seen.outputs[0], seen.times) if silent else 1.0
+        if share:
+            self._enqueue(replace(seen, share=share), silent)
 
     async def take_up(self, log: ReadableLog, partition: int, held: Held) -> None:
         """Take up what a partition's decisions still wait for, before it is answered.
@@ -118,11 +121,11 @@ class Tracer:
         if isinstance(observer, Observer) and held.state.agents:
             self._earlier.append(await unfinished(observer, log, partition, held))
 
-    def _thins_out(self, decision: Output, times: Times) -> bool:
-        """Tell whether a silent decision is left out, and count it."""
-        kept = self._sampler.keeps_silent(decision, times.committed_ns)
-        self.thinned += not kept
-        return not kept
+    def _share(self, decision: Output, times: Times) -> float:
+        """Return of which share a silent decision is one; 0 leaves it out, and counts it."""
+        share = self._sampler.share(decision, times.committed_ns)
+        self.thinned += not share
+        return share
 
     def _enqueue(self, seen: Answered, silent: bool) -> None:
         is_full = len(self._queue) + len(self._silent) >= QUEUE_MAX
@@ -276,10 +279,15 @@ def resource() -> dict[str, str]:
     from opentelemetry.sdk.resources import OTELResourceDetector, Resource
 
     host = socket.gethostname()
+    # Its spans are not made by OpenTelemetry's own SDK, which would put its name there.
+    ours = version("echoic")
     found = Resource(
         {
+            names.TELEMETRY_SDK_NAME: "echoic.tracing",
+            names.TELEMETRY_SDK_LANGUAGE: "python",
+            names.TELEMETRY_SDK_VERSION: ours,
             names.SERVICE_NAME: names.ENGINE,
-            names.SERVICE_VERSION: version("echoic"),
+            names.SERVICE_VERSION: ours,
             names.SERVICE_INSTANCE_ID: f"{host}-{os.getpid()}",
             names.HOST_NAME: host,
             names.HOST_ID: _machine() or f"{uuid.getnode():012x}",

@@ -17,7 +17,14 @@ from echoic.tracing import conventions as names
 from echoic.tracing import results, steps, tags
 from echoic.tracing.naming import Held, NameOf, nameless
 from echoic.tracing.run import LIVE, Run
-from echoic.tracing.spans import DecisionTrace, FollowUp, Link, Step, decision_link
+from echoic.tracing.spans import (
+    DecisionTrace,
+    FollowUp,
+    Link,
+    Scalar,
+    Step,
+    decision_link,
+)
 from handlers.worker.timing import Times
 from schemas.codec.envelope import Input, Output
 from schemas.messages.asks import DeliveryAsked, ModelAsked
@@ -51,6 +58,8 @@ class Answered:
     times: Times
     held: Held | None = None
     """None: only the log is known."""
+    share: float = 1.0
+    """Of which share of such decisions it was drawn to be traced."""
 
     @classmethod
     def of_log(
@@ -186,6 +195,7 @@ class Observer:
         found = tags.decide_tags(entry.agent, id_, decided, delay_ms, name_of) | {
             **tags.run_tags(self._run, decided),
             **tags.person_tags(entry, content=self._content),
+            names.SAMPLING_RATIO: seen.share,
             names.PACK_VERSION: self._pack_version(seen, decided) or names.NONE,
         }
         if self._content and decided.text:
@@ -276,6 +286,7 @@ class Observer:
                 entry, ask, result, asked_ns=asked_ns, content=self._content
             )
             if step is not None:
+                step = replace(step, attributes=_in_session(step, held.trace))
                 if self._run is not LIVE:
                     # Nobody was told of a replay's span, and its id is to be its own.
                     step = replace(step, id=None)
@@ -299,7 +310,8 @@ class Observer:
             # Its trace was sent; a span that is added later may not be shown with it.
             yield self._late(seen, id_, end.decision_id, changed)
             return
-        held.final = True
+        # Whatever it waited for, what it says now is to be delivered within the usual time.
+        held.final, held.since_ns = True, seen.times.committed_ns
         held.trace = replace(
             held.trace,
             tags={**held.trace.tags, **changed},
@@ -400,6 +412,14 @@ def _completing(
         end_ns=seen.times.committed_ns,
         attributes=dropped,
     )
+
+
+def _in_session(step: Step, trace: DecisionTrace) -> Mapping[str, Scalar]:
+    """Return a step's attributes; a model's call is one of its session's conversation."""
+    session = trace.tags.get(names.SESSION_ID)
+    if session is None or names.GEN_AI_OPERATION_NAME not in step.attributes:
+        return step.attributes
+    return {**step.attributes, names.GEN_AI_CONVERSATION_ID: session}
 
 
 def _with_wait(step: Step, asked_ns: int) -> tuple[Step, ...]:

@@ -1,7 +1,7 @@
 """From groups in the read models to spans: when a decision could be read there; pure.
 
 The projector has its own process and sends these by itself, as children of the decision's
-root, whose id follows from the decision. Only spoken decisions have them: these are always
+`process`, whose id follows from the decision. Only spoken decisions have them: these are always
 traced, so that no span lacks its parent.
 """
 
@@ -37,8 +37,7 @@ class ProjectionObserver:
 
 
 def _projection(output: Output, decided: Decided, end_ns: int) -> FollowUp:
-    # The root is called as the event's type, see `spans`.
-    root = ids.span_id(output.id, decided.type, 0)
+    root = ids.span_id(output.id, names.PROCESS, 0)
     return FollowUp(
         id=output.id,
         event_id=decided.event_id,

@@ -14,7 +14,7 @@ from opentelemetry.proto.common.v1.common_pb2 import KeyValue
 from opentelemetry.proto.trace.v1.trace_pb2 import Span, Status
 
 from echoic.tracing import conventions as names
-from echoic.tracing.encode import KINDS, SAMPLED, SCOPE, by_service
+from echoic.tracing.encode import KINDS, SAMPLED, SCOPE, by_service, version_of
 from echoic.tracing.spans import Attributes, Link, SpanData, SpanEvent
 
 _KINDS = {kind: Span.SpanKind.Value(f"SPAN_KIND_{kind.upper()}") for kind in KINDS}
@@ -36,7 +36,7 @@ def request(
         group.schema_url = names.SCHEMA_URL
         _fill(group.resource.attributes, whose)
         scope = group.scope_spans.add()
-        scope.scope.name = SCOPE
+        scope.scope.name, scope.scope.version = SCOPE, version_of(whose)
         for span in own:
             _fill_span(scope.spans.add(), span)
     return made
@@ -85,5 +85,8 @@ def _fill(made: _Repeated[KeyValue], attributes: Attributes) -> None:
             pair.value.double_value = value
         elif isinstance(value, bool):
             pair.value.bool_value = value
+        elif isinstance(value, tuple):
+            for each in value:
+                pair.value.array_value.values.add().string_value = each
         else:
             pair.value.int_value = value

@@ -9,7 +9,7 @@ import orjson
 from msgspec.structs import replace
 
 from echoic.tracing import conventions as names
-from echoic.tracing.spans import SpanEvent, Step
+from echoic.tracing.spans import Scalar, SpanEvent, Step
 from echoic.tracing.tags import Tags
 from schemas.codec.envelope import Input
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked
@@ -89,15 +89,21 @@ def _chat(
         attributes[names.ERROR_TYPE] = result.reason
     else:
         attributes[names.GEN_AI_RESPONSE_MODEL] = result.model
-        if result.input_tokens is not None:
-            attributes[names.GEN_AI_USAGE_INPUT_TOKENS] = result.input_tokens
-        if result.output_tokens is not None:
-            attributes[names.GEN_AI_USAGE_OUTPUT_TOKENS] = result.output_tokens
+        told: dict[str, Scalar | None] = {
+            names.GEN_AI_RESPONSE_FINISH_REASONS: result.finish_reason
+            and (result.finish_reason,),
+            names.GEN_AI_USAGE_INPUT_TOKENS: result.input_tokens,
+            names.GEN_AI_USAGE_OUTPUT_TOKENS: result.output_tokens,
+            names.MODEL_COST: result.cost_usd,
+        }
+        attributes |= {name: value for name, value in told.items() if value is not None}
     tried: list[SpanEvent] = []
     # What was measured is the last model's call; the span begins with the first one's.
-    for each in reversed(result.attempts or ()):
+    attempts = result.attempts or ()
+    for number in range(len(attempts), 0, -1):
+        each = attempts[number - 1]
         start_ns -= round(1e6 * (each.latency_ms or 0.0))
-        tried.append(_tried(each, start_ns))
+        tried.append(_tried(each, number, start_ns))
     return Step(
         name=names.chat_name(model),
         kind="client",
@@ -109,10 +115,11 @@ def _chat(
     )
 
 
-def _tried(tried: TriedModel, at_ns: int) -> SpanEvent:
+def _tried(tried: TriedModel, number: int, at_ns: int) -> SpanEvent:
     """Return the event of a chain's model whose answer could not be taken."""
     told: Tags = {
         names.GEN_AI_REQUEST_MODEL: tried.model,
+        names.MODEL_ATTEMPT: number,
         names.ERROR_TYPE: tried.reason,
         names.MODEL_FAULT: tried.detail[:_FAULT_MAX],
     }

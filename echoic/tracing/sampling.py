@@ -47,17 +47,17 @@ class Sampler:
 
     def keeps(self, outputs: Sequence[Output], now_ns: int) -> bool:
         """Tell whether the trace of a group is wanted, at nanoseconds since 1970."""
-        return not is_silent(outputs) or self.keeps_silent(outputs[0], now_ns)
+        return not is_silent(outputs) or self.share(outputs[0], now_ns) > 0.0
 
-    def keeps_silent(self, decision: Output, now_ns: int) -> bool:
-        """Tell the same of a group that is a single decision to be silent."""
+    def share(self, decision: Output, now_ns: int) -> float:
+        """Return of which share a silent decision is traced as one; 0: it is left out."""
         if self._silent == "all":
-            return True
+            return 1.0
         if self._silent == "none":
-            return False
+            return 0.0
         if self._silent == "auto" and self._is_slow(now_ns):
-            return True
-        return is_drawn(decision.id, self._ratio)
+            return 1.0
+        return self._ratio if is_drawn(decision.id, self._ratio) else 0.0
 
     def _is_slow(self, now_ns: int) -> bool:
         # In a burst this is asked of each event, and `after` takes ten times as long.

@@ -15,7 +15,8 @@ from echoic.tracing import conventions as names
 from echoic.tracing.run import LIVE, Run
 from schemas.values import ids as identity
 
-Scalar = str | bool | int | float
+Scalar = str | bool | int | float | tuple[str, ...]
+"""A value of an attribute: one, or several texts."""
 Attributes = Mapping[str, Scalar]
 SpanKind = Literal["internal", "client", "producer", "consumer"]
 
@@ -133,11 +134,12 @@ def decision_spans(trace: DecisionTrace) -> tuple[SpanData, ...]:
     parent, links = _context(trace.traceparent, trace_id)
     ids = _Ids(trace.run.span_key(trace.decision_id))
     root = _root_span(_root(trace, links), trace_id, ids, parent)
-    queue, decide = _children((_queue(trace), _decide(trace)), root, ids)
+    (process,) = _children((_process(trace, root.end_ns),), root, ids)
+    queue, decide = _children((_queue(trace), _decide(trace)), process, ids)
     stages = _children(trace.stages, decide, ids)
     # Beside `decide`, not within: they happened after it, and may end much later.
-    others = _children((_commit(trace), *trace.steps), root, ids)
-    return (root, queue, decide, *stages, *others)
+    others = _children((_commit(trace), *trace.steps), process, ids)
+    return (root, process, queue, decide, *stages, *others)
 
 
 def follow_up_spans(follow_up: FollowUp) -> tuple[SpanData, ...]:
@@ -216,6 +218,29 @@ def _root(trace: DecisionTrace, links: tuple[Link, ...]) -> Step:
 def _ended(trace: DecisionTrace) -> Attributes:
     outcome = trace.tags.get(names.DECISION_OUTCOME)
     return {} if outcome is None else {names.DECISION_OUTCOME: outcome}
+
+
+def _process(trace: DecisionTrace, end_ns: int) -> Step:
+    """Return all that the engine did of it: the one span by which it hangs on the source."""
+    shared = {
+        name: value
+        for name, value in trace.attributes.items()
+        if name in names.OF_THE_MESSAGE
+    }
+    return Step(
+        name=names.PROCESS,
+        kind="consumer",
+        start_ns=min(trace.received_ns, trace.started_ns),
+        end_ns=end_ns,
+        attributes={
+            **shared,
+            names.MESSAGING_OPERATION_NAME: "process",
+            names.MESSAGING_OPERATION_TYPE: "process",
+            names.DECISION_ID: trace.decision_id,
+            **_ended(trace),
+        },
+        error=trace.error,
+    )
 
 
 def _queue(trace: DecisionTrace) -> Step:

@@ -2,13 +2,21 @@
 
 import importlib
 import pkgutil
+from collections import Counter
+from pathlib import Path
 
 from opentelemetry.semconv import attributes as stable
 from opentelemetry.semconv._incubating import attributes as incubating
 from opentelemetry.semconv.schemas import Schemas
 
 from echoic.tracing import conventions, steps
+from echoic.tracing.destinations import Spool
+from echoic.tracing.export import open_tracer, spans_of
+from echoic.tracing.observe import Observer
+from echoic.tracing.sampling import Sampling
+from schemas.messages.results import ModelAnswered
 from tests.echoic.tracing import samples
+from tests.ports import free_port
 
 DEPRECATED = {
     "gen_ai.system",
@@ -65,3 +73,56 @@ def test_few_span_names() -> None:
 
     assert all(conventions.SPAN_NAMES.fullmatch(name) for name in good)
     assert conventions.SPAN_NAMES.fullmatch("decide 42") is None
+
+
+def test_a_models_call_says_what_the_log_knows_of_it() -> None:
+    """By the conventions of generative AI; what is not recorded is left out."""
+    observer = Observer()
+    group = (("d1", samples.deferred()), ("ask-model", samples.model_asked("d1")))
+    list(observer.answered(samples.sensed(*group)))
+    answer = ModelAnswered(
+        ask_id="ask-model",
+        request_hash="beef",
+        model="tiny-2026",
+        text="A lake.",
+        finish_reason="stop",
+        input_tokens=30,
+        output_tokens=9,
+        cost_usd=0.002,
+    )
+    ended = samples.result(answer, ("c1", samples.completed("d1")), ms=800)
+    (trace,) = observer.answered(ended)
+    (chat,) = [each for each in spans_of(trace) if each.kind == "client"]
+    said = chat.attributes
+
+    assert chat.name == "chat tiny"
+    assert said["gen_ai.response.model"] == "tiny-2026"
+    assert said["gen_ai.response.finish_reasons"] == ("stop",)
+    assert said["gen_ai.conversation.id"] == "game-1"
+    assert said["echoic.model.cost_usd"] == 0.002
+    assert not {"gen_ai.response.id", "server.address"} & said.keys()
+
+
+def test_a_drawn_silence_says_of_how_many_it_is_one(tmp_path: Path) -> None:
+    """So that a count of traces can be scaled; what is always traced stands for itself."""
+    tracer = open_tracer(
+        f"http://127.0.0.1:{free_port()}",
+        {},
+        spool=tmp_path / "t.jsonl",
+        notify=lambda _: None,
+        sampling=Sampling("ratio", 0.5),
+    )
+    assert tracer is not None
+    for number in range(20):
+        tracer.answered(samples.sensed((f"s{number}", samples.silent())))
+    tracer.answered(samples.sensed(("d1", samples.decided())))
+    tracer.close()
+    shares = Counter(
+        span.attributes["echoic.sampling.ratio"]
+        for _, spans in Spool(tmp_path / "t.jsonl").batches()
+        for span in spans
+        if span.name == "decide"
+    )
+
+    assert shares == {0.5: 20 - tracer.thinned, 1.0: 1}
+    assert 0 < tracer.thinned < 20

@@ -15,7 +15,12 @@ from opentelemetry.proto.collector.trace.v1.trace_service_pb2 import (
 from echoic.tracing import encode, protobuf
 from echoic.tracing.spans import Link, SpanData, SpanEvent
 
-RESOURCE = {"service.name": "echoic", "service.version": "1", "host.name": "den"}
+RESOURCE = {
+    "service.name": "echoic",
+    "service.version": "1",
+    "host.name": "den",
+    "telemetry.sdk.version": "1",
+}
 SPAN = SpanData(
     trace_id="01993c5e7a107abc8def0123456789ab",
     span_id="00f067aa0ba902b7",
@@ -24,7 +29,7 @@ SPAN = SpanData(
     kind="consumer",
     start_ns=1_795_000_000_000_000_001,
     end_ns=1_795_000_000_000_000_002,
-    attributes={"text": "é", "yes": True, "count": 3, "share": 0.5},
+    attributes={"text": "é", "yes": True, "count": 3, "share": 0.5, "why": ("a", "b")},
     events=(SpanEvent("gate", 1_795_000_000_000_000_002, {"passed": False}),),
     links=(Link("01993c5e7a107abc8def0123456789ac", "00f067aa0ba902b9", {"a": "b"}),),
     error="it failed",
@@ -112,7 +117,9 @@ def test_every_value_arrives_in_protobuf(
 def test_each_service_has_its_resource() -> None:
     """The source of an event is a service of its own on the same host."""
     sources = replace(SPAN, service="crafter")
-    text = json.loads(encode.to_json(RESOURCE, [SPAN, sources, SPAN]))
+    projected = replace(SPAN, service="echoic-projector")
+    whose = {name: RESOURCE[name] for name in ("host.name", "telemetry.sdk.version")}
+    text = json.loads(encode.to_json(RESOURCE, [SPAN, sources, SPAN, projected]))
     found = [
         (
             {each["key"]: each["value"]["stringValue"] for each in named["attributes"]},
@@ -124,7 +131,9 @@ def test_each_service_has_its_resource() -> None:
 
     assert found == [
         (RESOURCE, 2),
-        ({"service.name": "crafter", "host.name": "den"}, 1),
+        ({**whose, "service.name": "crafter"}, 1),
+        # The same program, so its version is known.
+        ({**RESOURCE, "service.name": "echoic-projector"}, 1),
     ]
 
 

@@ -96,7 +96,7 @@ def test_a_real_receiver_gets_every_span(
         "select count(*) from spans where id not like '%event%'"
         f" and trace_id = '{samples.TRACE_ID}'"
     )
-    wait_until(lambda: receiver.rows(count) == [(10,)])
+    wait_until(lambda: receiver.rows(count) == [(11,)])
     tracer.close()
     roots = receiver.rows(
         f"select id from spans where trace_id = '{samples.TRACE_ID}'"

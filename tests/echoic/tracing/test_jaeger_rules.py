@@ -53,7 +53,7 @@ def test_the_session_shows_every_name(spans: list[SpanData]) -> None:
     kinds = {span.name.split()[0] for span in spans}
 
     assert kinds == {
-        *("thirst", "queue", "decide", "commit"),
+        *("thirst", "process", "queue", "decide", "commit"),
         *("salience", "gate", "match", "choose", "messages"),
         *("chat", "publish", "outcome", "complete", "feedback", "learn"),
     }
@@ -143,8 +143,8 @@ def test_only_failures_are_errors(spans: list[SpanData]) -> None:
     """Silence is no error, or every trace would be red."""
     failed = {span.name for span in spans if span.error is not None}
 
-    assert failed == {"thirst", "decide", "chat tiny"}
-    assert len([span for span in spans if span.error is not None]) == 3
+    assert failed == {"thirst", "process", "decide", "chat tiny"}
+    assert len([span for span in spans if span.error is not None]) == 4
 
 
 def test_few_events_a_span(spans: list[SpanData]) -> None:
@@ -173,7 +173,9 @@ def test_resource_names_service_and_host(monkeypatch: pytest.MonkeyPatch) -> Non
     assert ours["service.name"] == "echoic"
     assert ours["deployment.environment.name"] == "stage"
     assert all(ours[name] for name in ("host.name", "host.id", "service.version"))
-    assert not [name for name in ours if name.startswith(("telemetry.", "process."))]
+    assert ours["telemetry.sdk.name"] == "echoic.tracing"
+    assert ours["telemetry.sdk.version"] == ours["service.version"]
+    assert not [name for name in ours if name.startswith("process.")]
 
 
 def test_the_service_is_named_by_the_environment(

@@ -176,9 +176,9 @@ def test_read_models_have_what_was_spoken_behind_the_log(played: Played) -> None
     """Their span begins when the broker had the decision."""
     for each in filter(_is_spoken, played.log.decisions.values()):
         spans = played.of(each)
-        (root,), (projection,) = spans[each.decided.type], spans["projection"]
+        (process,), (projection,) = spans["process"], spans["projection"]
 
-        assert projection.parent == root.id
+        assert projection.parent == process.id
         assert projection.start_ns == each.written_ns < projection.end_ns
 
 
@@ -273,7 +273,8 @@ async def _log(program: Program) -> LogFacts:
 def _names(each: Facts) -> Counter[str]:
     """The names of a decision's spans, by what the log says of it; waits aside."""
     decided = each.decided
-    names = [decided.type, "queue", "decide", "salience", "gate", "messages", "commit"]
+    names = [decided.type, "process", "queue", "decide"]
+    names += ["salience", "gate", "messages", "commit"]
     names += ["match", "choose"] if decided.candidates else []
     names += ["outcome"] * each.outcomes
     names += ["complete"] if each.ended_ns else []

@@ -222,6 +222,7 @@ def test_the_span_of_a_chain_names_who_answered_and_who_was_tried() -> None:
     assert chat.end_ns - chat.start_ns == 14_000_000
     assert tried.attributes == {
         "gen_ai.request.model": "openai/a",
+        "echoic.model.attempt": 1,
         "error.type": "timeout",
         "echoic.model.fault": "too slow",
     }
@@ -391,13 +392,16 @@ def test_what_waits_for_its_answer_is_held_until_that_is_there() -> None:
     later = samples.times().committed_ns + 10 * observe.HELD_NS_MAX
     assert list(observer.overdue(later)) == []
 
-    failed = ModelFailed(ask_id="ask-model", request_hash="beef", reason="timeout")
-    (trace,) = observer.answered(
-        samples.result(failed, ("x1", samples.dropped("d1")), ms=600_000)
-    )
+    answer = ModelAnswered(ask_id="ask-model", request_hash="b", model="m", text="A.")
+    ends = (("c1", samples.completed("d1")), ("out", samples.delivery_asked("d1")))
+    assert not list(observer.answered(samples.result(answer, *ends, ms=600_000)))
+    assert not list(observer.overdue(samples.START_NS + 601_000 * samples.MS))
+    delivered = Delivered(ask_id="out", channel="console")
+    (trace,) = observer.answered(samples.result(delivered, ms=602_000))
 
     assert isinstance(trace, DecisionTrace)
-    assert trace.tags["echoic.decision.outcome"] == "dropped"
+    assert trace.tags["echoic.decision.outcome"] == "spoke"
+    assert "publish out.console" in [step.name for step in trace.steps]
 
 
 def test_held_decisions_are_bounded() -> None:

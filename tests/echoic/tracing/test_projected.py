@@ -14,19 +14,19 @@ def a_group(decided: Decided) -> Answered:
     return samples.sensed(("d1", decided))
 
 
-def test_it_is_a_child_of_the_decisions_root() -> None:
+def test_it_is_a_child_of_what_the_engine_did() -> None:
     """The two processes find the same ids, and the projector's span lacks no parent."""
     seen = a_group(samples.decided())
     (trace,) = Observer().answered(seen)
     assert isinstance(trace, DecisionTrace)
-    root, *others = decision_spans(trace)
+    root, process, *others = decision_spans(trace)
 
     (found,) = ProjectionObserver().answered(seen)
     (span,) = follow_up_spans(found)
 
     assert span.name == "projection"
-    assert (span.trace_id, span.parent) == (root.trace_id, root.span_id)
-    assert span.span_id not in {each.span_id for each in (root, *others)}
+    assert (span.trace_id, span.parent) == (root.trace_id, process.span_id)
+    assert span.span_id not in {each.span_id for each in (root, process, *others)}
     assert span.links == ()
     assert span.end_ns - span.start_ns == 5 * samples.MS
 

@@ -82,7 +82,7 @@ def test_a_recording_has_the_spans_that_its_log_says(
     decided = [each for each in said if isinstance(each, Decided)]
     results = asyncio.run(_results(evening))
 
-    for name in ("event", "queue", "decide", "commit"):
+    for name in ("event", "process", "queue", "decide", "commit"):
         assert found[name] == len(decided) > 0
     assert found["outcome"] == sum(isinstance(each, OutcomeObserved) for each in said)
     assert found["publish"] == results[Delivered] + results[DeliveryFailed] > 0
@@ -97,7 +97,7 @@ def test_a_recorded_trace_is_the_one_that_live_tracing_makes(
     times = {each.id: written[each.mark.cause_sequence] for each in outputs}
     decisions = [each for each in recorded if isinstance(each, DecisionTrace)]
     for trace in decisions:
-        root, _, decide, *stages = spans_of(trace)
+        root, _, _, decide, *stages = spans_of(trace)
         (commit,) = [span for span in stages if span.name == names.COMMIT]
 
         assert root.trace_id == trace_id(trace.event_id)
@@ -178,7 +178,7 @@ def test_where_both_decide_alike_their_traces_have_the_same_names(
             was, now = originals[each.id].attributes, _decide(trace).attributes
             assert (was[outcome], now[outcome]) == ("silent", "spoke")
             assert _paths(trace) - paths[each.id] == Counter(
-                {"event/publish out.say": 1}
+                {"event/process/publish out.say": 1}
             )
 
 

@@ -48,14 +48,15 @@ def test_tree() -> None:
 
     assert parents == {
         "thirst": None,
-        "queue": "thirst",
-        "decide": "thirst",
+        "process": "thirst",
+        "queue": "process",
+        "decide": "process",
         "salience": "decide",
         "gate": "decide",
         "match": "decide",
         "choose": "decide",
         "messages": "decide",
-        "commit": "thirst",
+        "commit": "process",
     }
 
 
@@ -65,6 +66,11 @@ def test_the_root_is_its_sources() -> None:
 
     assert (root.service, root.kind) == ("crafter", "producer")
     assert {None} == {span.service for span in others}
+    (process,) = [each for each in others if each.parent == root.span_id]
+    assert (process.name, process.kind) == ("process", "consumer")
+    assert process.attributes["messaging.operation.type"] == "process"
+    for shared in ("messaging.system", "messaging.message.id"):
+        assert process.attributes[shared] == root.attributes[shared]
 
 
 def test_stages_follow_one_another() -> None:
