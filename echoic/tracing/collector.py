@@ -8,14 +8,14 @@ import logging
 import socket
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.util import find_spec
 from typing import Protocol
 from urllib.parse import urlsplit
 
 from echoic.errors import SettingsError
 from echoic.tracing.spans import Attributes, SpanData
 
-_PROTOCOLS = ("http/protobuf", "http/json", "grpc")
+_USUAL = "http://127.0.0.1:4318"
+_PROTOCOLS = ("http/protobuf", "http/json")
 """The values of OTEL_EXPORTER_OTLP_PROTOCOL, the default first."""
 _COMPRESSIONS = ("none", "gzip", "deflate")
 """The values of OTEL_EXPORTER_OTLP_COMPRESSION, the default first."""
@@ -80,28 +80,19 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
     """Return the collector's endpoint; OpenTelemetry's variables win over `base`.
 
     Raises:
-        SettingsError: the endpoint is no http address, the protocol is unknown or not
-            installed, or the compression is unknown.
+        SettingsError: the endpoint is no http address, or the protocol or the compression
+            is unknown.
     """
     protocol = _one_of(_PROTOCOLS, "PROTOCOL", environment)
-    is_grpc = protocol == "grpc"
-    if is_grpc and find_spec("grpc") is None:
-        raise SettingsError(
-            "traces over gRPC need an extra that is not installed",
-            next_step="pip install 'echoic[grpc]', or unset " + _VARIABLE + "PROTOCOL",
-        )
-    usual = f"http://127.0.0.1:{4317 if is_grpc else 4318}"
-    base = (base or usual).rstrip("/")
+    base = (base or _USUAL).rstrip("/")
     # The variable for traces is used as it stands; a base gets the signal's path appended,
-    # by the OTLP exporter specification. gRPC knows no paths.
-    url = environment.get(f"{_VARIABLE}TRACES_ENDPOINT") or (
-        base if is_grpc else f"{base}/v1/traces"
-    )
+    # by the OTLP exporter specification.
+    url = environment.get(f"{_VARIABLE}TRACES_ENDPOINT") or f"{base}/v1/traces"
     parts = urlsplit(url)
     if parts.scheme not in ("http", "https") or not parts.hostname:
         raise SettingsError(
             f"the trace endpoint {url!r} is no http address",
-            next_step=f"use one like {usual}: echoic config show --origin",
+            next_step=f"use one like {_USUAL}: echoic config show --origin",
         )
     return Endpoint(
         url=url,
@@ -189,18 +180,14 @@ class Collector:
 
 
 def _sender(endpoint: Endpoint) -> Sender:
-    # One of the two alone is imported, and only when it is needed.
-    if endpoint.protocol == "grpc":
-        from echoic.tracing.over_grpc import GrpcSender
-
-        return GrpcSender(endpoint)
+    # Imported only when it is needed.
     from echoic.tracing.over_http import HttpSender
 
     return HttpSender(endpoint)
 
 
 class LastProblem(logging.Handler):
-    """Keeps what an exporter last logged: over gRPC its only word on why it failed."""
+    """Keeps what an exporter last logged: why it failed."""
 
     text = "no answer"
     _LOGGER = logging.getLogger("opentelemetry.exporter")

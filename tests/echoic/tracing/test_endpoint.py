@@ -19,19 +19,6 @@ def test_the_endpoint_is_read_as_open_telemetry_says() -> None:
     assert endpoint(None, {}).url == "http://127.0.0.1:4318/v1/traces"
 
 
-def test_grpc_has_a_port_of_its_own_and_no_path() -> None:
-    """The protocol of the traces wins; a base is the address itself."""
-    environment = {
-        "OTEL_EXPORTER_OTLP_PROTOCOL": "http/json",
-        "OTEL_EXPORTER_OTLP_TRACES_PROTOCOL": "grpc",
-    }
-    usual, named = endpoint(None, environment), endpoint("https://a/", environment)
-
-    assert (usual.url, usual.address) == ("http://127.0.0.1:4317", ("127.0.0.1", 4317))
-    assert (named.url, named.address) == ("https://a", ("a", 443))
-    assert (usual.is_secure, named.is_secure) == (False, True)
-
-
 @pytest.mark.parametrize(
     ("text", "seconds"),
     [("", 2.0), ("5", 5.0), ("0.5", 0.5), ("10000", 10.0), ("0", 2.0), ("x", 2.0)],
@@ -53,10 +40,10 @@ def test_a_wrong_endpoint_is_named() -> None:
 
 def test_a_wrong_protocol_is_named() -> None:
     """The error shows the value and what would be right."""
-    with pytest.raises(SettingsError, match="'thrift'") as raised:
-        endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "thrift"})
+    with pytest.raises(SettingsError, match="'grpc'") as raised:
+        endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
 
-    assert "grpc" in (raised.value.next_step or "")
+    assert "http/protobuf" in (raised.value.next_step or "")
 
 
 def test_a_wrong_compression_is_named() -> None:
@@ -89,11 +76,7 @@ def test_headers_are_read_as_open_telemetry_says(
 
 @pytest.mark.parametrize(
     ("variable", "protocol"),
-    [
-        ("CERTIFICATE", "http/protobuf"),
-        ("HTTP_CREDENTIAL_PROVIDER", "http/protobuf"),
-        ("GRPC_CREDENTIAL_PROVIDER", "grpc"),
-    ],
+    [("CERTIFICATE", "http/protobuf"), ("HTTP_CREDENTIAL_PROVIDER", "http/protobuf")],
 )
 def test_what_the_exporter_cannot_use_is_named(
     variable: str, protocol: str, monkeypatch: pytest.MonkeyPatch
@@ -125,14 +108,3 @@ def test_a_refusal_says_why(protocol: str) -> None:
         refusing = Collector(endpoint(f"http://127.0.0.1:{port}", variables))
         with pytest.raises(CollectorError, match="503 Service Unavailable"):
             refusing.send({}, [])
-
-
-def test_grpc_without_its_extra_says_what_to_install(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """The error is a sentence, and comes at the start."""
-    monkeypatch.setattr("echoic.tracing.collector.find_spec", lambda _: None)
-    with pytest.raises(SettingsError, match="not installed") as raised:
-        endpoint(None, {"OTEL_EXPORTER_OTLP_PROTOCOL": "grpc"})
-
-    assert "echoic[grpc]" in (raised.value.next_step or "")

@@ -166,7 +166,7 @@ def test_a_collector_that_dies_is_not_asked_again_and_again(
     assert spooled(tmp_path).count("decide") == 3
 
 
-@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json", "grpc"])
+@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json"])
 @pytest.mark.parametrize("bad", [collectors.hanging, collectors.refusing])
 def test_a_bad_collector_does_not_hold_up_the_end(
     bad: Callable[[], AbstractContextManager[int]],

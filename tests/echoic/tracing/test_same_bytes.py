@@ -37,7 +37,7 @@ async def answers(answered: Observer) -> list[Record]:
     return [record for group in found for record in group.outputs]
 
 
-@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json", "grpc"])
+@pytest.mark.parametrize("protocol", ["http/protobuf", "http/json"])
 @pytest.mark.parametrize(
     "bad", [collectors.dead, collectors.hanging, collectors.refusing]
 )
