@@ -4,6 +4,7 @@ import gc
 import os
 import signal
 import sys
+import tempfile
 from collections.abc import AsyncIterator, Generator, Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -13,7 +14,7 @@ import aiohttp  # noqa: F401
 import pytest
 from hypothesis import HealthCheck, settings
 
-from tests.environment import TALKATIVE
+from tests.environment import TALKATIVE, folder_in_memory
 from tests.leaks import Watch
 
 if TYPE_CHECKING:
@@ -25,6 +26,10 @@ _WIPED = ("NATS_URL", "DATABASE_URL")
 
 
 _WATCH = Watch()
+# Of one process, which those that it starts write to; whoever sets a folder has it.
+_FOLDER = None if "TMPDIR" in os.environ else folder_in_memory()
+if _FOLDER is not None:
+    os.environ["TMPDIR"] = tempfile.tempdir = _FOLDER.name
 
 
 def pytest_configure() -> None:
@@ -49,6 +54,8 @@ def pytest_xdist_auto_num_workers() -> int:
 def pytest_unconfigure() -> None:
     """Leave the process as it was."""
     _WATCH.end()
+    if _FOLDER is not None:
+        _FOLDER.cleanup()
 
 
 def pytest_collection_finish() -> None:
