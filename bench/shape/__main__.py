@@ -31,7 +31,7 @@ from typing import Any
 from bench.shape.ceilings import CEILINGS, over, under
 from bench.shape.flow import event, flow_of
 from bench.shape.imports import SMALL, imports_of
-from bench.shape.lines import text_of
+from bench.shape.lines import text_of, together
 from echoic.run.process import prepare
 
 ROOT = Path(__file__).parents[2]
@@ -54,7 +54,8 @@ def measured() -> dict[str, Any]:
     # Packs are read and never imported, so they have no place in the graph.
     imports = imports_of([name for name in folders if name != "packs"], ROOT)
     files = {name: sorted((ROOT / name).rglob("*.py")) for name in folders}
-    whole = text_of([path for paths in files.values() for path in paths])
+    texts = {name: text_of(paths) for name, paths in files.items()}
+    whole = together(list(texts.values()))
     sense = event()
     return {
         "import_chain": len(imports.chain),
@@ -70,7 +71,7 @@ def measured() -> dict[str, Any]:
             entry: asdict(flow_of(sense, entry, imports.order, ROOMS))
             for entry in ENTRIES
         },
-        "folders": {name: asdict(text_of(paths)) for name, paths in files.items()},
+        "folders": {name: asdict(text) for name, text in texts.items()},
         "chain": imports.chain,
         "small_files": imports.single_importer,
     }

@@ -4,7 +4,7 @@ import ast
 import io
 import tokenize
 from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, fields
 from pathlib import Path
 
 _DIRECTIVES = ("noqa", "type:", "fmt:", "pragma:", "mypy:")
@@ -35,25 +35,43 @@ class Text:
 
 def text_of(paths: Sequence[Path]) -> Text:
     """Count what the lines of these files hold."""
-    sources = [path.read_text(encoding="utf-8") for path in paths]
-    counts = [_lines_and_comments(source) for source in sources]
+    return together([_text(path.read_text(encoding="utf-8")) for path in paths])
+
+
+def together(texts: Sequence[Text]) -> Text:
+    """Add up what was counted apart."""
+    names = (each.name for each in fields(Text))
+    return Text(**{name: sum(getattr(text, name) for text in texts) for name in names})
+
+
+def _text(source: str) -> Text:
+    tree = ast.parse(source)
+    nodes = list(ast.walk(tree))
+    prose = {
+        line
+        for node in nodes
+        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
+        for line in _lines(node)
+    }
+    code, comments = _code_and_comments(source)
+    bound = {name for node in tree.body for name in _bound(node)}
+    imports = (node for node in nodes if isinstance(node, ast.Import | ast.ImportFrom))
     return Text(
-        files=len(paths),
-        lines=sum(len(source.splitlines()) for source in sources),
-        code_lines=sum(lines for lines, _ in counts),
-        comments=sum(comments for _, comments in counts),
-        public_names=sum(len(_public_names(source)) for source in sources),
-        import_lines=sum(map(_import_lines, sources)),
+        files=1,
+        lines=len(source.splitlines()),
+        # Docstrings are tokens like any string; they are prose here.
+        code_lines=len(code - prose),
+        comments=comments,
+        public_names=sum(not name.startswith("_") for name in bound),
+        import_lines=sum(len(_lines(node)) for node in imports),
     )
 
 
-def _lines_and_comments(source: str) -> tuple[int, int]:
-    prose = {
-        line
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        for line in range(node.lineno, (node.end_lineno or node.lineno) + 1)
-    }
+def _lines(node: ast.stmt) -> range:
+    return range(node.lineno, (node.end_lineno or node.lineno) + 1)
+
+
+def _code_and_comments(source: str) -> tuple[set[int], int]:
     code: set[int] = set()
     comments = 0
     for token in tokenize.generate_tokens(io.StringIO(source).readline):
@@ -62,21 +80,7 @@ def _lines_and_comments(source: str) -> tuple[int, int]:
             comments += not token.string.lstrip("# ").startswith(_DIRECTIVES)
         elif token.type not in _NO_CODE:
             code.update(range(token.start[0], token.end[0] + 1))
-    # Docstrings are tokens like any string; they are prose here.
-    return len(code - prose), comments
-
-
-def _import_lines(source: str) -> int:
-    return sum(
-        (node.end_lineno or node.lineno) - node.lineno + 1
-        for node in ast.walk(ast.parse(source))
-        if isinstance(node, ast.Import | ast.ImportFrom)
-    )
-
-
-def _public_names(source: str) -> set[str]:
-    bound = {name for node in ast.parse(source).body for name in _bound(node)}
-    return {name for name in bound if not name.startswith("_")}
+    return code, comments
 
 
 def _bound(node: ast.stmt) -> Iterator[str]:
