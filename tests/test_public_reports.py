@@ -293,7 +293,7 @@ HOURS: Mapping[str, tuple[str, ...]] = {
 """The first hours of three new users."""
 
 OPEN: Mapping[str, str] = {
-    "F14": "the pack speaks of the cellar alone, and `echoic.log` begins anew with each start",
+    "F14": "a ring while it was mute may count as told; a mute of Home Assistant is the user's",
     "hours 13": "`outcome` takes success and fail where a sensor says succeeded and failed",
 }
 """What is not, or not all, as the report wants it; the reason."""
