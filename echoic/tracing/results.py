@@ -20,6 +20,7 @@ from schemas.messages.results import (
     ModelFailed,
     Recalled,
     RecallFailed,
+    Repeated,
     TriedModel,
 )
 from schemas.values import ids
@@ -104,13 +105,17 @@ def _chat(
         each = attempts[number - 1]
         start_ns -= round(1e6 * (each.latency_ms or 0.0))
         tried.append(_tried(each, number, start_ns))
+    repeats = [
+        _repeated(each, number) for number, each in enumerate(result.repeated or (), 1)
+    ]
+    start_ns = min([start_ns, *(each.at_ns for each in repeats)])
     return Step(
         name=names.chat_name(model),
         kind="client",
         start_ns=start_ns,
         end_ns=end_ns,
         attributes=attributes,
-        events=tuple(reversed(tried)),
+        events=(*reversed(tried), *repeats),
         error=error,
     )
 
@@ -124,6 +129,18 @@ def _tried(tried: TriedModel, number: int, at_ns: int) -> SpanEvent:
         names.MODEL_FAULT: tried.detail[:_FAULT_MAX],
     }
     return SpanEvent(names.MODEL_TRIED, at_ns, told)
+
+
+def _repeated(each: Repeated, number: int) -> SpanEvent:
+    """Return the event of a call that failed, after which the model was called again."""
+    told: Tags = {
+        names.MODEL_ATTEMPT: number,
+        names.ERROR_TYPE: each.reason,
+        names.MODEL_FAULT: each.detail[:_FAULT_MAX],
+    }
+    if each.status is not None:
+        told[names.HTTP_STATUS_CODE] = each.status
+    return SpanEvent(names.CALL_FAILED, nanoseconds(each.at), told)
 
 
 def _with_content(

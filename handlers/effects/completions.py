@@ -28,6 +28,7 @@ class ModelError(Exception):
         *,
         is_passing: bool = False,
         retry_after_s: float = 0.0,
+        status: int | None = None,
     ) -> None:
         super().__init__(detail)
         self.reason = reason
@@ -35,6 +36,8 @@ class ModelError(Exception):
         """Whether the same request may succeed a moment later."""
         self.retry_after_s = retry_after_s
         """After how many seconds, as the server says."""
+        self.status = status
+        """The HTTP status, if its server answered."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

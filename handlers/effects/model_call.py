@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from handlers.effects.completions import Completion, ModelError
 from handlers.effects.models import Hear, Model, StreamingModel
 from schemas.messages.asks import ModelAsked
-from schemas.messages.results import ModelAnswered, ModelFailed
+from schemas.messages.results import ModelAnswered, ModelFailed, Repeated
 
 PAUSES_S = (0.25, 1.0)
 """Seconds between attempts: two repetitions, all within the ask's one deadline."""
@@ -18,6 +18,7 @@ character takes up to four bytes."""
 
 NAME_LIMIT = 200
 DETAIL_LIMIT = 2_000
+_REPEATED_LIMIT = 500
 
 
 async def ask_model(
@@ -37,7 +38,7 @@ async def ask_model(
     meanwhile is waited for and recorded all the same; the mind does not deliver it. Never
     raises but for a cancellation: every failure is a `ModelFailed`.
     """
-    started_at = datetime.now(UTC)
+    repeated: list[Repeated] = []
     try:
         if model is None:
             raise ModelError(
@@ -50,8 +51,11 @@ async def ask_model(
         async with asyncio.timeout(asked.deadline_s) as deadline:
             # One deadline around all attempts: a race or a person waits for the sum of
             # them.
-            completion = await _insist(model, asked, deadline, headers, hear)
-        return _answered(ask_id, asked, completion, started_at)
+            started_at, completion = await _insist(
+                model, asked, deadline, headers, hear, repeated=repeated
+            )
+        answered = _answered(ask_id, asked, completion, started_at)
+        return answered.model_copy(update={"repeated": tuple(repeated) or None})
     except TimeoutError:
         failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
     except ModelError as error:
@@ -64,6 +68,7 @@ async def ask_model(
         request_hash=asked.request_hash,
         reason=failure.reason,
         detail=_kept(str(failure), DETAIL_LIMIT),
+        repeated=tuple(repeated) or None,
     )
 
 
@@ -73,14 +78,20 @@ async def _insist(
     deadline: asyncio.Timeout,
     headers: Mapping[str, str],
     hear: Hear | None,
-) -> Completion:
+    *,
+    repeated: list[Repeated],
+) -> tuple[datetime, Completion]:
+    """Return when the call that succeeded began, and its answer; note those before it."""
     clock = asyncio.get_running_loop().time
     for least_s in (*PAUSES_S, None):
         left_s = (deadline.when() or clock()) - clock()
+        at = datetime.now(UTC)
         try:
             if hear is None or not isinstance(model, StreamingModel):
-                return await model.complete(asked, deadline_s=left_s, headers=headers)
-            return await model.stream(asked, hear, deadline_s=left_s, headers=headers)
+                call = model.complete(asked, deadline_s=left_s, headers=headers)
+            else:
+                call = model.stream(asked, hear, deadline_s=left_s, headers=headers)
+            return at, await call
         except ModelError as error:
             if least_s is None or not error.is_passing:
                 raise
@@ -89,6 +100,10 @@ async def _insist(
             # timeout.
             if pause_s >= (deadline.when() or clock()) - clock():
                 raise
+            detail = _kept(str(error), _REPEATED_LIMIT)
+            repeated.append(
+                Repeated(at=at, reason=error.reason, detail=detail, status=error.status)
+            )
             await asyncio.sleep(pause_s)
     raise AssertionError("unreachable")
 

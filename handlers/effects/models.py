@@ -356,4 +356,11 @@ def _failure(litellm: ModuleType, error: Exception) -> ModelError:
         detail,
         is_passing=isinstance(error, passing),
         retry_after_s=_retry_after_s(error),
+        # Of a connection that failed litellm says 500, though nobody answered.
+        status=None if isinstance(error, known.APIConnectionError) else _status(error),
     )
+
+
+def _status(error: Exception) -> int | None:
+    status = getattr(error, "status_code", None)
+    return status if isinstance(status, int) else None

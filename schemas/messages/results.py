@@ -45,6 +45,16 @@ class TriedModel(Part):
     cost_usd: float | None = None
 
 
+class Repeated(Part):
+    """A call of a model that failed for a moment, and was made again."""
+
+    at: datetime
+    reason: ModelFault
+    detail: Personal = Field(default="", max_length=500)
+    status: int | None = None
+    """The HTTP status that its server answered with, if one did."""
+
+
 class ModelAnswered(Result):
     """The model answered: its reply as it was received, whole or from parts.
 
@@ -75,6 +85,8 @@ class ModelAnswered(Result):
     """Of a chain: the model that answered, as the settings name it."""
     attempts: tuple[TriedModel, ...] | None = None
     """Of a chain: the models that were asked before."""
+    repeated: tuple[Repeated, ...] | None = None
+    """The calls of this model before the last one."""
 
 
 class ModelFailed(Result):
@@ -92,6 +104,8 @@ class ModelFailed(Result):
     """Of a chain: the last model that was asked."""
     attempts: tuple[TriedModel, ...] | None = None
     """Of a chain: the models that were asked before."""
+    repeated: tuple[Repeated, ...] | None = None
+    """The calls of this model before the last one."""
 
 
 class TurnGranted(Result):

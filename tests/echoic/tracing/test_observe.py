@@ -1,9 +1,7 @@
 """Which inputs end a trace, and what it says by then."""
 
 from dataclasses import replace
-from typing import Literal
 
-import pytest
 from msgspec import structs
 
 from echoic.tracing import observe, spans
@@ -141,27 +139,6 @@ def test_a_failed_delivery_is_an_error() -> None:
     assert (
         trace.tags["echoic.summary"] == "nobody was told: each delivery failed, expired"
     )
-
-
-@pytest.mark.parametrize("first", ["refused", "unknown"])
-def test_what_may_have_reached_somebody_was_spoken(
-    first: Literal["refused", "unknown"],
-) -> None:
-    """One delivery of two is enough, and so is one of which nobody knows."""
-    observer = Observer()
-    asks = [(f"ask-{n}", samples.delivery_asked("d1")) for n in range(2)]
-    list(observer.answered(samples.sensed(("d1", samples.decided()), *asks)))
-    failed = DeliveryFailed(ask_id="ask-0", channel="console", reason=first)
-    list(observer.answered(samples.result(failed, ms=20)))
-    then = (
-        Delivered(ask_id="ask-1", channel="console")
-        if first == "refused"
-        else DeliveryFailed(ask_id="ask-1", channel="console", reason="expired")
-    )
-    (trace,) = observer.answered(samples.result(then, ms=30))
-
-    assert isinstance(trace, DecisionTrace)
-    assert trace.tags["echoic.decision.outcome"] == "spoke"
 
 
 def test_a_model_call_is_part_of_the_decisions_trace() -> None:

@@ -93,6 +93,10 @@ async def test_what_passes_is_tried_again(
     answered = await ask(server)
 
     assert isinstance(answered, ModelAnswered)
+    assert [each.status for each in answered.repeated or ()] == failures
+    times = [each.at for each in answered.repeated or ()]
+    assert answered.started_at is not None
+    assert [*times, answered.started_at] == sorted({*times, answered.started_at})
     assert len(server.requests) == len(failures) + 1
     assert all(request == server.requests[0] for request in server.requests)
 
@@ -110,6 +114,7 @@ async def test_what_does_not_pass_is_a_failure(
 
     assert isinstance(failed, ModelFailed)
     assert failed.reason == "unavailable"
+    assert [each.status for each in failed.repeated or ()] == failures[:-1]
     assert len(server.requests) == requests
 
 
