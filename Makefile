@@ -75,7 +75,7 @@ down: $(RUNS) ## Stop it
 
 test: setup ## Run all tests, the shipped sessions under each Python; name the slowest
 	$(BIN)/python -m tests.pythons
-	$(BIN)/python -m pytest -n auto --dist loadfile --durations=20 --durations-min=2
+	$(BIN)/python -m pytest -n auto --dist loadfile --no-loadscope-reorder --durations=20 --durations-min=2
 
 test-model: setup ## The learning scenario with a real model: docs/evaluation.md says how
 	MODEL_API_BASE=$(MODEL_API_BASE) MODEL_NAME=$(MODEL_NAME) \

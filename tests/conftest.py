@@ -25,6 +25,9 @@ _WIPED_PREFIXES = ("ECHOIC_", "EXECUTIVE_", "OTEL_")
 _WIPED = ("NATS_URL", "DATABASE_URL")
 
 
+_LONG_FIXTURES = {"echoic", "live", "program"}
+_LONG_MARKS = ("services", "slow", "crash")
+
 _WATCH = Watch()
 # Of one process, which those that it starts write to; whoever sets a folder has it.
 _FOLDER = None if "TMPDIR" in os.environ else folder_in_memory()
@@ -49,6 +52,20 @@ def pytest_configure() -> None:
 def pytest_xdist_auto_num_workers() -> int:
     """Run three processes on two cores: a third of the time a test waits for others."""
     return max(1, len(os.sched_getaffinity(0)) * 3 // 2)
+
+
+def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    """Begin with files that start programs, so that none of these is left for the end.
+
+    xdist's own order is by the number of tests, of which the longest files have few.
+    """
+    long = {each.path for each in items if _is_long(each)}
+    items.sort(key=lambda each: each.path not in long)
+
+
+def _is_long(item: pytest.Item) -> bool:
+    starts = _LONG_FIXTURES.intersection(getattr(item, "fixturenames", ()))
+    return bool(starts) or any(map(item.get_closest_marker, _LONG_MARKS))
 
 
 def pytest_unconfigure() -> None:
