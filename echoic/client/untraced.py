@@ -16,6 +16,8 @@ def why_untraced(settings: Settings, record: DecisionRecord) -> str | None:
     spool = Spool(settings.data / SPOOL)
     if resend.spans_of(spool, trace_of(record)):
         return f"no collector took it; it waits in {spool.path}: echoic trace send"
+    if not record.is_final:
+        return "not sent yet: a trace goes out whole, when its decision has ended"
     # What was more than a silence links to a decision that somebody looks at.
     if record.decided.silence is None or record.asks or record.fires:
         return None

@@ -9,6 +9,8 @@ from echoic.client.untraced import why_untraced
 from echoic.config.load import Settings, load
 from echoic.config.options import Silent
 from replay.recording.decisions import DecisionRecords
+from tests.echoic.samples import group, sensed
+from tests.echoic.tracing import samples
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario
 
@@ -33,6 +35,15 @@ def settings(folder: Path, silent: str, ratio: str) -> Settings:
 def test_what_spoke_is_traced(tmp_path: Path, silent: str) -> None:
     """Whatever is set for silences."""
     assert told(tmp_path, "food is low", silent) is None
+
+
+def test_what_is_still_open_was_not_sent(tmp_path: Path) -> None:
+    """Its link leads nowhere until it has ended."""
+    taken = sensed()
+    (record,) = DecisionRecords().take(taken, group(taken, [samples.deferred()]))
+    found = why_untraced(settings(tmp_path, "all", "1"), record)
+
+    assert str(found).startswith("not sent yet")
 
 
 @pytest.mark.parametrize(
