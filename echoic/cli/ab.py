@@ -24,7 +24,9 @@ from replay.recording.outcomes import OutcomeSettings
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped
 from schemas.messages.experiments import UnitKind, Variant
 
-app = new_app("ab", "Two ways to behave take turns: start, status, stop.")
+app = new_app(
+    "ab", "Compare two strategies or personalities live: start, status, stop."
+)
 
 _UNITS_S = {"s": 1, "m": 60, "h": 3600, "d": 86_400}
 

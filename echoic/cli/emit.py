@@ -14,7 +14,7 @@ from schemas.messages.decisions import Decided
 from schemas.messages.executive import OutputRequested
 from schemas.state.executive import Speech, Unsaid
 
-app = new_app("emit", "Have a text said, in these words.")
+app = new_app("emit", "Say exactly this text.")
 
 _WAITS = {
     "queued": "it waits until nobody is busy, or for a break; echoic activity list",
@@ -36,7 +36,7 @@ def emit(
     urgent: bool = False,
     span: Annotated[str | None, typer.Option("--for", metavar="SPAN")] = None,
 ) -> None:
-    """Have a text said in these words, as far as the limits allow.
+    """Say exactly this text, as far as the limits allow.
 
     It waits while the person is busy, and a quiet, a mute, quiet hours, a cooldown or the
     rate keep it from being said; the decision on it says so.

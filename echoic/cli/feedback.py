@@ -130,7 +130,7 @@ def outcome(
     result: Literal["success", "fail"],
     reason: str | None = None,
 ) -> None:
-    """Report how it turned out what a decision advised, and say whom that credits.
+    """Report how a decision's advice turned out, and say who is credited.
 
     The exit code is 1 if nothing was said there, so that it can credit nobody.
 

@@ -71,7 +71,7 @@ def show(
     ] = None,
     has_curve: Annotated[bool, typer.Option("--curve")] = False,
 ) -> None:
-    """Show one heuristic, and every change of the trust in it with its reason.
+    """Show one heuristic and every change of its confidence, with the reason.
 
     Examples: `echoic heuristic show drink-now`, `echoic heuristic show drink-now --curve`,
     `echoic heuristic show drink-now --curve packs/survival/recording/evening.echoic`.

@@ -34,7 +34,7 @@ def prior(
     pooled: bool = False,
     off: bool = False,
 ) -> None:
-    """Say what heuristics of an origin start from.
+    """Set what confidence heuristics of an origin start with.
 
     Heuristics with evidence keep theirs.
 

@@ -116,7 +116,7 @@ def _tell_missed(missed: Iterable[Missed]) -> None:
 
 @app.command()
 def salvage(call: InstanceCall) -> None:
-    """Make a damaged log one that can be read on, without what it lost.
+    """Make a damaged log readable again, without what was lost.
 
     The store is copied first. Nothing is published anew, no sequence is used again, and
     the log records by partition what is gone. Example: `echoic log salvage`.

@@ -36,7 +36,7 @@ def check(
         float | None, typer.Option(metavar="SECONDS", min=0.1, max=600)
     ] = None,
 ) -> None:
-    """Ask a model what characters ask theirs, and say what its answers are worth.
+    """Send a model the characters' prompts and grade its answers.
 
     No instance is needed; model.api_base, model.api_key, model.temperature and
     model.max_tokens are the settings'. A call is a real one, and costs what it costs.

@@ -53,7 +53,7 @@ def list_(call: Call) -> None:
 
 @app.command()
 def use(call: Call, name: str) -> None:
-    """Let the companion be another one from here; `none`: nobody in particular.
+    """Switch to another personality; `none` switches to no particular one.
 
     Examples: `echoic personality use butler`, `echoic personality use none`.
 

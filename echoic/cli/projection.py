@@ -87,7 +87,7 @@ def lag(call: InstanceCall) -> None:
 def rebuild(
     call: InstanceCall, check: Annotated[bool, typer.Option("--verify")] = False
 ) -> None:
-    """Make the read models again from the log, beside those that serve meanwhile.
+    """Rebuild the read models from the log; the old ones serve meanwhile.
 
     Examples: `echoic projection rebuild`, `echoic projection rebuild --verify`. With
     --verify the exit code is 1 if a table is not what the log makes of it.

@@ -46,7 +46,7 @@ def load(call: Call, name: str) -> None:
 
 @app.command()
 def unload(call: Call, name: str) -> None:
-    """Have a skill in force no more, whatever the context.
+    """Switch a skill off in every context.
 
     Example: `echoic skill unload sarcasm`.
 

@@ -95,7 +95,7 @@ def explain_(
     what_if: Annotated[list[str] | None, typer.Option(metavar="NAME=NUMBER")] = None,
     prompt: bool = False,
 ) -> None:
-    """Say why a decision came out as it did, from the log alone.
+    """Explain a decision, from the log alone.
 
     Examples: `echoic explain --last-silent`, `echoic explain 01a1fc31 --what-if
     threshold=0.6`.

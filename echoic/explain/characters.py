@@ -70,7 +70,7 @@ def _worked(decided: Decided) -> str:
     done = f"Worked off its plan{of}, {decided.text}, without a model: {why}."
     # The tactics say of what most is missing, and that is what they bring.
     if _MISSING in why and "nothing is missing" not in why:
-        done += " What most is missing of is brought first, of equals the nearest."
+        done += " It fetches what is most lacking first; among equals, the nearest."
     return done
 
 

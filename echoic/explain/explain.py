@@ -167,7 +167,7 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
     passes = PASSES.get(closed.name)
     also = f" {passes}" if passes else ""
     if closed.value is None or closed.threshold is None:
-        return f"Would have been weighed further if {closed.name} had passed.{also}"
+        return f"Would have passed but for {closed.name}.{also}"
     if closed.name == "confidence":
         who = _best(record.decided, closed, names)
         return (
@@ -181,7 +181,7 @@ def counterfactual(record: DecisionRecord, names: Names) -> str | None:
         for gate in record.decided.gates
         if not gate.passed and gate.value is not None and gate.threshold is not None
     )
-    further = f"Would have been weighed further if {' and '.join(needed)}.{also}"
+    further = f"Would have passed if {' and '.join(needed)}.{also}"
     return further + but_for_what_was_said(record.decided)
 
 
@@ -203,7 +203,7 @@ def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
     confidence = next((gate for gate in gates if gate.name == "confidence"), None)
     if confidence is None:
         if decided.path == "none":
-            return "would have been weighed further; a replay tells what comes of it"
+            return "would have passed; a replay tells what comes of it"
         return "nothing changes: the decision did not rest on it"
     if confidence.passed and _is_race(decided):
         return "nothing changes: the race would be run all the same"
@@ -372,7 +372,7 @@ def _why_not(decided: Decided, candidate: Candidate) -> str:
     if is_tested and gate is not None and not gate.passed:
         return f"confidence {gate.value:.2f} < {gate.threshold:.2f}"
     if candidate.arm == SILENT:
-        return "there was something to say"
+        return "not taken: an answer was available"
     if candidate.probability:
         return f"the draw fell elsewhere (probability {candidate.probability:.2f})"
     return "another came first"

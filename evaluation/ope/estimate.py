@@ -306,7 +306,7 @@ def _notes(
     if compared.has_flips and not compared.is_explored:
         yield Reason(
             "no_exploration",
-            "every arm was certain: what was not played was never seen, only bounded",
+            "nothing was explored, so alternatives can only be bounded",
         )
     if around.ci is not None and compared.has_flips and not around.is_bootstrap:
         yield Reason(

@@ -155,7 +155,7 @@ def effective_size(
     value, whose = _weaker(min, target.ess, baseline.ess)
     need = max(limits.ess, limits.ess_share * rows)
     detail = (
-        f"{rows:,} decisions tell of the {whose} as much as {_count(value)} of its own"
+        f"effective sample size {_count(value)} of {rows:,} for the {whose}"
         f" (need {_count(need)})"
     )
     return _at_least("ess", value, need, limits.ess_share_caution * rows, detail)

@@ -64,7 +64,7 @@ def test_a_step_of_the_queue_says_why_it_comes_first() -> None:
 
     assert told.startswith("Worked off its plan (tent), gather, without a model: ")
     assert "10 cloth missing: tent, normal" in told
-    assert "What most is missing of is brought first" in told
+    assert "It fetches what is most lacking first" in told
     assert "Before it the reflex did not: no reflex holds." in told
 
 

@@ -115,7 +115,7 @@ def test_each_candidate_says_why_it_lost() -> None:
         (
             habituated(),
             {"sensitivity": 1},
-            "would have been weighed further; a replay tells what comes of it",
+            "would have passed; a replay tells what comes of it",
         ),
         (
             decided(),
@@ -183,7 +183,7 @@ def test_the_number_to_suppose_opens_every_gate(
 def test_every_closed_gate_is_told_of() -> None:
     """Who wants to know what it took hears of both gates that closed."""
     assert explain(record(doubly_closed()), NAMES).counterfactual == (
-        "Would have been weighed further if salience ≥ 0.50 (was 0.49)"
+        "Would have passed if salience ≥ 0.50 (was 0.49)"
         " and salience after habituation ≥ 0.50 (was 0.06)."
     )
 
@@ -319,7 +319,7 @@ def test_a_race_says_who_won_it_and_how() -> None:
         ("creeper-warn", "runs in the race"),
         ("llm:ollama/tiny", "runs in the race"),
         ("race of the two", "taken"),
-        ("silent", "there was something to say"),
+        ("silent", "not taken: an answer was available"),
     ]
 
 

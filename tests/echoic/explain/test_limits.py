@@ -33,7 +33,7 @@ def test_quiet_names_who_asked_for_it_and_what_passes() -> None:
         "Stayed silent: quiet was asked for (asked for by ana, for 9 min 0 s more)."
     )
     assert explanation.counterfactual == (
-        "Would have been weighed further if quiet had passed. Alerts pass, and answers to"
+        "Would have passed but for quiet. Alerts pass, and answers to"
         " the words of whoever asked for it, until it ends: `echoic quiet off`."
     )
 
@@ -50,12 +50,10 @@ def test_a_cooldown_can_be_supposed_shorter() -> None:
         "Stayed silent: it spoke too recently (cooldown 1.25 s < 4 s)."
     )
     assert explanation.counterfactual == (
-        "Would have been weighed further if time since the last response ≥ 4 s"
+        "Would have passed if time since the last response ≥ 4 s"
         " (was 1.25 s). Alerts and answers to a person's own words pass."
     )
-    assert supposed.supposed == (
-        "would have been weighed further; a replay tells what comes of it"
-    )
+    assert supposed.supposed == ("would have passed; a replay tells what comes of it")
     assert (
         still.supposed == "would have stayed silent: cooldown (cooldown 1.25 s < 2 s)"
     )

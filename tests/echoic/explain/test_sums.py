@@ -157,7 +157,7 @@ def test_a_silence_for_what_was_said_says_so() -> None:
         "Stayed silent: it did not matter enough (relevance 0.22 < 0.50)."
     )
     assert explanation.counterfactual == (
-        "Would have been weighed further if relevance ≥ 0.50 (was 0.22) and relevance"
+        "Would have passed if relevance ≥ 0.50 (was 0.22) and relevance"
         " after habituation ≥ 0.50 (was 0.22). A like event was answered lately (-0.30);"
         " without that it would have passed."
     )
