@@ -315,6 +315,12 @@ def _taken(
     if taken is None:
         return None
     whens, count = _with_late_minute(pattern, said.words, found.phrases, taken)
+    if place == WHEN and found.means not in REQUESTS:
+        # Quiet is not begun then: it lasts until the end of that part of today.
+        end = spoken_moments.end_of(whens, found.phrases.calendar)
+        if end is None:
+            return None
+        whens = (end,)
     if found.whens:
         # "Tomorrow … at seven": each end of a sentence tells one half.
         one = spoken_moments.merged(found.whens[0], whens[0])

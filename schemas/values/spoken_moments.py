@@ -16,6 +16,7 @@ from schemas.values.word_tables import first_of, longest
 _MOST_MOMENTS = 6
 """How many moments one sentence names at most."""
 _DAY_S = 86_400.0
+_DAY_MINUTES = 1_440
 
 Decimals = frozenset[tuple[str, str]]
 
@@ -66,6 +67,21 @@ def merged(first: When, second: When) -> When | None:
     if mine.keys() & other.keys() or not _are_one({**mine, **other}):
         return None
     return When.model_validate({**mine, **other})
+
+
+def end_of(whens: Sequence[When], calendar: Calendar | None) -> When | None:
+    """Return when the part of today ends that was said, a night in the morning; else None."""
+    first, *further = whens
+    if further or calendar is None or first.part is None:
+        return None
+    if first.model_copy(update={"part": None}) != When(days=0):
+        return None
+    # A night's own end is for moments in it; who sleeps is woken when the day's parts begin.
+    morning = min((usual for usual, _, _ in calendar.parts.values()), default=0)
+    end = first.part[2] if first.part[2] <= _DAY_MINUTES else morning
+    is_today = first.part[2] < _DAY_MINUTES
+    time = divmod(end % _DAY_MINUTES, 60)
+    return When(days=0 if is_today else None, time=time, is_exact=True)
 
 
 def _one(

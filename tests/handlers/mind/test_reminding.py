@@ -75,6 +75,10 @@ def rings(scenario: Scenario) -> Any:
             "be quiet until tomorrow morning",
             "OK, I'll be quiet until tomorrow, Saturday, at 08:00. I'll still warn you.",
         ),
+        (
+            "be quiet tonight",
+            "OK, I'll be quiet until today at 08:00. I'll still warn you.",
+        ),
         ("remind me today at 1 am to sleep", "I can't: that time is past, or there is"),
         ("remind me to call Zoë next week", "I did not understand when."),
         ("set a timer", "I did not understand how long."),
