@@ -1,5 +1,6 @@
 """What the tests of the command line do again and again."""
 
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -8,6 +9,33 @@ from typing import Any
 from tests.echoic.cli.conftest import Program, Ran
 
 THIRST = ("--source", "crafter", "--type", "vital_changed", "--field", "vital=drink")
+
+
+_OWN = (
+    (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b(?=[a-f]*\d)[0-9a-f]{8}\b", "ID"),
+    (r"\d{4}-\d\d-\d\d", "DATE"),
+    (r"\d\d:\d\d(:\d\d)?", "TIME"),
+    (r"[^\s`]*(/echoic|python\S* -m echoic)\b", "echoic"),
+)
+"""What each run has of its own, and what stands for it."""
+
+
+def is_as_shown(shown: str, printed: str) -> bool:
+    """Tell whether a page shows what is printed, but for ids, times and paths.
+
+    A line of `…` stands for any lines, and `…` in a line for any words.
+    """
+    for own, one in _OWN:
+        shown, printed = re.sub(own, one, shown), re.sub(own, one, printed)
+    pattern = "".join(
+        r"(.*\n)*" if line.strip() == "…" else f"{_line(line)}\n"
+        for line in shown.splitlines()
+    )
+    return re.fullmatch(pattern, printed) is not None
+
+
+def _line(shown: str) -> str:
+    return ".*".join(map(re.escape, shown.rstrip().split("…"))) + " *"
 
 
 def thirsty(live: Program, agent: str, drink: int, text: str) -> dict[str, Any]:

@@ -33,6 +33,11 @@ def test_the_first_use_works(live: Program) -> None:
     assert [ran.code for ran in told] == [0] * 5, told
     assert "“You left the oven on.”" in told[1].out
     assert "Spoke by the heuristic" in told[2].out
+    (name,) = re.findall(r"^taught companion the heuristic (\w+)", told[0].out)
+    for line in block("## It learns", "sh").splitlines():
+        asked = line.partition(" #")[0].replace("NAME", name).replace("ID", "last")
+        ran = live.here(*shlex.split(asked)[1:])
+        assert ran.code == 0, (line, ran.err)
 
 
 def test_the_sensor_works(live: Program) -> None:
