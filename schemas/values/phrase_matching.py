@@ -315,7 +315,7 @@ def _taken(
     if taken is None:
         return None
     whens, count = _with_late_minute(pattern, said.words, found.phrases, taken)
-    if place == WHEN and found.means not in REQUESTS:
+    if place == WHEN and found.means not in _REQUESTS:
         # Quiet is not begun then: it lasts until the end of that part of today.
         end = spoken_moments.end_of(whens, found.phrases.calendar)
         if end is None:
