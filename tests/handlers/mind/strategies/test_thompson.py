@@ -16,6 +16,7 @@ from schemas.messages.arms import SILENT
 from schemas.ports.decision_context import DecisionContext, Odds
 from tests.factories import candidate
 
+PLACES, WEIGHTS = leggauss(500)
 LLM = "llm:m@t@s"
 COUNTS = ((15.0, 4.0), (9.0, 3.0), (2.0, 2.0))
 PUBLISHED = (0.51563, 0.36071, 0.08332, 0.04035)
@@ -43,13 +44,12 @@ def decided(counts: Any, threshold: float = 0.7, **more: Any) -> Odds:
 
 def by_quadrature(counts: Any, threshold: float) -> NDArray[np.float64]:
     """The same probabilities of the Betas themselves."""
-    places, weights = leggauss(500)
-    x = (1 - threshold) / 2 * places + (1 + threshold) / 2
+    x = (1 - threshold) / 2 * PLACES + (1 + threshold) / 2
     densities = [beta.pdf(x, a, b) for a, b in counts]
     reached = [beta.cdf(x, a, b) for a, b in counts]
     return np.array(
         [
-            weights @ (density * np.prod(reached[:i] + reached[i + 1 :], axis=0))
+            WEIGHTS @ (density * np.prod(reached[:i] + reached[i + 1 :], axis=0))
             for i, density in enumerate(densities)
         ]
     ) * ((1 - threshold) / 2)
