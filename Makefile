@@ -36,7 +36,7 @@ SAMPLE ?= 200
 CODE := schemas streams projections handlers replay evaluation echoic packs bench docs tests
 
 .DEFAULT_GOAL := help
-.PHONY: locks help setup demo up down test test-model check format lint types layers docs cov bench mutants clean
+.PHONY: locks help setup demo up down test test-model check style written shape format lint types layers docs cov bench mutants clean
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -82,11 +82,16 @@ test-model: setup ## The learning scenario with a real model: docs/evaluation.md
 		$(BIN)/python -m pytest -s -m model_real tests/e2e/test_real_model.py
 
 check: setup ## Style, types, layers and generated documents
+	@$(MAKE) --no-print-directory --jobs 2 --keep-going \
+		$(if $(filter output-sync,$(.FEATURES)),--output-sync) types style lint layers written shape
+
+style: setup
 	$(BIN)/ruff format --check $(CODE)
-	$(BIN)/ruff check $(CODE)
-	$(BIN)/mypy
-	$(BIN)/lint-imports --no-cache
+
+written: setup
 	$(BIN)/python docs/generate.py --check
+
+shape: setup
 	$(BIN)/python -m bench.shape --check
 
 locks: ## Write the locks anew, by uv: the versions of constraints.txt, all files' hashes
