@@ -76,10 +76,10 @@ class Sizes:
 
 
 TINY = Sizes(
-    events=1_200, inputs=1_000, batched=2_400, runs=1, ticks=60, worded=200,
-    remembered=11_000, seconds=0.5, agents=20, heuristics=(1_000, 1_000), pairs=1,
+    events=600, inputs=500, batched=1_920, runs=1, ticks=30, worded=100,
+    remembered=1_000, seconds=0.5, agents=20, heuristics=(1_000, 1_000), pairs=1,
     rates=(50,), compared=200, recordings=recorded.shipped()[1:2], lives=1,
-    logged=2_000, said=2, episodes=4_000,
+    logged=500, said=2, episodes=4_000,
 )  # fmt: skip
 
 

@@ -48,11 +48,11 @@ _CODE = type | ModuleType | FunctionType
 def measured(events: int = EVENTS) -> dict[str, float]:
     """Return the highest megabytes of the state, up to each round number of events."""
     life, most = _Life(), 0.0
-    found = {}
+    found, every = {}, min(EVERY, events)
     for number, wire in enumerate(_told(events), start=1):
         life.take(wire)
         # One event before the round number, when the bounded lists are fullest.
-        if (number + 1) % EVERY == 0:
+        if (number + 1) % every == 0:
             most = max(most, life.size_mb())
             found[f"until_{number + 1}"] = round(most, 1)
     return found
