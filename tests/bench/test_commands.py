@@ -132,7 +132,7 @@ def test_a_command_says_what_it_takes(
     # What it sets up is for a whole process.
     monkeypatch.setattr(module, "prepare", lambda: None, raising=False)
 
-    with pytest.raises(SystemExit, match="^0$"):
+    with pytest.raises(SystemExit, match=r"^0$"):
         # Some are asynchronous: those that are not have ended by then.
         asyncio.run(module.main())
 
