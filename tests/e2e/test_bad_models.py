@@ -53,6 +53,9 @@ def formations(asks: list[ModelAsked]) -> list[ModelAsked]:
     return [each for each in asks if each.purpose == "formation"]
 
 
+_LONG = " ".join(f"word{number}" for number in range(51))
+
+
 @pytest.mark.parametrize(
     ("garbage", "reason"),
     [
@@ -87,7 +90,7 @@ async def test_an_answer_that_says_nothing_ends_in_its_reason(
         ("[1, 2, 3]", "unreadable"),
         (json.dumps({**RULE, "type": "sing"}), "type"),
         (json.dumps({**RULE, "condition": "a wolf"}), "condition_length"),
-        (json.dumps({**RULE, "message": "word " * 51}), "message_length"),
+        (json.dumps({**RULE, "message": _LONG}), "message_length"),
         ("", "unreadable"),
         ("<think>Hm.", "model_failed"),
     ],
