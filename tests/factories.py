@@ -114,12 +114,13 @@ def as_stored(compiled: CompiledPack) -> CompiledPack:
     return compile_pack(stored, compiled.vectors, compiled.action_vectors)
 
 
-def pack_loaded(compiled: CompiledPack) -> PackLoaded:
-    """The control that puts a pack in force."""
+def pack_loaded(compiled: CompiledPack, *, off: bool = False) -> PackLoaded:
+    """The control that puts a pack in force, or takes it out."""
     return PackLoaded(
         name=compiled.pack.name,
         pack_version=compiled.pack.version,
         digest=compiled.digest,
+        off=off,
     )
 
 

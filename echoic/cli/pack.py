@@ -13,7 +13,7 @@ from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, Json, TextCall, new_app
 from echoic.client import packs as packs_in_force
 from echoic.client.connection import Connection
-from echoic.errors import EchoicError
+from echoic.errors import EchoicError, NotFoundError
 from echoic.packs import bundled
 from echoic.packs import load as packs
 from echoic.packs import new as new_pack
@@ -156,6 +156,35 @@ def load(
             return "in force for all agents"
         loaded = await packs_in_force.load_for(connection.log, name, folder)
         return f"in force for {name}" if loaded else f"was in force for {name} already"
+
+    print(on_instance(call, run))
+
+
+@app.command()
+def unload(
+    call: TextCall, name: str, everyone: Annotated[bool, typer.Option("--all")] = False
+) -> None:
+    """Take a pack out of force; what was learnt of it is kept for when it is loaded again.
+
+    A pack that the settings or the folder `packs` name is loaded again by the next `up`.
+    Examples: `echoic pack unload survival`, `echoic pack unload desk --all`.
+
+    Args:
+        name: The pack's name, as `echoic pack list` shows it.
+        everyone: For every agent, not just one.
+    """
+
+    async def run(connection: Connection) -> str:
+        agent = connection.settings.agent
+        owner = SHARED_AGENT if everyone else agent
+        if await packs_in_force.unload(connection.log, owner, name):
+            return f"out of force for {'all agents' if everyone else agent}"
+        of = "" if everyone else f" for {agent} alone"
+        raise NotFoundError(
+            f"no pack {name!r} is in force{of}",
+            next_step="echoic pack list"
+            + ("" if everyone else f", or echoic pack unload {name} --all"),
+        )
 
     print(on_instance(call, run))
 

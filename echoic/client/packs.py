@@ -36,7 +36,21 @@ async def in_force(
 ) -> dict[str, PackLoaded]:
     """Return the packs loaded last, by name, for an agent, or for all with `_`."""
     loaded = messages(log, PackLoaded, owner, partition=partition)
-    return {each.name: each async for _, each in loaded}
+    last = {each.name: each async for _, each in loaded}
+    return {name: each for name, each in last.items() if not each.off}
+
+
+async def unload(log: TalkingLog, owner: str, name: str) -> bool:
+    """Take a pack out, of an agent or of all with `_`; return whether it was in force."""
+    places = range(PARTITIONS) if owner == SHARED_AGENT else (partition_of(owner),)
+    was = False
+    for partition in places:
+        known = (await in_force(log, owner, partition)).get(name)
+        if known is not None:
+            out = known.model_copy(update={"off": True})
+            await tell(log, owner, out, partition=partition)
+            was = True
+    return was
 
 
 def read_pack(folder: Path) -> Pack:

@@ -114,8 +114,11 @@ class _Packs:
         was_refused = any(isinstance(each.message, ControlRefused) for each in outputs)
         if blob is None or was_refused:
             return
+        shelf = self._shelves[input_.agent == SHARED_AGENT]
+        if loaded.off:
+            shelf.pop(loaded.name, None)
+            return
         with suppress(PackError):
-            shelf = self._shelves[input_.agent == SHARED_AGENT]
             shelf[loaded.name] = without_vectors(blob)
 
     def hide(self, input_: Input) -> bool:

@@ -6,14 +6,14 @@ from typing import Literal
 
 from evaluation.learning.heuristics_at import Known
 
-Sort = Literal["new", "gone", "edited", "moved", "same"]
+_Sort = Literal["new", "gone", "edited", "moved", "same"]
 
 
 @dataclass(frozen=True, slots=True)
 class Difference:
     """One heuristic at the one end and at the other."""
 
-    sort: Sort
+    sort: _Sort
     """`edited`: its content is another; `moved`: only what is believed of it is."""
     before: Known | None
     after: Known | None
@@ -61,7 +61,7 @@ def _each(one: Mapping[str, Known], other: Mapping[str, Known]) -> Iterator[Diff
         yield Difference(_sort(before, after), before, after)
 
 
-def _sort(before: Known | None, after: Known | None) -> Sort:
+def _sort(before: Known | None, after: Known | None) -> _Sort:
     if before is None or after is None:
         return "new" if before is None else "gone"
     if before.content_hash != after.content_hash:

@@ -27,7 +27,7 @@ def tell_nobody(*_: object) -> None:
     """Ignore the call: the default listener."""
 
 
-async def await_nobody(*_: object) -> None:
+async def _await_nobody(*_: object) -> None:
     """Ignore the call, likewise."""
 
 
@@ -38,4 +38,4 @@ class Listeners:
     answered: Observer = tell_nobody
     failed: Failure = tell_nobody
     folding: Progress = tell_nobody
-    recovered: Recovered = await_nobody
+    recovered: Recovered = _await_nobody

@@ -18,7 +18,7 @@ from schemas.messages.characters import AimsSet, PlanSet
 from schemas.messages.executive import OfPerson, PersonsGranted, ReminderSet
 from schemas.messages.notes import ControlInferred
 from schemas.packs.compiled import CompiledPack
-from schemas.state.agent import AgentState, PackRef, Taught
+from schemas.state.agent import AgentState, PackRef, Packs, Taught
 from schemas.state.evidence import Belief, Prior, belief_key
 from schemas.values.settings import LearningSettings, StrategySpec
 
@@ -52,8 +52,7 @@ def applied(
         case controls.ProfileSet() as message:
             return goals_and_biases.profile_set(state, message)
         case controls.PackLoaded() as message:
-            ref = pack_ref(message)
-            return replace(state, packs=state.packs.set(ref.name, ref))
+            return replace(state, packs=packs_after(state.packs, message))
         case _:
             return _of_one(state, message, origin)
 
@@ -91,11 +90,13 @@ def _of_one(state: AgentState, message: object, origin: Origin) -> AgentState:
             return state
 
 
-def pack_ref(message: controls.PackLoaded) -> PackRef:
-    """Return the reference to the pack that a load puts in force."""
-    return PackRef(
-        name=message.name, version=message.pack_version, digest=message.digest
-    )
+def packs_after(packs: Packs, message: controls.PackLoaded) -> Packs:
+    """Return the packs once one is loaded or taken out."""
+    name, digest = message.name, message.digest
+    if message.off:
+        return packs.delete(name) if name in packs else packs
+    ref = PackRef(name=name, version=message.pack_version, digest=digest)
+    return packs.set(name, ref)
 
 
 def _prior_updated(state: AgentState, message: controls.PriorUpdated) -> AgentState:

@@ -99,8 +99,7 @@ def shared_after(shared: SharedState, message: object, aids: Aids) -> SharedStat
             known = goals_and_biases.goal_vectors_of(settings, aids)
             return replace(shared, settings=settings, goal_vectors=known)
         case PackLoaded():
-            ref = controls.pack_ref(message)
-            return replace(shared, packs=shared.packs.set(ref.name, ref))
+            return replace(shared, packs=controls.packs_after(shared.packs, message))
         case _:
             return shared
 

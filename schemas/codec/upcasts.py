@@ -9,10 +9,10 @@ from typing import Any
 
 from schemas.values.unicode_text import quoted
 
-RawFields = dict[str, Any]
-Upcast = Callable[[RawFields], RawFields]
+_RawFields = dict[str, Any]
+_Upcast = Callable[[_RawFields], _RawFields]
 
-UPCASTS: Mapping[tuple[str, int], Upcast] = {}
+UPCASTS: Mapping[tuple[str, int], _Upcast] = {}
 """By token and version: the function that turns such fields into those of version + 1."""
 
 
@@ -22,11 +22,11 @@ class NewerVersionError(ValueError):
 
 def upcast(
     token: str,
-    fields: RawFields,
+    fields: _RawFields,
     version: int,
     present: int,
-    steps: Mapping[tuple[str, int], Upcast] = UPCASTS,
-) -> RawFields:
+    steps: Mapping[tuple[str, int], _Upcast] = UPCASTS,
+) -> _RawFields:
     """Bring the fields of a message of `version` to the `present` one.
 
     Raises:

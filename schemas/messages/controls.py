@@ -100,7 +100,7 @@ class GoalsSet(Control):
 
 
 class PackLoaded(Control):
-    """A pack is in force from here, in place of one of the same name."""
+    """A pack is in force from here, in place of one of the same name; or is taken out."""
 
     token: ClassVar[str] = "pack_loaded"
 
@@ -108,6 +108,8 @@ class PackLoaded(Control):
     pack_version: Name
     digest: Name
     """The sha256 of the pack's blob."""
+    off: bool = added(False)
+    """Whether it is taken out, which was in force until here."""
 
 
 class StrategySelected(Control):

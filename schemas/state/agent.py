@@ -45,11 +45,15 @@ class PackRef(Struct, frozen=True, kw_only=True):
     digest: str
 
 
+Packs: TypeAlias = Map[str, PackRef]
+"""By name."""
+
+
 class SharedState(Struct, frozen=True, kw_only=True):
     """What holds for every agent of the partition."""
 
     settings: MindSettings | None = None
-    packs: Map[str, PackRef] = field(default_factory=Map)
+    packs: Packs = field(default_factory=Map)
     """By name."""
     goal_vectors: Map[str, Vector] = field(default_factory=Map)
     """Of the settings' goals, by their text, if goals are chosen by event."""
@@ -286,7 +290,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     biases: Map[str, float] = field(default_factory=Map)
     domain_biases: Map[str, Map[str, float]] = field(default_factory=Map)
     """Biases that override these, for the events of one domain."""
-    packs: Map[str, PackRef] = field(default_factory=Map)
+    packs: Packs = field(default_factory=Map)
     """Packs of this agent alone, by name."""
     # Sensors and people can send any number of names, so maps keyed by them are bounded.
     sources: Bounded[str, SourceMemory] = field(

@@ -78,6 +78,23 @@ def test_a_pack_loaded_later_reaches_agents_that_are_known() -> None:
     assert len(rows(scenario, "heuristics")) == 2
 
 
+def test_what_everybody_has_is_in_force_again_once_an_agents_own_is_taken_out() -> None:
+    """As if it had never been loaded."""
+    scenario = garden()
+    scenario.sense("hello")
+    taken = factories.pack(
+        factories.heuristic("eat", "hunger", "Eat.", 0.5), version="2.0.0"
+    )
+    scenario.blobs[taken.digest] = taken
+    scenario.control(factories.pack_loaded(taken))
+    scenario.control(factories.pack_loaded(taken, off=True))
+
+    found = rows(scenario, "heuristics")
+    assert [
+        (each["name"], *columns(each, "in_force", "origin_id")) for each in found
+    ] == [("eat", True, "garden@1.0.0"), ("rest", True, "garden@1.0.0")]
+
+
 def test_a_heuristic_that_its_pack_dropped_is_out_of_force() -> None:
     """A newer version replaces what it has and leaves the rest as it was, out of force."""
     scenario = garden()

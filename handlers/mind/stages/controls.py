@@ -83,6 +83,8 @@ def answer(
                 _template(packs, variant.template or NO_TEMPLATE, settings)
         if isinstance(message, OfPerson):
             detail = _of_person(state, packs, message, settings)
+        elif isinstance(message, controls.PackLoaded) and message.off:
+            detail = _pack_unloaded(state, packs, agent, message.name)
         else:
             detail = _check(state, packs, message, aids, strategy_problem)
     except _RefusedError as refused:
@@ -265,6 +267,18 @@ def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
         )
     count = len(pack.pack.heuristics)
     return f"{message.name} {message.pack_version}, {count} heuristics"
+
+
+def _pack_unloaded(
+    state: AgentState, packs: Sequence[CompiledPack], agent: str, name: str
+) -> str:
+    is_known = any(each.pack.name == name for each in packs)
+    # What is in force for all is not in an agent's own state.
+    if is_known and (agent == SHARED_AGENT or name in state.packs):
+        return f"{name} is taken out"
+    of_all = "is in force for all agents, and is taken out for all"
+    what = of_all if is_known else "is not in force"
+    raise _RefusedError("invalid", f"the pack {quoted(name)} {what}")
 
 
 def _strategy_of_one(

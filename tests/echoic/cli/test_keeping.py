@@ -162,7 +162,14 @@ def test_packs_are_loaded_for_one_agent_once(live: Program) -> None:
     first = live.here("pack", "load", desk, "--agent", "packed")
     again = live.here("pack", "load", desk, "--agent", "packed")
     rows = live.here("pack", "list", "--agent", "packed", "--json").json["rows"]
+    out = live.here("pack", "unload", "desk", "--agent", "packed")
+    twice = live.here("pack", "unload", "desk", "--agent", "packed")
+    left = live.here("pack", "list", "--agent", "packed", "--json").json["rows"]
 
+    assert "out of force for packed" in out.out, out.err
+    assert twice.code == 1
+    assert "echoic pack unload desk --all" in twice.err
+    assert [row["name"] for row in left] == ["survival"]
     assert first.code == again.code == 0, first.err + again.err
     assert "already" in again.out
     owners = {row["name"]: row["for"] for row in rows}

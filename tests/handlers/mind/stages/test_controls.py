@@ -176,6 +176,26 @@ def test_a_pack_is_loaded_for_all_or_for_one() -> None:
     assert scenario.decide("health low", salience=THREAT).text == "Eat."
 
 
+def test_a_pack_is_taken_out_where_it_was_put_in_force() -> None:
+    """An agent's own gives way to everybody's, which is taken out for all."""
+    shared = pack(heuristic("h", "health low", "Rest."))
+    own = pack(heuristic("h", "health low", "Eat."), version="2.0.0")
+    scenario = Scenario()
+    scenario.blobs = {shared.digest: shared, own.digest: own}
+    out = pack_loaded(own, off=True)
+    assert refused(scenario.control(out)) == "invalid"
+    applied(scenario.control(pack_loaded(shared), agent=SHARED_AGENT))
+    assert refused(scenario.control(out)) == "invalid"
+    applied(scenario.control(pack_loaded(own)))
+
+    assert applied(scenario.control(out)) == "garden is taken out"
+    assert scenario.decide("health low", salience=THREAT).text == "Rest."
+    applied(scenario.control(pack_loaded(shared, off=True), agent=SHARED_AGENT))
+    assert scenario.decide("health low", salience=THREAT).text is None
+    applied(scenario.control(pack_loaded(shared)))
+    assert scenario.decide("health low", salience=THREAT).text == "Rest."
+
+
 def test_a_pack_that_is_not_what_it_is_called_is_refused() -> None:
     """A missing blob, and one under another name."""
     garden = pack()
