@@ -308,6 +308,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
         achieved.noted(turn, event)
     conclude.make_room(turn)
     if turn.state.executive.waiting:
+        waiting.lapse(turn, event)
         waiting.make_room(turn)
         waiting.release(turn, at_break_of=at_break_of or told.break_of(turn))
     unasked.consider(turn)

@@ -130,12 +130,22 @@ def asked_first(
 
 def awaited(turn: TurnContext, event: Sensed) -> Waiting | None:
     """Return what a person who answers yes or no was asked last; None if nothing."""
-    asked = (
-        each
-        for each in reversed(turn.state.executive.waiting)
-        if each.timing == "asked" and each.answer.person in (None, event.person)
-    )
-    return next(asked, None)
+    held = reversed(turn.state.executive.waiting)
+    return next((each for each in held if _is_asked(each, event)), None)
+
+
+def lapse(turn: TurnContext, event: Sensed) -> None:
+    """Leave what a person was asked about whose next words were no yes.
+
+    Who is asked twice, or says yes to something else later, has not agreed to it.
+    """
+    for each in turn.state.executive.waiting if event.is_persons else ():
+        if _is_asked(each, event):
+            _drop(turn, each, "cancelled", "the person who was asked did not say yes")
+
+
+def _is_asked(each: Waiting, event: Sensed) -> bool:
+    return each.timing == "asked" and each.answer.person in (None, event.person)
 
 
 def confirmed(turn: TurnContext, held: Waiting, *, is_yes: bool) -> None:

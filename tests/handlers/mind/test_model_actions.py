@@ -291,6 +291,18 @@ def test_nobody_waits_for_a_yes_for_ever() -> None:
     assert acts(asks(scenario, "yes")) == []
 
 
+def test_the_next_words_decide() -> None:
+    """A yes that comes after others, or a second one, is to something else."""
+    scenario = alive()
+    scenario.answer_model(asks(scenario), reply("", {"type": "unlock_door"}))
+    assert one(asks(scenario, "is it raining?"), Dropped).reason == "cancelled"
+    assert acts(asks(scenario, "yes")) == []
+
+    scenario.answer_model(asks(scenario), reply("", {"type": "unlock_door"}))
+    assert said(asks(scenario, "is it raining?", person="ben"), Dropped) == []
+    assert acts(asks(scenario, "yes")) == [("unlock_door", None, {})]
+
+
 def test_a_yes_to_nothing_is_what_anybody_says() -> None:
     """The model is asked, as ever."""
     assert said(asks(alive(), "yes"), ModelAsked)
