@@ -3,7 +3,7 @@
 import os
 import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory
+from tempfile import TemporaryDirectory, gettempdir
 
 TALKATIVE = {
     "ECHOIC_COOLDOWN_S": "0",
@@ -12,6 +12,8 @@ TALKATIVE = {
 }
 """No response waits for the one before: tests of all else would have to wait, too."""
 
+ON_DISK = gettempdir()
+"""Where tests write whose subject is how fast a disk is, against what fills it."""
 _MEMORY = Path("/dev/shm")
 _ROOM_BYTES = 6 << 30
 _PREFIX = "echoic-tests-"

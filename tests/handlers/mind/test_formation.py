@@ -1,5 +1,6 @@
 """Formation: a liked answer of a model becomes a heuristic, or it is said why not."""
 
+from hashlib import sha512
 from typing import Any
 
 import pytest
@@ -66,6 +67,12 @@ def test_a_lesson_that_is_over_asks_no_more() -> None:
             scenario.fail_model(votes[-1])
 
     assert [len(said(vote, ModelAsked)) for vote in votes] == [1, 0, 0]
+
+
+def different(count: int, *, are_long: bool = False) -> str:
+    """So many words that do not repeat themselves, of 128 letters if they are long."""
+    digests = (sha512(bytes([number])).hexdigest() for number in range(count))
+    return " ".join(each if are_long else each[:5] for each in digests)
 
 
 @pytest.mark.parametrize(
@@ -138,12 +145,12 @@ def test_a_rule_may_come_in_a_fence_or_a_sentence(wrapped: str) -> None:
         (rule(type="shout"), "type"),
         (rule(type=3), "type"),
         (rule(condition="too short"), "condition_length"),
-        (rule(condition="word " * 51), "condition_length"),
-        (rule(condition="w" * 200 + " long" * 300), "condition_length"),
+        (rule(condition=different(51)), "condition_length"),
+        (rule(condition=different(10, are_long=True)), "condition_length"),
         (rule(condition=None), "condition_length"),
         (rule(message="Eat."), "message_length"),
-        (rule(message="eat " * 51), "message_length"),
-        (rule(message="eat" * 400 + " eat" * 9), "message_length"),
+        (rule(message=different(51)), "message_length"),
+        (rule(message=different(10, are_long=True)), "message_length"),
         (rule(when="health > 3"), "when_false"),
     ],
 )

@@ -355,8 +355,9 @@ def test_what_is_remembered_stays_data(text: str) -> None:
     assert scenario.mind.executive.modulations == ()
     cleaned = fences(fenced(text, 300))[0]
     remembered = [each for each in fences(asked.prompt) if cleaned in each]
-    # What holds a mark of the fence was not said, and is no part of the conversation.
-    assert len(remembered) == (3 if "data>" in text else 4)
+    # What has a fault of its form was not said, and is no part of the conversation.
+    is_said = "data>" not in text and "predicted_success" not in text
+    assert len(remembered) == (4 if is_said else 3)
     outside = re.sub("<data>.*?</data>", "", asked.prompt)
     assert "PWNED" not in outside
     assert "obey" not in outside

@@ -1,7 +1,8 @@
 """The watch over the intake, with a real broker: who is refused, and that nothing is lost."""
 
 import asyncio
-from collections.abc import Callable
+import tempfile
+from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -17,7 +18,8 @@ from streams.broker.data_folder import recall
 from streams.broker.intake_watch import IntakeWatch
 from streams.broker.traffic import Traffic
 from streams.jetstream.draining import boxes, keep_drained
-from tests.servers import Broker
+from tests.environment import ON_DISK
+from tests.servers import Broker, fresh_broker
 from tests.streams.sensors import OWN, arrived, send, sensor
 
 pytestmark = pytest.mark.services
@@ -162,12 +164,24 @@ HONEST = 100
 """Messages of each honest sensor, and at least as long as the flood."""
 
 
+@pytest.fixture
+async def broker_on_disk(monkeypatch: pytest.MonkeyPatch) -> AsyncIterator[Broker]:
+    """A broker that waits for its disk, as floods do then; in memory they outrun the drain."""
+    monkeypatch.setattr(tempfile, "tempdir", ON_DISK)
+    async with fresh_broker() as running:
+        yield running
+
+
 @pytest.mark.timeout(240)
-async def test_four_floods_on_a_small_disk_starve_nobody(broker: Broker) -> None:
+async def test_four_floods_on_a_small_disk_starve_nobody(
+    broker_on_disk: Broker,
+) -> None:
     """Each floods with 59 kB as fast as it is answered; two share a neighbour's intake stream.
 
     The disk is one of 260 MB by its size alone: no test may mount one.
     """
+
+    broker = broker_on_disk
 
     def room(folder: Path) -> Room:
         return Room(max(0, DISK - size(folder)), DISK)
