@@ -12,7 +12,8 @@ TALKATIVE = {
 }
 """No response waits for the one before: tests of all else would have to wait, too."""
 
-ON_DISK = gettempdir()
+# Told to xdist's processes, whose own is that of the first: in memory already.
+ON_DISK = os.environ.setdefault("TESTS_ON_DISK", gettempdir())
 """Where tests write whose subject is how fast a disk is, against what fills it."""
 _MEMORY = Path("/dev/shm")
 _ROOM_BYTES = 6 << 30
