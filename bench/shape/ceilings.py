@@ -20,7 +20,7 @@ class Ceiling(NamedTuple):
 
 CEILINGS: Mapping[str, Ceiling] = {
     "files": Ceiling(973, 640, "files of the product"),
-    "lines": Ceiling(132_476, 108_000, "lines of the product"),
+    "lines": Ceiling(132_486, 108_000, "lines of the product"),
     "core_files": Ceiling(402, 240, "files of `schemas`, `projections` and `handlers`"),
     "import_lines": Ceiling(10_643, 6_500, "lines of imports"),
     "public_names": Ceiling(5_120, 2_800, "public names"),

@@ -8,7 +8,6 @@ from schemas.values.reasons import Hearing, Timing
 _WAITS: Mapping[Timing, str] = {
     "queued": "a break of the person, who is busy",
     "deferred": "a moment in which nobody speaks",
-    "asked": "a yes of the person who was asked",
 }
 """What a heuristic's answer waits for; a decision that asks a model is `queued` as well."""
 

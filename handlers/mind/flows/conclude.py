@@ -8,13 +8,13 @@ stands by.
 from datetime import timedelta
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import endorsement, inferring, output, restrain, waiting
-from handlers.mind.flows.consult import (
-    actions_of,
-    manner_of,
-    model_of,
-    strategy_in_force,
-    wording,
+from handlers.mind.flows import (
+    consult,
+    endorsement,
+    inferring,
+    output,
+    restrain,
+    waiting,
 )
 from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
 from handlers.mind.flows.output import Addressee
@@ -62,7 +62,7 @@ def end_without_model(
     """
     about, rival = pending.about, pending.rival
     if about is not None:
-        ceiling = manner_of(turn.settings, strategy).ceiling
+        ceiling = consult.manner_of(turn.settings, strategy).ceiling
         unknown = prompts.unpredicted(about.text, ceiling)
         _end(turn, pending, completion.predicted(pending, about, unknown, turn.now))
     elif rival is not None:
@@ -79,13 +79,13 @@ def make_room(turn: TurnContext) -> None:
     # Sorted ids: an `immutables.Map` has no order that is the same everywhere (ADR 0005).
     given_up = completion.crowded_out(pending[id_] for id_ in sorted(pending))
     gives_way = completion.superseded(given_up)
-    end_without_model(turn, strategy_in_force(turn), given_up, gives_way)
+    end_without_model(turn, consult.strategy_in_force(turn), given_up, gives_way)
 
 
 def _answered(
     turn: TurnContext, strategy: Strategy, pending: Pending, result: ModelAnswered
 ) -> None:
-    manner = manner_of(turn.settings, strategy)
+    manner = consult.manner_of(turn.settings, strategy)
     found = _read(turn, pending, result)
     if isinstance(found, Unread):
         # A heuristic that stands by may still answer; nothing is learnt of this.
@@ -125,7 +125,7 @@ def _predicted(
     about: Words,
     result: ModelAnswered,
 ) -> None:
-    manner = manner_of(turn.settings, strategy)
+    manner = consult.manner_of(turn.settings, strategy)
     read = prompts.read_prediction(about.text, result.text, manner.ceiling)
     _end(turn, pending, completion.predicted(pending, about, read, turn.now))
 
@@ -138,7 +138,7 @@ def _ask_prediction(
     The answer waits for half of its remaining lifetime at most, and in a race until its
     deadline.
     """
-    model = model_of(turn.settings, strategy)
+    model = consult.model_of(turn.settings, strategy)
     if pending.prompt is None or model is None:
         return False
     # The other half is left for the delivery.
@@ -149,7 +149,7 @@ def _ask_prediction(
     if wait_s < SOONEST_S:
         return False
     goals = turn.goals if pending.goals is None else pending.goals
-    told = wording(turn.settings, turn.packs, strategy, pending.domain)
+    told = consult.wording(turn.settings, turn.packs, strategy, pending.domain)
     system = prompts.prediction_system_prompt(told.settings, turn.packs, goals)
     prompt = prompts.prediction_prompt(pending.prompt, end.text, own=told.prediction)
     question = system, prompt
@@ -197,7 +197,7 @@ def _read(
     said = reading.words(result, turn.input.agent, acts=pending.acts)
     if isinstance(said, Unread) or said.action is None:
         return said if isinstance(said, Unread) else (said, None)
-    may = model_actions.offered(actions_of(turn.packs), pending.speaker)
+    may = model_actions.offered(consult.actions_of(turn.packs), pending.speaker)
     action = model_actions.checked(said.action, may)
     if isinstance(action, str):
         return Unread("malformed", f"the answer is malformed: {action}")
@@ -208,7 +208,7 @@ def _question(turn: TurnContext, end: Completed) -> str:
     """Return what is asked before an answer's action is done; empty if nothing is."""
     if end.path != "llm" or end.action is None:
         return ""
-    named = (e for e in actions_of(turn.packs) if e.type == end.action.type)
+    named = (e for e in consult.actions_of(turn.packs) if e.type == end.action.type)
     declared = next(named, None)
     return declared.question(end.action) if declared is not None else ""
 

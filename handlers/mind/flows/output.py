@@ -84,12 +84,12 @@ def send(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> Output | Non
 
     What a model does goes to who takes actions, and what it says of that to who hears it.
     """
-    action, words = asked.action, replace(asked, action=None)
+    action = asked.action
     if asked.path == "llm" and action is not None:
         turn.emit(replace(asked, output="action"))
         if asked.text == action.type:
             return "action"
-        asked = words
+        asked = replace(asked, action=None)
     routed_ = routed(turn, asked, to)
     turn.emit(routed_)
     return routed_.output

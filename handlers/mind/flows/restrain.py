@@ -9,6 +9,7 @@ from collections.abc import Iterable
 from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
+from handlers.mind.flows.consult import actions_of
 from handlers.mind.stages import (
     completion,
     delivery,
@@ -26,6 +27,7 @@ from projections.folds.executive import ignored, templates
 from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.decisions import Completed, Dropped, Gate, Salience
 from schemas.messages.sensing import Sensed
+from schemas.packs import model_actions
 from schemas.ports.decision_context import HeuristicCandidate, Odds
 from schemas.state.agent import Pending
 from schemas.state.executive import Waiting
@@ -204,11 +206,22 @@ def stopped(turn: TurnContext, held: Waiting) -> tuple[Drop, str] | None:
     answer, of = held.answer, held.heuristic
     is_alert = answer.response_type == "alert"
     here = Heard(turn.now, answer.person, answer.asked_by, is_alert)
-    gone = None
+    gone = _undeclared(turn, held)
     if of is not None:
         gone = _withdrawn(turn, answer.matched_heuristic_id or "", of.content_hash)
     stopped_by = gone or limits.stopped(turn.state.executive, here)
     return stopped_by or _quipped(turn, answer.response_type, here)
+
+
+def _undeclared(turn: TurnContext, held: Waiting) -> tuple[Drop, str] | None:
+    """Return why what a model had ready to do is not done any more: no pack declares it."""
+    action = held.answer.action
+    if held.answer.path != "llm" or action is None:
+        return None
+    target = {"target": action.target} if action.target is not None else {}
+    wanted = model_actions.Wanted(action.type, {**target, **action.params})
+    found = model_actions.checked(wanted, actions_of(turn.packs))
+    return ("cancelled", found) if isinstance(found, str) else None
 
 
 def _withdrawn(

@@ -12,13 +12,11 @@ from itertools import islice
 from typing import Any, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from handlers.mind.reply import form, labels, reasoning
 from handlers.mind.reply.near_json import CutOff, NotJson, Reader
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs import model_actions
-from schemas.packs.model_actions import Wanted
 
 _RESPONSE = "response"
 """The field with what a person is told."""
@@ -78,7 +76,7 @@ class Said(Struct, frozen=True):
     """Empty: the model chose to say nothing."""
     fields: Mapping[str, object]
     """Its object; empty if it is none."""
-    action: Wanted | None = None
+    action: model_actions.Wanted | None = None
     """What it wants to do besides."""
 
 
@@ -144,7 +142,7 @@ def words(
     if isinstance(said, Unread):
         return said
     told = model_actions.wanted(said.fields.get(_ACTION)) if acts else None
-    return replace(said, action=called or told)
+    return Said(said.words, said.fields, called or told)
 
 
 def _words(answered: ModelAnswered, name: str, *, acts: bool) -> Said | Unread:
@@ -293,7 +291,7 @@ def _malformed(why: str) -> Unread:
     return Unread("malformed", f"the answer is malformed: {why}")
 
 
-def _called(calls: str) -> Wanted | Unread:
+def _called(calls: str) -> model_actions.Wanted | Unread:
     """Return what the one call of a tool wants, of all calls as JSON."""
     told: Any = None
     try:

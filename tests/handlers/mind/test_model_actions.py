@@ -16,10 +16,11 @@ from schemas.messages.executive import Muted, UserStateChanged
 from schemas.messages.learning import HeuristicFormed
 from schemas.messages.results import ModelAnswered
 from schemas.packs.model_actions import ModelAction
+from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.handlers.mind.injections import TEXTS
-from tests.scenario import Scenario, names, one, output, said
+from tests.scenario import Scenario, applied, names, one, output, said
 
 LIGHT = {
     "type": "light",
@@ -301,6 +302,15 @@ def test_the_next_words_decide() -> None:
     scenario.answer_model(asks(scenario), reply("", {"type": "unlock_door"}))
     assert said(asks(scenario, "is it raining?", person="ben"), Dropped) == []
     assert acts(asks(scenario, "yes")) == [("unlock_door", None, {})]
+
+
+def test_a_yes_does_what_is_declared_then() -> None:
+    """Whoever took the pack out meanwhile meant this as well."""
+    scenario = alive()
+    scenario.answer_model(asks(scenario), reply("", {"type": "unlock_door"}))
+    applied(scenario.control(factories.pack_loaded(HOUSE, off=True), SHARED_AGENT))
+    after = asks(scenario, "yes")
+    assert (acts(after), one(after, Dropped).reason) == ([], "cancelled")
 
 
 def test_a_yes_to_nothing_is_what_anybody_says() -> None:
