@@ -134,7 +134,12 @@ class Scenario:
         return self.tell(FeedbackGiven.model_validate(body), id_=id_)
 
     def answer_model(
-        self, asked: Turn, text: str = "Well done.", **odds: float
+        self,
+        asked: Turn,
+        text: str = "Well done.",
+        *,
+        tool_calls: str | None = None,
+        **odds: float,
     ) -> Turn:
         """The model's answer to what a turn asked; with `odds` as it was told to answer."""
         ask = output(asked, ModelAsked)
@@ -146,6 +151,8 @@ class Scenario:
                 request_hash=ask.message.request_hash,
                 model=ask.message.model,
                 text=body,
+                tool_calls=tool_calls,
+                finish_reason="tool_calls" if tool_calls else None,
             )
         )
 

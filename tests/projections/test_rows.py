@@ -17,6 +17,7 @@ from schemas.messages.controls import (
 )
 from schemas.messages.learning import HeuristicFormed
 from schemas.messages.results import ClockTicked, Delivered, ModelAnswered
+from schemas.packs.compiled import CompiledPack
 from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
@@ -78,16 +79,22 @@ def test_a_pack_loaded_later_reaches_agents_that_are_known() -> None:
     assert len(rows(scenario, "heuristics")) == 2
 
 
-def test_what_everybody_has_is_in_force_again_once_an_agents_own_is_taken_out() -> None:
-    """As if it had never been loaded."""
+def with_newer() -> tuple[Scenario, CompiledPack]:
+    """A garden in which the agent has a newer pack of its own, and that pack."""
     scenario = garden()
     scenario.sense("hello")
-    taken = factories.pack(
+    newer = factories.pack(
         factories.heuristic("eat", "hunger", "Eat.", 0.5), version="2.0.0"
     )
-    scenario.blobs[taken.digest] = taken
-    scenario.control(factories.pack_loaded(taken))
-    scenario.control(factories.pack_loaded(taken, off=True))
+    scenario.blobs[newer.digest] = newer
+    scenario.control(factories.pack_loaded(newer))
+    return scenario, newer
+
+
+def test_what_everybody_has_is_in_force_again_once_an_agents_own_is_taken_out() -> None:
+    """As if it had never been loaded."""
+    scenario, own = with_newer()
+    scenario.control(factories.pack_loaded(own, off=True))
 
     found = rows(scenario, "heuristics")
     assert [
@@ -97,13 +104,7 @@ def test_what_everybody_has_is_in_force_again_once_an_agents_own_is_taken_out() 
 
 def test_a_heuristic_that_its_pack_dropped_is_out_of_force() -> None:
     """A newer version replaces what it has and leaves the rest as it was, out of force."""
-    scenario = garden()
-    scenario.sense("hello")
-    newer = factories.pack(
-        factories.heuristic("eat", "hunger", "Eat.", 0.5), version="2.0.0"
-    )
-    scenario.blobs[newer.digest] = newer
-    scenario.control(factories.pack_loaded(newer))
+    scenario, _ = with_newer()
 
     eat, rest = rows(scenario, "heuristics")
     assert columns(eat, "in_force", "confidence", "origin_id") == (

@@ -14,13 +14,12 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
 from schemas.messages.executive import Muted, UserStateChanged
 from schemas.messages.learning import HeuristicFormed
-from schemas.messages.results import ModelAnswered
 from schemas.packs.model_actions import ModelAction
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.handlers.mind.injections import TEXTS
-from tests.scenario import Scenario, applied, names, one, output, said
+from tests.scenario import Scenario, applied, names, one, said
 
 LIGHT = {
     "type": "light",
@@ -94,22 +93,6 @@ def call(name: str, arguments: Any) -> str:
     ).decode()
 
 
-def called(scenario: Scenario, asked: Turn, words: str, calls: str) -> Turn:
-    """A reply that calls a tool."""
-    ask = output(asked, ModelAsked)
-    assert isinstance(ask.message, ModelAsked)
-    return scenario.tell(
-        ModelAnswered(
-            ask_id=ask.id,
-            request_hash=ask.message.request_hash,
-            model=ask.message.model,
-            text=words,
-            tool_calls=calls,
-            finish_reason="tool_calls",
-        )
-    )
-
-
 def test_a_known_persons_words_are_followed() -> None:
     """What is done goes to who does it, what is said to who hears it, both on record."""
     scenario = alive()
@@ -153,7 +136,7 @@ def test_an_action_alone_is_an_answer() -> None:
 def test_a_call_of_a_tool_is_an_action(calls: str, words: str, does: bool) -> None:
     """Read like one in the reply; one that cannot be read, or is not declared, is none."""
     scenario = alive()
-    turn = called(scenario, asks(scenario), words, calls)
+    turn = scenario.answer_model(asks(scenario), words, tool_calls=calls)
     assert bool(acts(turn)) == does
     assert does or one(turn, Dropped).reason == "llm_malformed"
     assert heard(turn) == ([words] if does and words else [])
@@ -244,7 +227,9 @@ def test_without_declared_actions_all_is_as_before() -> None:
     assert '"action"' not in ask.system + ask.prompt
     turn = scenario.answer_model(asked, reply(action=ON))
     assert (acts(turn), heard(turn)) == ([], ["Here you are."])
-    again = called(scenario, asks(scenario, "more"), "", call("light", {}))
+    again = scenario.answer_model(
+        asks(scenario, "more"), "", tool_calls=call("light", {})
+    )
     assert one(again, Dropped).detail.endswith("it is a tool call")
 
 

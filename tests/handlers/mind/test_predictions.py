@@ -17,7 +17,7 @@ from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, decision_id, names, one, output
 
-SURE = {"predicted_success": 0.7, "prediction_confidence": 0.6}
+SURE: dict[str, Any] = {"predicted_success": 0.7, "prediction_confidence": 0.6}
 UNKNOWN = {"predicted_success": 0.5, "prediction_confidence": 0.5}
 
 
@@ -28,7 +28,7 @@ def living(
     return Scenario(*packs, model=factories.MODEL, prediction=prediction, **settings)
 
 
-def predicted(turn: Turn) -> dict[str, float]:
+def predicted(turn: Turn) -> dict[str, Any]:
     """The prediction on record."""
     completed = one(turn, Completed)
     return {name: getattr(completed, name) for name in SURE}
