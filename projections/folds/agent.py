@@ -79,6 +79,7 @@ from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.state.agent import AgentState
+from schemas.values.reasons import HELD_BACK
 
 
 def begin(state: AgentState, input_: Input) -> tuple[AgentState, datetime]:
@@ -122,6 +123,8 @@ def _said(
             return _completed(state, context, message)
         case Dropped():
             state = remembering.dropped(state, context, message)
+            if message.reason in HELD_BACK:
+                state = events.unheard(state, message.decision_id)
             return fires.dropped(waiting.without(state, message.decision_id), message)
         case ModelAsked() | RecallAsked():
             return asking.asked(state, context, id_, message)
@@ -289,7 +292,9 @@ def _decided(
         state = replace(state, decisions=decisions)
         return initiatives.decided(state, context, id_, message)
     vector, now, passed = context.aids.vector, context.now, message.path != "none"
-    sources = events.remembered(state, event, context.input.id, id_, vector, now)
+    # What was held back nobody heard of: the next of its kind is as new as it was.
+    heard = None if message.silence in HELD_BACK else vector
+    sources = events.remembered(state, event, context.input.id, id_, heard, now)
     habits, occasions = state.habits, state.occasions
     # Without a vector nothing can be found to be alike.
     if vector is not None:

@@ -126,6 +126,29 @@ def remembered(
     )
 
 
+def unheard(state: AgentState, decision_id: str) -> AgentState:
+    """Return the state in which nobody heard of what a decision was on.
+
+    It is found by its time, so what came of its source in the same instant goes with it.
+    """
+    known = state.decisions.get(decision_id)
+    memory = state.sources.get(known.source) if known is not None else None
+    if known is None or memory is None:
+        return state
+    undated = len(memory.recent) - len(memory.recent_at)
+    dated = zip(memory.recent[undated:], memory.recent_at, strict=True)
+    left = [each for each in dated if each[1] != known.at]
+    recent = (*memory.recent[:undated], *(vector for vector, _ in left))
+    memory = replace(memory, recent=recent, recent_at=tuple(at for _, at in left))
+    habits = state.habits
+    for sort in habits.sorted_keys():
+        fresh = tuple(_unpassed(each, known.at) for each in habits[sort])
+        if sort.startswith(f"{known.source}.") and fresh != habits[sort]:
+            habits = habits.set(sort, fresh)
+    sources = state.sources.set(known.source, memory)
+    return replace(state, sources=sources, habits=habits)
+
+
 def habituated(
     state: AgentState,
     appearance: Appearance,
@@ -202,6 +225,10 @@ def renewed(
         count=so_far + 1 if counts else held.count,
     )
     return (*habits[:index], *habits[index + 1 :], again)
+
+
+def _unpassed(habit: Habit, at: datetime | None) -> Habit:
+    return replace(habit, passed_at=None) if habit.passed_at == at else habit
 
 
 def _named_values(domain: Domain, shelf: Shelf | None, event: Sensed) -> str:

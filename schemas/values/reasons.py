@@ -4,7 +4,7 @@ Each is part of a recorded fact. New ones may be added at the end of a list, non
 change its meaning.
 """
 
-from typing import Literal
+from typing import Literal, get_args
 
 Path = Literal[
     "heuristic",
@@ -101,6 +101,21 @@ Drop = Literal[
     "cooldown",
     "llm_malformed",
 ]
+
+HELD_BACK: frozenset[Silence | Drop] = frozenset(
+    (
+        "busy",
+        "cooldown",
+        "muted",
+        "quiet",
+        "quiet_hours",
+        "rate",
+        "recently_quipped",
+        "suppressed",
+        *get_args(Absence),
+    )
+)
+"""Reasons of the moment, none of the event: it was news to nobody, and stays new."""
 
 Handling = Literal["duplicate", "late", "second", "unknown", "nothing_due", "recorded"]
 

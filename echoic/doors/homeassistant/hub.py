@@ -28,6 +28,8 @@ from streams.errors import StreamsError
 from streams.jetstream.connection import attempts
 
 _REFRESH_S = 60.0
+_PROGRAM = "homeassistant"
+"""Who asks, where a switch may have been pressed by anybody in the house."""
 
 _ON = {b"ON": True, b"OFF": False}
 
@@ -143,7 +145,7 @@ class Hub:
         elif topic == self.topics["mute/set"] and self.wanted.may_control:
             is_mute = _ON.get(payload)
             if is_mute is not None:
-                told = Muted(mode="mute", off=not is_mute)
+                told = Muted(mode="mute", off=not is_mute, by=_PROGRAM)
                 await publish.tell(self.connection.log, self.topics.agent, told)
 
     async def _vote(self, payload: bytes) -> None:
@@ -156,7 +158,7 @@ class Hub:
             rating=vote.rating,
             actor=self.wanted.persons[0],
             comment=vote.comment,
-            channel="homeassistant",
+            channel=_PROGRAM,
         )
         await publish.tell(self.connection.log, self.topics.agent, given)
 

@@ -209,6 +209,7 @@ def test_with_control_it_can_be_muted(house: Program) -> None:
         hub.send(switch["command_topic"], "MAYBE")
         hub.send(switch["command_topic"], "ON")
         hub.until(switch["state_topic"], "ON".__eq__)
+        assert inputs(house, "control")[-1]["by"] == "homeassistant"
         del hub.heard[:]
         assert house.here("mute", "off", "--agent", AGENT).code == 0
         hub.until(switch["state_topic"], "OFF".__eq__)
