@@ -2,14 +2,14 @@
 
 The projector has its own process and sends these by itself, as children of the decision's
 `process`, whose id follows from the decision. Only spoken decisions have them: these are always
-traced, so that no span lacks its parent.
+traced. Each is held until the decision's own trace is due, so that no span lacks its parent.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from echoic.tracing import conventions as names
-from echoic.tracing.observe import Answered
-from echoic.tracing.spans import FollowUp, Step
+from echoic.tracing.observe import Answered, Observer, Trace
+from echoic.tracing.spans import DecisionTrace, FollowUp, Step
 from schemas.codec.envelope import Output
 from schemas.messages.decisions import Decided
 from schemas.values import ids
@@ -22,18 +22,30 @@ fills new tables, adds nothing to it."""
 class ProjectionObserver:
     """Turns groups that the read models have into spans."""
 
+    def __init__(self) -> None:
+        # As in the worker, so that both send at the same time, within the same bounds.
+        self._decisions = Observer()
+        self._held: dict[str, FollowUp] = {}
+
     def answered(self, seen: Answered) -> Iterator[FollowUp]:
-        """Yield the span of each spoken decision of a group; its write has just ended."""
+        """Yield the spans of decisions that end with a group; its write has just ended."""
         end_ns = seen.times.committed_ns
         for output in seen.outputs:
             said = output.message
             is_late = end_ns - output.record.time_ns > LATE_NS
             if isinstance(said, Decided) and said.silence is None and not is_late:
-                yield _projection(output, said, end_ns)
+                self._held[output.id] = _projection(output, said, end_ns)
+        # A projector that catches up has nothing to wait for.
+        if self._held:
+            yield from self._due(self._decisions.answered(seen))
 
     def overdue(self, now_ns: int) -> Iterator[FollowUp]:
-        """Yield nothing: no span waits for another message."""
-        return iter(())
+        """Yield the spans of decisions that are held too long, or in excess."""
+        return self._due(self._decisions.overdue(now_ns))
+
+    def _due(self, traces: Iterable[Trace]) -> Iterator[FollowUp]:
+        sent = (each.decision_id for each in traces if isinstance(each, DecisionTrace))
+        return (self._held.pop(each) for each in sent if each in self._held)
 
 
 def _projection(output: Output, decided: Decided, end_ns: int) -> FollowUp:
