@@ -84,20 +84,15 @@ def _chat(
         names.GEN_AI_REQUEST_TEMPERATURE: ask.temperature,
         names.GEN_AI_REQUEST_MAX_TOKENS: ask.max_tokens,
     }
-    error = None
+    error, first = None, list[SpanEvent]()
     if isinstance(result, ModelFailed):
         error = f"{result.reason}: {result.detail}".removesuffix(": ")
         attributes[names.ERROR_TYPE] = result.reason
     else:
-        attributes[names.GEN_AI_RESPONSE_MODEL] = result.model
-        told: dict[str, Scalar | None] = {
-            names.GEN_AI_RESPONSE_FINISH_REASONS: result.finish_reason
-            and (result.finish_reason,),
-            names.GEN_AI_USAGE_INPUT_TOKENS: result.input_tokens,
-            names.GEN_AI_USAGE_OUTPUT_TOKENS: result.output_tokens,
-            names.MODEL_COST: result.cost_usd,
-        }
-        attributes |= {name: value for name, value in told.items() if value is not None}
+        attributes |= _answer(result)
+        if result.first_part_ms is not None:
+            first_ns = start_ns + round(1e6 * result.first_part_ms)
+            first.append(SpanEvent(names.FIRST_PART, first_ns))
     tried: list[SpanEvent] = []
     # What was measured is the last model's call; the span begins with the first one's.
     attempts = result.attempts or ()
@@ -115,9 +110,29 @@ def _chat(
         start_ns=start_ns,
         end_ns=end_ns,
         attributes=attributes,
-        events=(*reversed(tried), *repeats),
+        events=(*reversed(tried), *repeats, *first),
         error=error,
     )
+
+
+def _answer(result: ModelAnswered) -> Tags:
+    """Return the attributes of an answer, as far as they are known."""
+    host, _, port = (result.server or "").rpartition(":")
+    first_ms = result.first_part_ms
+    told: dict[str, Scalar | None] = {
+        names.GEN_AI_RESPONSE_MODEL: result.model,
+        names.GEN_AI_RESPONSE_ID: result.response_id,
+        names.SERVER_ADDRESS: host.strip("[]") or None,
+        names.SERVER_PORT: int(port) if port.isdecimal() else None,
+        names.GEN_AI_REQUEST_STREAM: first_ms is not None or None,
+        names.GEN_AI_RESPONSE_FIRST_CHUNK: first_ms and first_ms / 1000,
+        names.GEN_AI_RESPONSE_FINISH_REASONS: result.finish_reason
+        and (result.finish_reason,),
+        names.GEN_AI_USAGE_INPUT_TOKENS: result.input_tokens,
+        names.GEN_AI_USAGE_OUTPUT_TOKENS: result.output_tokens,
+        names.MODEL_COST: result.cost_usd,
+    }
+    return {name: value for name, value in told.items() if value is not None}
 
 
 def _tried(tried: TriedModel, number: int, at_ns: int) -> SpanEvent:

@@ -58,6 +58,11 @@ class Completion:
     tool_calls: str | None = None
     """As JSON."""
     refusal: str | None = None
+    response_id: str | None = None
+    server: str | None = None
+    """Host and port, if they are known."""
+    first_part_ms: float | None = None
+    """Until its first words or thoughts came, if it came in parts."""
 
 
 def read(
@@ -73,7 +78,7 @@ def read(
         raise malformed("it holds no choice")
     message, finish = choices[0].message, choices[0].finish_reason
     usage = getattr(response, "usage", None)
-    model = response.model
+    model, id_ = response.model, getattr(response, "id", None)
     return Completion(
         text=_content(message.content),
         model=model if model and isinstance(model, str) else asked.model,
@@ -82,10 +87,11 @@ def read(
         output_tokens=_count(usage, "completion_tokens"),
         cost_usd=_cost(litellm, response),
         fingerprint=getattr(response, "system_fingerprint", None),
-        reasoning=_thought(message),
+        reasoning=thought(message),
         finish_reason=finish if isinstance(finish, str) else None,
         tool_calls=_called(message),
         refusal=_refused(message),
+        response_id=id_ if isinstance(id_, str) else None,
     )
 
 
@@ -98,7 +104,7 @@ def priced(completion: Completion, price: Price) -> Completion:
     return replace(completion, cost_usd=min(cost, _COST_AT_MOST_USD))
 
 
-def _thought(message: object) -> str | None:
+def thought(message: object) -> str | None:
     """Return what a model thought, by either name that servers have for it."""
     for name in ("reasoning_content", "reasoning"):
         thought = getattr(message, name, None)

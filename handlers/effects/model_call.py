@@ -128,8 +128,11 @@ def _answered(
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
         cost_usd=completion.cost_usd,
+        response_id=_kept_or_none(completion.response_id, NAME_LIMIT),
+        server=_kept_or_none(completion.server, NAME_LIMIT),
         started_at=started_at,
         latency_ms=completion.latency_ms,
+        first_part_ms=completion.first_part_ms,
     )
 
 

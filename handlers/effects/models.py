@@ -8,10 +8,12 @@ import asyncio
 import os
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
+from dataclasses import replace
 from email.utils import parsedate_to_datetime
 from importlib import import_module
 from types import ModuleType
 from typing import Any, Protocol, runtime_checkable
+from urllib.parse import urlsplit
 
 from handlers.effects import completions
 from handlers.effects.completions import Completion, ModelError
@@ -152,7 +154,7 @@ class LiteLLM:
             async with asyncio.timeout(deadline_s):
                 stream = await self._called(litellm, asked, headers, **_IN_PARTS)
                 is_whole = not hasattr(stream, "__aiter__")
-                chunks = [] if is_whole else await _heard(stream, hear)
+                chunks, first = ([], None) if is_whole else await _heard(stream, hear)
             response = stream if is_whole else litellm.stream_chunk_builder(chunks)
         except Exception as error:
             raise _failure(litellm, error) from error
@@ -163,13 +165,16 @@ class LiteLLM:
             return await self.complete(asked, deadline_s=left_s, headers=headers)
         if not ended:
             raise ModelError("no_response", "the answer broke off", is_passing=True)
-        return self._completed(litellm, response, asked, 1000 * (clock() - started))
+        whole = self._completed(litellm, response, asked, 1000 * (clock() - started))
+        first_ms = None if first is None else round(1000 * (first - started), 3)
+        return replace(whole, first_part_ms=first_ms)
 
     def _completed(
         self, litellm: ModuleType, response: Any, asked: ModelAsked, latency_ms: float
     ) -> Completion:
         """Return the completion, and note whether the model is seen to reason."""
         completion = completions.read(litellm, response, asked, latency_ms)
+        completion = replace(completion, server=_server(self._api_base))
         if self._price is not None:
             completion = completions.priced(completion, self._price)
         heard = self._known(asked).heard(completion.text, completion.reasoning)
@@ -278,27 +283,42 @@ async def _rehearse(litellm: ModuleType) -> None:
         )
 
 
-async def _heard(stream: Any, hear: Hear) -> list[Any]:
-    """Return all parts of a stream; tell the words so far at each."""
-    chunks, written = [], ""
+def _server(api_base: str | None) -> str | None:
+    """Return the host and port of an address: of the rest some may be a secret."""
+    place = urlsplit(api_base or "")
+    host = place.netloc.rpartition("@")[2]
+    usual = "" if place.port else ":80" if place.scheme == "http" else ":443"
+    return host + usual if host else None
+
+
+async def _heard(stream: Any, hear: Hear) -> tuple[list[Any], float | None]:
+    """Return all parts of a stream, and when the first with something written came, in
+    seconds of the loop's clock; tell the words so far at each."""
+    chunks, written, first = [], "", None
     try:
         async for chunk in stream:
             chunks.append(chunk)
             words = _words_of(chunk)
+            if first is None and (words or completions.thought(_delta(chunk))):
+                first = asyncio.get_running_loop().time()
             written += words
             if words:
                 await hear(written)
     finally:
         # A call that is given up must not keep the server writing.
         await stream.aclose()
-    return chunks
+    return chunks, first
 
 
 def _words_of(chunk: Any) -> str:
     """Return the words in a part of a stream; many have none."""
-    choices = getattr(chunk, "choices", None)
-    words = choices[0].delta.content if choices else None
+    words = getattr(_delta(chunk), "content", None)
     return words if isinstance(words, str) else ""
+
+
+def _delta(chunk: Any) -> object:
+    choices = getattr(chunk, "choices", None)
+    return choices[0].delta if choices else None
 
 
 def _without(

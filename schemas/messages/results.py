@@ -79,8 +79,14 @@ class ModelAnswered(Result):
     output_tokens: int | None = None
     cost_usd: float | None = None
     """Of a chain: of all its models that were asked."""
+    response_id: Name | None = None
+    """By which its server, or litellm if that has none, knows the answer."""
+    server: Name | None = None
+    """Host and port where it listens, if the settings name them."""
     started_at: datetime | None = None
     latency_ms: float | None = None
+    first_part_ms: float | None = None
+    """How long its first words, or thoughts, took to come, if it came in parts."""
     link: Name | None = None
     """Of a chain: the model that answered, as the settings name it."""
     attempts: tuple[TriedModel, ...] | None = None

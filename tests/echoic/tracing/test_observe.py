@@ -2,6 +2,7 @@
 
 from dataclasses import replace
 
+import pytest
 from msgspec import structs
 
 from echoic.tracing import observe, spans
@@ -166,6 +167,51 @@ def test_a_model_call_is_part_of_the_decisions_trace() -> None:
     assert chat.attributes["gen_ai.usage.input_tokens"] == 30
     assert trace.tags["echoic.decision.outcome"] == "spoke"
     assert trace.tags["echoic.decision.path"] == "llm"
+
+
+@pytest.mark.parametrize(
+    ("server", "place"),
+    [
+        ("gpu.home:11434", {"server.address": "gpu.home", "server.port": 11434}),
+        ("[::1]:8080", {"server.address": "::1", "server.port": 8080}),
+        (None, {}),
+    ],
+)
+def test_the_span_of_a_streamed_call_tells_when_its_first_words_came(
+    server: str | None, place: dict[str, object]
+) -> None:
+    """As an event, and by OpenTelemetry's names; with whose answer it is, and from where."""
+    answer = ModelAnswered(
+        ask_id="ask",
+        request_hash="beef",
+        model="tiny-1",
+        text="West.",
+        response_id="chatcmpl-7",
+        server=server,
+        started_at=moment(samples.START_NS),
+        latency_ms=800.0,
+        first_part_ms=250.0,
+    )
+    observer = Observer()
+    group = (("d1", samples.deferred()), ("ask", samples.model_asked("d1")))
+    assert not list(observer.answered(samples.sensed(*group)))
+
+    (trace,) = observer.answered(
+        samples.result(answer, ("c1", samples.completed("d1")), ms=800)
+    )
+
+    assert isinstance(trace, DecisionTrace)
+    chat = next(each for each in trace.steps if each.name == "chat tiny")
+    (first,) = chat.events
+    assert (first.name, first.at_ns) == (
+        "first part",
+        samples.START_NS + 250 * samples.MS,
+    )
+    told = chat.attributes
+    assert told["gen_ai.request.stream"] is True
+    assert told["gen_ai.response.time_to_first_chunk"] == 0.25
+    assert told["gen_ai.response.id"] == "chatcmpl-7"
+    assert {name: told[name] for name in told if name.startswith("server.")} == place
 
 
 def test_the_span_of_a_chain_names_who_answered_and_who_was_tried() -> None:

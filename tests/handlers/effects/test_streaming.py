@@ -81,6 +81,11 @@ async def test_words_are_heard_before_the_answer_is_whole(server: ModelServer) -
     assert isinstance(answered, ModelAnswered)
     assert (answered.text, answered.model) == (ANSWER, "double")
     assert (answered.input_tokens, answered.output_tokens) == (11, 4)
+    # Its first words came before it was whole, and not at once.
+    assert answered.first_part_ms is not None
+    assert answered.latency_ms is not None
+    assert 0 < answered.first_part_ms < answered.latency_ms
+    assert (answered.response_id, answered.server) == ("1", server.base[7:-3])
     assert len(ear.heard) >= 4
     assert ear.heard[-1] == ANSWER
     assert all(WORDS.startswith(each) for each in ear.said)
