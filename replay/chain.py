@@ -17,7 +17,6 @@ from schemas.values.subjects import PARTITIONS
 from streams.errors import LogDamaged
 from streams.groups import Group, groups
 from streams.log import ReadableLog
-from streams.losses import Sequences, losses_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -75,8 +74,7 @@ async def check(
     ends: dict[int, Chained] = {}
     count = 0
     for partition in range(PARTITIONS):
-        losses = await losses_of(log, partition)
-        chains = _Chains(partition, since.get(partition, Chained()), losses.seams)
+        chains = _Chains(partition, since.get(partition, Chained()))
         found: list[Break] = []
         try:
             async for group in groups(log, partition, chains.end.position):
@@ -99,13 +97,10 @@ async def check(
 class _Chains:
     """The chains of one partition's agents so far."""
 
-    def __init__(self, partition: int, begin: Chained, seams: Sequences) -> None:
+    def __init__(self, partition: int, begin: Chained) -> None:
         self._partition = partition
         self._end = begin
-        self._seams = seams
         self._chains = dict(begin.chains)
-        self._sure: dict[str, int] = {}
-        """The sequence of each agent's last decision that carried the right chain."""
         self._broken: set[str] = set()
 
     @property
@@ -140,13 +135,7 @@ class _Chains:
             if not isinstance(message, Decided) or agent in self._broken:
                 continue
             led, at = self._chains.get(agent, ""), output.record.sequence
-            if message.chain == led or self._seams.between(
-                self._sure.get(agent, 0), at
-            ):
-                # Behind a recorded loss the chain cannot be recomputed, so it continues
-                # from what the decision carries.
-                self._chains[agent] = message.chain
-                self._sure[agent] = at
+            if message.chain == led:
                 continue
             self._broken.add(agent)
             detail = f"it carries {message.chain!r}, the log leads to {led!r}"

@@ -4,14 +4,13 @@ It counts the faults at which `streams.groups` would raise, and goes on behind t
 """
 
 from collections.abc import Mapping
-from dataclasses import dataclass, fields, replace
+from dataclasses import dataclass, fields
 from types import MappingProxyType
 
 from schemas.codec.decode import read_mark
 from schemas.values.record import Record
 from schemas.values.subjects import PARTITIONS, inputs_of, outputs_of
 from streams.log import ReadableLog, scan
-from streams.losses import losses_of
 
 
 @dataclass(frozen=True, slots=True)
@@ -42,8 +41,6 @@ class Audit:
     """Groups of which an output is missing, comes twice or has no group mark."""
     repeated: int = 0
     """Groups that answer an input which was answered before."""
-    void: int = 0
-    """Messages that the log records as left over by a loss."""
 
     @property
     def sound(self) -> bool:
@@ -76,7 +73,6 @@ async def audit_partition(
     log: ReadableLog, partition: int, since: Since = _THE_START
 ) -> Audit:
     """Audit one partition up to its present end; what arrives meanwhile is left out."""
-    void = (await losses_of(log, partition)).void
     # Fixed before reading, so that an input which arrives during the audit does not count
     # as unanswered, nor its group as causeless.
     end = max(
@@ -86,13 +82,11 @@ async def audit_partition(
     causes = [
         each.sequence
         async for each in scan(log, inputs_of(partition), since.input, end)
-        if each.sequence not in void
     ]
     tally = _Tally(causes, end)
     async for record in scan(log, outputs_of(partition), since.output):
-        if record.sequence not in void:
-            tally.take(record)
-    return replace(tally.result(), void=len(void))
+        tally.take(record)
+    return tally.result()
 
 
 class _Tally:

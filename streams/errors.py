@@ -47,10 +47,16 @@ class Fenced(StreamsError):
 class LogDamaged(StreamsError):
     """The log breaks one of the invariants that `streams.groups` relies on."""
 
-    def __init__(self, kind: str, sequence: int, detail: str) -> None:
+    def __init__(
+        self,
+        kind: str,
+        sequence: int,
+        detail: str,
+        *,
+        advice: str = "run `echoic log verify` for the whole picture",
+    ) -> None:
         super().__init__(
-            f"the log is damaged at sequence {sequence} ({kind}): {detail};"
-            " run `echoic log verify` for the whole picture"
+            f"the log is damaged at sequence {sequence} ({kind}): {detail}; {advice}"
         )
         self.kind = kind
         self.sequence = sequence

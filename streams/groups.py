@@ -1,8 +1,7 @@
 """The one reader: the log in its logical order, an input, its group, the next input.
 
 Whatever folds the log reads through here: worker, projector and replay, over any kind of
-log. Only whole groups are yielded, and nothing is skipped but what the log itself records
-as lost; any other gap raises.
+log. Only whole groups are yielded, and nothing is skipped: a gap raises.
 """
 
 import asyncio
@@ -15,8 +14,7 @@ from schemas.codec.envelope import Mark
 from schemas.values.record import Record
 from schemas.values.subjects import inputs_of, outputs_of, parse
 from streams.errors import LogDamaged, Unanswered
-from streams.log import ReadableLog, Records, matches
-from streams.losses import Sequences, losses_of
+from streams.log import ReadableLog, matches
 
 PAGE = 1000
 """How many records of each direction are held at once, which bounds the memory."""
@@ -42,11 +40,10 @@ async def groups(
         LogDamaged: an output without its input, a group that is not whole though another
             follows, an input that was passed over, or a group that comes again.
     """
-    void = (await losses_of(log, partition)).void
     # Inputs are stored as they arrive and groups in batches, so several inputs may stand
     # before the first one's group: two cursors put them back into logical order.
-    inputs = _Cursor(log, inputs_of(partition), after, void)
-    outputs = _Cursor(log, outputs_of(partition), after, void)
+    inputs = _Cursor(log, inputs_of(partition), after)
+    outputs = _Cursor(log, outputs_of(partition), after)
     position, answered = after, after
     while group := await _next_group(outputs, answered):
         first, mark = group[0]
@@ -135,11 +132,8 @@ async def _follow_group(log: ReadableLog, partition: int, cause: int) -> Group:
 class _Cursor:
     """A position in the records of one subject filter; holds one page at most."""
 
-    def __init__(
-        self, log: ReadableLog, subjects: str, after: int, void: Sequences
-    ) -> None:
+    def __init__(self, log: ReadableLog, subjects: str, after: int) -> None:
         self._log = log
-        self._void = void
         self._subjects = subjects
         self._position = after
         self._page: tuple[Record, ...] = ()
@@ -147,19 +141,12 @@ class _Cursor:
 
     async def peek(self) -> Record | None:
         """Return the next record without advancing; None at the end of what is stored."""
-        # A loop, since a page may hold nothing but void records.
-        while self._next == len(self._page):
+        if self._next == len(self._page):
             page = await self._log.page(self._subjects, self._position, PAGE)
             if not page:
                 return None
-            self._position = page[-1].sequence
-            self._next = 0
-            self._page = page if not self._void else self._left(page)
+            self._page, self._next, self._position = page, 0, page[-1].sequence
         return self._page[self._next]
-
-    def _left(self, page: Records) -> Records:
-        """Return the records of a page that are not void."""
-        return tuple(each for each in page if each.sequence not in self._void)
 
     def resume(self, after: int) -> None:
         """Continue behind a sequence, forgetting the page."""

@@ -50,7 +50,7 @@ def backup(call: InstanceCall, path: Place, with_credentials: bool = False) -> N
         else:
             made = asyncio.run(
                 restoring.back_up_stopped(
-                    settings.data, file, progress, with_credentials=with_credentials
+                    settings, file, progress, with_credentials=with_credentials
                 )
             )
     _show(call, made.as_fields())

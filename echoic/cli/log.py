@@ -1,10 +1,10 @@
 """`echoic log`: the log itself, message by message, and whether it is sound."""
 
+import asyncio
 from collections import deque
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import asdict, replace
+from collections.abc import Awaitable, Callable, Iterable, Mapping
+from dataclasses import replace
 from itertools import chain
-from pathlib import Path
 from typing import Annotated, Literal
 
 import orjson
@@ -20,20 +20,21 @@ from echoic.cli.progress import Progress
 from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
 from echoic.client.missed import missed_of
-from echoic.run import salvage as salvaging
+from echoic.run import restoring
 from echoic.terminal.output import note, print_json, show
 from echoic.terminal.screen import number, table, text
 from schemas.values.record import Record
 from schemas.values.subjects import parse
+from streams.errors import LogDamaged
 from streams.jetstream.missed import Missed
 from streams.log import scan
-from streams.losses import Sequences
 
-app = new_app("log", "The log itself: verify, tail, salvage, segment, archive.")
+app = new_app("log", "The log itself: verify, tail, segment, archive.")
 app.command()(segments.segment)
 app.command()(archive.archive)
 
-_BOXES = "whether the log has all that intake streams acknowledged"
+Look = Callable[[Connection], Awaitable[verify_log.Found]]
+
 # Records in one request of a follower.
 _PAGE = 1_000
 _SHOWN = 1_000
@@ -45,27 +46,31 @@ def verify(call: InstanceCall, full: bool = False) -> None:
     """Count inputs without answer, groups without cause or end, broken chains, what agents
     were told that no ask told them, and what was acknowledged and never came into the log.
 
-    Goes on from where the log was sound before. If no instance runs, looks in the files
-    whether the log is damaged or has missed something, and says what is not checked then.
+    Goes on from where the log was sound before. If no instance runs, a broker is started for
+    it that reads the files of the whole log, and what waits for an answer is no fault.
     Example: `echoic log verify`. The exit code is 1 if anything is wrong.
 
     Args:
         full: From the log's first message.
     """
     settings = call.settings
-    # The files may be read only while no broker writes them.
-    if not is_running(settings) and salvaging.is_ours(settings.data):
-        _look(settings.data, call)
-        return
+    is_stopped = not is_running(settings) and restoring.holds_log(settings.data)
 
     async def look(connection: Connection) -> verify_log.Found:
         with Progress("groups read") as progress:
             found = await verify_log.verify(
                 connection.log, connection.settings.data, progress, full=full
             )
-        return replace(found, missed=await missed_of(connection, full=full))
+        missed = await missed_of(connection, full=full)
+        if is_stopped:
+            # The rest comes into the log at the next start.
+            missed = tuple(each for each in missed if not each.is_behind)
+        return replace(found, missed=missed, is_stopped=is_stopped)
 
-    found = on_instance(call, look)
+    if is_stopped:
+        found = _of_stopped(call, look)
+    else:
+        found = on_instance(call, look)
     for each in found.breaks:
         note(f"chain broken at sequence {each.sequence}: {each.detail}")
     for stray in found.strays:
@@ -80,31 +85,18 @@ def verify(call: InstanceCall, full: bool = False) -> None:
         raise typer.Exit(errors.FINDING)
 
 
-def _look(data: Path, call: Call) -> None:
-    """Check the stored log of an instance that does not run."""
-    with Progress("blocks read") as progress:
-        damage = salvaging.look(data, progress)
-    missed = [each for each in damage.passed or () if not each.is_behind]
-    left = ["answers", "chains", *([_BOXES] if damage.passed is None else [])]
-    _tell_missed(missed)
-    fields = {
-        **_damage_fields(damage),
-        "sound": damage.is_sound and not missed,
-        "missed": verify_log.rows_of(missed),
-        "waiting": len(damage.passed or ()) - len(missed),
-        "not_checked": left,
-    }
-    call.show(fields, _screen(damage))
-    if not call.as_json:
-        note(
-            "the stored log is whole: each of its blocks was read\nnot checked, as no"
-            f" instance runs: {', '.join(left)}; a start brings over what is missing, and"
-            " names it in echoic.log\n  → echoic up --detach, then echoic log verify"
-            if damage.is_sound
-            else "the log is damaged: nothing is read of it before `echoic log salvage`"
-        )
-    if not fields["sound"]:
-        raise typer.Exit(errors.FINDING)
+def _of_stopped(call: Call, look: Look) -> verify_log.Found:
+    """Verify the log of an instance that does not run, whose files may be damaged."""
+
+    async def run() -> verify_log.Found:
+        async with restoring.over_stopped(call.settings, "thorough") as connection:
+            return await look(connection)
+
+    try:
+        return asyncio.run(run())
+    except LogDamaged as damage:
+        call.show({"sound": False, "damage": str(damage)}, [str(damage)])
+        raise typer.Exit(errors.FINDING) from damage
 
 
 def _tell_missed(missed: Iterable[Missed]) -> None:
@@ -114,80 +106,9 @@ def _tell_missed(missed: Iterable[Missed]) -> None:
         )
 
 
-@app.command()
-def salvage(call: InstanceCall) -> None:
-    """Make a damaged log readable again, without what was lost.
-
-    The store is copied first. Nothing is published anew, no sequence is used again, and
-    the log records by partition what is gone. Example: `echoic log salvage`.
-    """
-    settings = call.settings
-    with Progress("blocks read") as progress:
-        done = salvaging.salvage(settings.data, progress)
-    if done is None:
-        call.show(_damage_fields(salvaging.look(settings.data)), ())
-        if not call.as_json:
-            note("nothing is damaged: there is nothing to salvage")
-        return
-    fields = {**_damage_fields(done.damage), "copy": str(done.copy)}
-    call.show(fields, _screen(done.damage))
-    if not call.as_json:
-        note(f"the store as it was found: {done.copy}")
-        note(
-            "next: echoic up, and if the read models stand still: echoic projection"
-            " rebuild"
-        )
-
-
-def _screen(damage: salvaging.Damage) -> Iterator[RenderableType]:
-    """Yield what was found, for a person."""
-    yield _counts(
-        {
-            "blocks": damage.blocks,
-            "messages": damage.records,
-            "inputs": damage.inputs,
-            "groups": damage.groups,
-            "recorded lost": damage.recorded,
-            "not in the log yet": len(damage.passed or ()),
-        }
-    )
-    for file in damage.damaged:
-        yield f"damaged: {file}"
-    for each in damage.missing:
-        if damage.losses:
-            yield f"lost: {each.first} to {each.last} of {each.block}"
-    for partition, loss in damage.losses.items():
-        lost, void = len(Sequences(loss.lost)), len(Sequences(loss.void))
-        agents = ", ".join(sorted(loss.agents)) or "of no agent for sure"
-        yield f"partition {partition}: up to {lost} lost, {void} left over ({agents})"
-    if damage.agents:
-        yield f"agents: {', '.join(damage.agents)}"
-
-
 def _counts(counts: Mapping[str, int]) -> RenderableType:
     rows = ((name.replace("_", " "), f"{n:,}") for name, n in counts.items())
     return table(("", number()), rows)
-
-
-def _damage_fields(damage: salvaging.Damage) -> dict[str, object]:
-    """Return what was found, for a program."""
-    return {
-        "sound": damage.is_sound,
-        "folder": str(damage.folder),
-        "blocks": damage.blocks,
-        "messages": damage.records,
-        "inputs": damage.inputs,
-        "groups": damage.groups,
-        "last": damage.last,
-        "recorded_lost": damage.recorded,
-        "damaged": [salvaging.named(each) for each in damage.damaged],
-        "missing": [asdict(each) for each in damage.missing],
-        "partitions": {
-            str(partition): {"lost": loss.lost, "void": loss.void}
-            for partition, loss in damage.losses.items()
-        },
-        "agents": list(damage.agents),
-    }
 
 
 @app.command()

@@ -4,12 +4,12 @@ A mark is believed only if the log still holds, byte for byte, the message at wh
 made. Damage before a mark is found only by a verification of the whole log.
 """
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 
 import msgspec
 
-from replay.chain import Chained
+from replay.chain import Break, Chained
 from schemas.codec.encode import wire_digest
 from streams.embedded import write_private
 from streams.log import ReadableLog
@@ -22,7 +22,7 @@ class Marks(msgspec.Struct, frozen=True):
 
     epoch: str
     last: int
-    """The last sequence of the log then; salvage uses it to notice a missing end."""
+    """The last sequence of the log then; a log that ends before it is an older copy."""
     partitions: dict[int, Chained]
 
 
@@ -40,6 +40,16 @@ def keep(data: Path, marks: Marks) -> None:
     # Of another's broker somebody may ask who has never started an instance.
     if data.is_dir():
         write_private(data / FILE, msgspec.json.encode(marks))
+
+
+def lacking(log: ReadableLog, marks: Marks | None, last: int) -> Iterator[Break]:
+    """Yield the end that a log lacks, if it ends before the one that was verified."""
+    if marks is not None and marks.epoch == str(log.epoch) and marks.last > last:
+        detail = (
+            f"the log was verified up to {marks.last} and ends before: is it an older copy?"
+            " `echoic log verify --full` verifies it as it is"
+        )
+        yield Break(0, None, last + 1, detail)
 
 
 async def verified_heads(

@@ -32,6 +32,8 @@ class Found:
     """Where verification began, by partition; those that are missing began at the start."""
     missed: tuple[Missed, ...] = ()
     """What intake streams acknowledged and the log never took."""
+    is_stopped: bool = False
+    """Whether no instance runs, so that inputs without an answer wait for the next one."""
 
     @property
     def known(self) -> int:
@@ -42,7 +44,8 @@ class Found:
     def is_sound(self) -> bool:
         """Whether no fault, no break, no stray and no missed message was found."""
         wrong = self.breaks or self.strays or self.missed
-        return self.audit.sound and not wrong
+        waits = self.audit.unanswered if self.is_stopped else 0
+        return self.audit.faults == waits and not wrong
 
     def counts(self) -> dict[str, int]:
         """Return the counts by name."""
@@ -79,7 +82,8 @@ async def verify(
     Raises:
         LogUnavailable: the broker does not answer.
     """
-    since = {} if full else await verified.verified_heads(log, verified.recall(data))
+    marks = None if full else verified.recall(data)
+    since = await verified.verified_heads(log, marks)
     # Before reading: a mark must not claim messages that arrive meanwhile.
     last = await log.last_sequence(LOG_SUBJECTS)
     starts = {
@@ -88,7 +92,8 @@ async def verify(
     counted = await audit(log, starts)
     checked = await chain.check(log, progress, since)
     wrong = [each async for each in strays_of_log(log, since)]
-    found = Found(counted, checked.breaks, tuple(wrong), since)
+    breaks = *verified.lacking(log, marks, last), *checked.breaks
+    found = Found(counted, breaks, tuple(wrong), since)
     found = replace(
         found,
         audit=replace(
@@ -99,7 +104,7 @@ async def verify(
     )
     # Unanswered inputs are no damage: a running worker is about to answer them.
     waits = counted.faults == counted.unanswered
-    if found.is_sound or (waits and not checked.breaks and not found.strays):
+    if found.is_sound or (waits and not breaks and not found.strays):
         ends = {each: end for each, end in checked.ends.items() if end.position}
         verified.keep(data, verified.Marks(str(log.epoch), last, ends))
     return found

@@ -3,20 +3,22 @@
 import asyncio
 import shutil
 import tempfile
-from collections.abc import Callable
+from collections.abc import AsyncIterator, Callable
+from contextlib import asynccontextmanager
 from pathlib import Path
 
 from echoic.client import backup as backups
 from echoic.client.backup import Backup
-from echoic.client.connection import credentials_of
+from echoic.client.connection import Connection, credentials_of, open_log
 from echoic.client.instance_note import sole_instance
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from streams.backup_file import BackupReader, Manifest, reading
-from streams.broker.server import embedded_server
+from streams.broker.server import Guard, embedded_server
 from streams.embedded import write_private
 from streams.jetstream.backup import restore
 from streams.jetstream.connection import connected
+from streams.jetstream.migrate import epoch_of
 
 _SERVER = "nats"
 """The broker's folder within the data folder."""
@@ -25,7 +27,7 @@ Progress = Callable[[int], None]
 
 
 async def back_up_stopped(
-    data: Path, path: Path, progress: Progress, *, with_credentials: bool
+    settings: Settings, path: Path, progress: Progress, *, with_credentials: bool
 ) -> Backup:
     """Back up an instance that does not run, by a broker started for it.
 
@@ -33,19 +35,38 @@ async def back_up_stopped(
         NotRunningError: the folder holds no log.
         LogDamaged: it is damaged.
     """
-    if not (data / _SERVER / "jetstream").is_dir():
+    async with over_stopped(settings) as connection:
+        kept = settings.data if with_credentials else None
+        return await backups.make(connection.client, kept, path, progress)
+
+
+def holds_log(data: Path) -> bool:
+    """Tell whether a data folder holds the log of an embedded broker."""
+    return (data / _SERVER / "jetstream").is_dir()
+
+
+@asynccontextmanager
+async def over_stopped(
+    settings: Settings, guard: Guard = "quick"
+) -> AsyncIterator[Connection]:
+    """Connect to a broker that is started over the folder of an instance that does not run.
+
+    Raises:
+        NotRunningError: the folder holds no log.
+        LogDamaged: it is damaged; nothing of it was changed.
+    """
+    if not holds_log(settings.data):
         raise NotRunningError(
-            f"no instance runs over {data}, and it holds no log",
+            f"no instance runs over {settings.data}, and it holds no log",
             next_step="echoic up --detach",
         )
-    with sole_instance(data):
-        async with embedded_server(data / _SERVER) as server:
-            client = await server.connect("echoic backup")
-            try:
-                kept = data if with_credentials else None
-                return await backups.make(client, kept, path, progress)
-            finally:
-                await client.close()
+    with sole_instance(settings.data):
+        async with (
+            embedded_server(settings.data / _SERVER, guard=guard) as server,
+            connected(server.core, "echoic command") as client,
+        ):
+            log = await open_log(client, await epoch_of(client))
+            yield Connection(settings, client, log, None)
 
 
 def restored(settings: Settings, path: Path, progress: Progress) -> Manifest:
@@ -100,7 +121,7 @@ def _into(data: Path, backup: BackupReader, progress: Progress) -> None:
 
 
 async def _with_server(folder: Path, backup: BackupReader, progress: Progress) -> None:
-    async with embedded_server(folder, guarded=False) as server:
+    async with embedded_server(folder, guard="none") as server:
         client = await server.connect("echoic restore")
         try:
             await restore(client, backup, 1, progress)

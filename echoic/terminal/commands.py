@@ -43,7 +43,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "reflect": ("reflect", "Have an autonomous character look back on what it did."),
     "tune": ("tune", "Search for better settings; propose, apply, revert them."),
     "projection": ("projection", "The read models: list, rebuild, lag, replay."),
-    "log": ("log", "The log itself: verify, tail, salvage, segment, archive."),
+    "log": ("log", "The log itself: verify, tail, segment, archive."),
     "backup": ("backup", "Copy all that an instance keeps into one file."),
     "restore": ("backup", "Make an instance from a backup."),
     "shadow": ("shadow", "Run another strategy alongside; it never acts."),

@@ -1,7 +1,7 @@
 """Recovering a partition: its checkpoint first, then whatever the log holds after it."""
 
 import asyncio
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from uuid import UUID
 
 from handlers.aids import AidProvider
@@ -14,8 +14,7 @@ from schemas.values.subjects import outputs_of
 from streams.errors import LogDamaged
 from streams.groups import groups
 from streams.jetstream.checkpoints import Checkpoint, Checkpoints, Label
-from streams.log import ReadableLog, scan
-from streams.losses import losses_of
+from streams.log import ReadableLog
 
 _BEHIND_S = 0.05
 """How long to wait for a reader that is behind the writes, each time."""
@@ -56,28 +55,12 @@ class Recovery:
         # Pages may come from a replica that lags behind the sequence that the leader gave.
         for _ in range(PATIENCE):
             standing = await self._fold(standing, end)
-            # What a loss left of a group is never read, but the broker compares with it all
-            # the same.
-            if standing.last_output < end and await self._is_void(standing):
-                # The fence counts them all the same.
-                standing = replace(standing, last_output=end)
             if standing.last_output >= end:
                 return standing
             await asyncio.sleep(_BEHIND_S)
         raise LogDamaged(
             "incomplete", end, f"the last group of partition {partition} is not whole"
         )
-
-    async def _is_void(self, standing: PartitionOwner) -> bool:
-        """Tell whether whatever follows is recorded as left over by a loss."""
-        void = (await losses_of(self.log, standing.partition)).void
-        outputs = outputs_of(standing.partition)
-        if not void:
-            return False
-        async for record in scan(self.log, outputs, standing.last_output):
-            if record.sequence not in void:
-                return False
-        return True
 
     async def _end(self, partition: int) -> int:
         return await self.log.last_sequence(outputs_of(partition))

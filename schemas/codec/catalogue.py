@@ -37,7 +37,6 @@ ExecutiveControl: TypeAlias = (
 )
 ControlMessage: TypeAlias = (
     controls.MindStarted
-    | controls.MessagesLost
     | controls.SegmentClosed
     | controls.SessionStarted
     | controls.SessionEnded

@@ -1,6 +1,6 @@
 """Controls: whatever changes behaviour is an input of the log, answered like any other."""
 
-from typing import Annotated, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal
 
 from pydantic import Field, model_validator
 
@@ -24,8 +24,6 @@ from schemas.values.persons import PersonToken
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
 
-Sequence: TypeAlias = Annotated[int, Field(ge=1)]
-
 
 class Control(Message):
     """A change of how the mind behaves, by a person or a program."""
@@ -40,21 +38,6 @@ class MindStarted(Control):
 
     settings: MindSettings
     digests: CodeDigests
-
-
-Stretches: TypeAlias = tuple[tuple[Sequence, Sequence], ...]
-"""Sequences of the log, from the first to the last of each stretch."""
-
-
-class MessagesLost(Control):
-    """The log has lost messages of this partition, as `echoic log salvage` found it."""
-
-    token: ClassVar[str] = "messages_lost"
-
-    lost: Stretches = Field(default=(), max_length=5_000)
-    """Sequences that are gone; some may have been another partition's."""
-    void: Stretches = Field(default=(), max_length=5_000)
-    """Sequences left without the rest of their group, cause or answer: never read."""
 
 
 class SegmentClosed(Control):

@@ -12,12 +12,11 @@ import sysconfig
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
 from pathlib import Path
-from typing import IO
+from typing import IO, Literal
 
+from streams.broker import configurations, enrolment, guarding
 from streams.broker import data_folder as folders
-from streams.broker import enrolment
 from streams.broker.staging import Staging
-from streams.disk import configurations, guarding
 from streams.embedded import ServerProcess, open_log
 from streams.errors import LogUnavailable, ServerFailed
 from streams.jetstream.accounts import Credentials, Listeners
@@ -45,23 +44,26 @@ MEMORY = "400MiB"
 more. Without it a household of 100 events/s saw 570 MB (docs/proof.md). An operator's own
 `GOMEMLIMIT` has its way."""
 
+Guard = Literal["none", "quick", "thorough"]
+
 ROOM_BYTES = 16_000_000
 """Free bytes on a disk that was full from which on a restart is worth it: two blocks."""
 
 
 @asynccontextmanager
 async def embedded_server(
-    folder: Path, *, guarded: bool = True, listeners: Listeners | None = None
+    folder: Path, *, guard: Guard = "quick", listeners: Listeners | None = None
 ) -> AsyncIterator["EmbeddedServer"]:
     """Run a server over `folder`, new or used before, for the length of the block.
 
-    `guarded` keeps the server from destroying a damaged log (`streams.disk.guarding`).
+    `guard` keeps the server from destroying a damaged log (`streams.broker.guarding`); one that
+    is thorough has it read all of a log, however large.
 
     Raises:
         ServerFailed: it does not start; the message holds the end of its own log.
-        LogDamaged: it recovered less of the log than its files hold; only if `guarded`.
+        LogDamaged: it recovered less of the log than its files hold; only if there is a guard.
     """
-    server = EmbeddedServer(folder, guarded=guarded, listeners=listeners)
+    server = EmbeddedServer(folder, guard=guard, listeners=listeners)
     await server.start()
     try:
         yield server
@@ -89,7 +91,11 @@ class EmbeddedServer:
     """A nats-server process and its folder; `embedded_server` runs one."""
 
     def __init__(
-        self, folder: Path, *, guarded: bool = True, listeners: Listeners | None = None
+        self,
+        folder: Path,
+        *,
+        guard: Guard = "quick",
+        listeners: Listeners | None = None,
     ) -> None:
         """Note the folder; nothing is created before `start`.
 
@@ -97,7 +103,7 @@ class EmbeddedServer:
         """
         self._listeners = listeners
         self._folder = folder
-        self._guarded = guarded
+        self._guard = guard
         self._staging = Staging(folder)
         self._process = ServerProcess(signal.SIGTERM, signal.SIGKILL, patience_s=STOP_S)
         self._lock: IO[bytes] | None = None
@@ -177,7 +183,10 @@ class EmbeddedServer:
         try:
             self._staging.clear()
             configurations.finish(self._folder)
-            kept = guarding.keep(self._folder) if self._guarded else None
+            kept = None
+            if self._guard != "none":
+                is_thorough = self._guard == "thorough"
+                kept = guarding.keep(self._folder, is_thorough=is_thorough)
             for attempt in range(_PORT_TRIES):
                 fresh = attempt >= _SAME_PORT_TRIES
                 self._identity = folders.settle(

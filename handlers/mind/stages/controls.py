@@ -44,7 +44,7 @@ from schemas.values.unicode_text import quoted
 StrategyProblem = Callable[[StrategySpec], str | None]
 """Returns what is wrong with a strategy's specification; None if nothing is."""
 
-_OF_A_PARTITION = (controls.MindStarted, controls.MessagesLost, controls.SegmentClosed)
+_OF_A_PARTITION = (controls.MindStarted, controls.SegmentClosed)
 """Controls that may be addressed to nothing less."""
 
 _SHARED = (*_OF_A_PARTITION, controls.PackLoaded)

@@ -25,7 +25,7 @@ from tests.servers import fresh_server
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(600)]
 
 PAGE = (ROOT / "docs" / "operations.md").read_text()
-LIFECYCLE = ("up", "down", "log salvage")
+LIFECYCLE = ("up", "down", "restore")
 """Commands that end what other tests need; they are run elsewhere in this file."""
 
 
@@ -189,7 +189,7 @@ def test_an_older_log_under_newer_tables_is_noticed(echoic: Program) -> None:
         thirsty(echoic, "ada", 2, "Your drink is low: 2 of 9.")
         lag = eventually(lambda: echoic.here("projection", "lag"))
 
-    assert (stopped.code, len(stopped.json["missing"])) == (1, 1)
+    assert (stopped.code, stopped.json["broken_chains"]) == (1, 1)
     assert found["verdict"] == "problem"
     assert "the log" in found["found"]
     assert found["advice"] == "echoic projection rebuild"
