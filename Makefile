@@ -99,7 +99,9 @@ locks: ## Write the locks anew, by uv: the versions of constraints.txt, all file
 	printf 'uv\n' | $(LOCK) - --output-file locks/uv.txt
 	$(LOCK) pyproject.toml --output-file locks/runs.txt
 	$(LOCK) pyproject.toml --extra model --output-file locks/image.txt
-	$(LOCK) pyproject.toml --extra dev --extra crafter --output-file locks/develops.txt
+	# num2words asks for docopt, which has no wheel, for its own command alone.
+	$(LOCK) pyproject.toml --extra dev --extra crafter --no-emit-package docopt \
+		--output-file locks/develops.txt
 	printf 'playwright\n' | $(LOCK) - --output-file locks/browser.txt
 
 format: setup ## Rewrite the code in its style

@@ -75,6 +75,9 @@ class Check:
 def of_installation(settings: Settings) -> list[Check]:
     """Run the checks that need no instance."""
     checks = [_python(), _room(settings.data)]
+    if settings.speech_numbers != "off" and find_spec("num2words") is None:
+        why = "num2words is not installed: numbers are spoken as they are written"
+        checks.append(Check("speech", "problem", why, extra("speech")))
     # Where the settings name another's server, ours need not be installed.
     if settings.database_url is None:
         found = _guarded(

@@ -52,6 +52,7 @@ class Settings:
     speech_command: str | None
     speech_voice: str
     speech_interrupt: str
+    speech_numbers: str
     webhook_url: str | None
     webhook_secret: str | None = field(repr=False)
     intake_day_mb: int

@@ -140,6 +140,12 @@ OWN: tuple[Option, ...] = (
         "Whether an alert may cut off what is being said, once a second of it was heard.",
     ),
     Option(
+        "speech.numbers", forms.one_of("off", "voice", "en", "de"), "off",
+        "Whether numbers and units are spoken as words, by the extra `speech`: in English"
+        " (`en`) or German (`de`), or in the one of both that the voice's name begins with"
+        " (`voice`); `off`: the command reads them itself.",
+    ),
+    Option(
         "webhook.url", forms.url("http", "https"), None,
         "Where responses of the channel `webhook` are posted, signed.", secret=True,
         reach="sends",

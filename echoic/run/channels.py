@@ -19,6 +19,7 @@ def speaker(settings: Settings) -> Speaker | None:
             settings.speech_command,
             voice=settings.speech_voice,
             may_interrupt=settings.speech_interrupt == "on",
+            numbers=settings.speech_numbers,
         )
     except ValueError as error:
         raise SettingsError(

@@ -15,7 +15,7 @@ from dataclasses import dataclass, field
 from tempfile import TemporaryFile
 from typing import IO, Literal
 
-from handlers.effects.spoken_words import spoken
+from handlers.effects.spoken_words import spoken, with_numbers
 from schemas.messages.asks import DeliveryAsked
 
 _HEARD_S = 1.0
@@ -55,6 +55,8 @@ class SpeechCommand:
     """The voice where the personality names none."""
     may_interrupt: bool = True
     """Whether an alert may cut off what is being said."""
+    numbers: str = "off"
+    """In which language numbers become words, en or de; `voice`: the voice's; else none."""
 
     def __post_init__(self) -> None:
         """Check that it can be read.
@@ -74,7 +76,7 @@ class SpeechCommand:
         """Return the command's arguments for an utterance."""
         speed = asked.speed or 1.0
         # A NUL would end the argument, a dash at its start make an option of it.
-        words = spoken(asked.text).replace("\0", " ")
+        words = self.words(asked).replace("\0", " ")
         places = {
             "{voice}": asked.voice or self.voice,
             "{speed}": f"{speed:g}",
@@ -89,7 +91,13 @@ class SpeechCommand:
         """Return what goes to standard input: the words, if they are no argument."""
         if "{text}" in self.template:
             return b""
-        return f"{spoken(asked.text)}\n".encode()
+        return f"{self.words(asked)}\n".encode()
+
+    def words(self, asked: DeliveryAsked) -> str:
+        """Return what one says of an utterance, with its numbers as the voice wants them."""
+        voice = (asked.voice or self.voice)[:2].lower()
+        language = voice if self.numbers == "voice" else self.numbers
+        return with_numbers(spoken(asked.text), language)
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,5 @@
-"""What one says of a text: without mark-up, emoji, links, tables and stage directions.
+"""What one says of a text: without mark-up, emoji, links, tables and stage directions, and
+with numbers and units as words where the voice reads none.
 
 For channels that speak, outside the mind: what was decided and recorded stays as written.
 What is in doubt is said, for a word too many harms less than one that is missing.
@@ -7,6 +8,9 @@ What is in doubt is said, for a word too many harms less than one that is missin
 import html
 import re
 import unicodedata
+from collections.abc import Callable
+from functools import cache
+from typing import NamedTuple
 
 # Between brackets stands no further one, and of an address 2,000 characters are read at most:
 # a run of signs that never close would else take the square of its length.
@@ -41,21 +45,7 @@ _EMOTICON = re.compile(r"(?<!\S)(?:[:;=][-'^]?[()DPpO/|]|<3|[xX]D|\^\^)(?=$|[\s.
 _SHORTCODE = re.compile(r"(?<!\S):[a-z0-9_+-]{2,40}:(?=$|[\s.,!?])")
 _HASHTAG = re.compile(r"(?<![\w&])#(?=[^\W\d])")
 _ESCAPED = re.compile(r"\\([\\`*_{}\[\]()#+\-.!|>~])")
-_ENDS = (
-    ".",
-    "!",
-    "?",
-    ":",
-    ";",
-    ",",
-    "…",
-    "\u3002",
-    "\uff01",
-    "\uff1f",
-    "\u201d",
-    "\u201c",
-    '"',
-)
+_ENDS = tuple('.!?:;,…\u3002\uff01\uff1f\u201d\u201c"')
 _BEGUN = re.compile(r"(?:^|[.!?:…\n]['\"”)]?\s*)$")
 _KEPT_SIGNS = frozenset("°")
 _OUR_MARKS = {0: " ", 1: " "}
@@ -219,3 +209,174 @@ def _tidy(text: str) -> str:
     text = re.sub(r"([.!?])(?:\s*\.)+(?!\.)", r"\1", text) if ".." not in text else text
     text = re.sub(r"\(\s*\)|\[\s*\]", "", text).strip()
     return text if any(each.isalnum() for each in text) else ""
+
+
+_UNITS = """
+°C: degree/s Celsius = Grad Celsius; °F: degree/s Fahrenheit = Grad Fahrenheit
+°: degree/s = Grad; %: percent = Prozent; km/h: kilometre/s per hour = Kilometer pro Stunde
+m/s: metre/s per second = Meter pro Sekunde; mph: mile/s per hour = Meile/n pro Stunde
+km: kilometre/s = Kilometer; cm: centimetre/s = Zentimeter; mm: millimetre/s = Millimeter
+m²: square metre/s = Quadratmeter; m³: cubic metre/s = Kubikmeter; m: metre/s = Meter
+kg: kilogram/s = Kilogramm; g: gram/s = Gramm; ml: millilitre/s = Milliliter
+l: litre/s = Liter; h: hour/s = Stunde/n; min: minute/s = Minute/n; s: second/s = Sekunde/n
+ms: millisecond/s = Millisekunde/n; kWh: kilowatt hour/s = Kilowattstunde/n
+kW: kilowatt/s = Kilowatt; W: watt/s = Watt; V: volt/s = Volt; lx: lux = Lux
+hPa: hectopascal/s = Hektopascal; dB: decibel/s = Dezibel; MB: megabyte/s = Megabyte
+GB: gigabyte/s = Gigabyte; €: euro/s = Euro; $: dollar/s = Dollar; £: pound/s = Pfund
+Uhr: = Uhr
+"""
+_NAMES = {
+    each[1]: {"en": each[2], "de": each[3]}
+    for each in re.finditer(r"([^\s:]+): ?([^=;\n]*?) ?= ([^;\n]+)", _UNITS)
+}
+"""What units are called: behind `/` stands what more than one has besides."""
+_SUFFIX = "|".join(
+    # A letter alone needs a blank: "the 30s", "5G".
+    (" " if each.isalpha() and len(each) == 1 else " ?") + re.escape(each)
+    for each in sorted(_NAMES, key=len, reverse=True)
+)
+_MONTHS = (
+    "January|February|March|April|May|June|July|August|September|October|November|December"
+    "|Januar|Februar|März|Mai|Juni|Juli|Oktober|Dezember"
+)
+_NUMBER = re.compile(
+    r"(?<![\w#@/\\+\u2013\u2212-])(?<!\w[.,:])"
+    r"(?:(?P<call>(?!\d\d[/-]\d\d[/-]\d{4})(?:\+\d|0)\d{1,5}(?:[ /-]\d{2,12}){1,6})"
+    r"|(?P<money>[€$£]?)(?P<sign>[+\u2212-]?)(?P<digits>\d(?:[\d.,:\u2013-]{0,30}\d)?)"
+    rf"(?P<unit>(?:st|nd|rd|th)(?!\w)|(?:{_SUFFIX})(?![\w²³/])"
+    rf"|\.(?= (?:{_MONTHS}|Stock|Etage|Platz|Tag|Advent|Klasse)\b))?)"
+    r"(?![\w@/\\]|[.,:]\w|[\u2013-]\d)"
+)
+_ADDRESS = re.compile(r"(?:\d{1,3}\.){3}\d{1,3}")
+_TIME = re.compile(r"([01]?\d|2[0-4])[:.]([0-5]\d)")
+_NAMED = re.compile(
+    "code|id|pin|nummer|number|no|nr|order|phone|port|telefon", re.IGNORECASE
+)
+"""Behind these a number names something: it is read digit by digit."""
+_DATED = re.compile(
+    rf"in|since|until|by|before|after|from|of|year|jahre?s?|seit|bis|vor|nach|von|{_MONTHS}",
+    re.IGNORECASE,
+)
+"""Behind these four digits are a year."""
+_BENT = re.compile("am|vom|zum|zur|im|beim|den|dem|des|bis|ab|seit", re.IGNORECASE)
+"""Behind these a German ordinal ends in -n."""
+_LONGEST_PLAIN = 6
+"""Of how many digits without a separator a number at most is one, and no name."""
+
+
+@cache
+def _numbers(language: str) -> Callable[..., str] | None:
+    """Return what says whole numbers; None where the package for it is not installed."""
+    try:
+        from num2words import num2words
+    except ImportError:
+        return None
+    return lambda digits, to="cardinal": num2words(
+        int(digits), lang=language, to=to
+    ).replace(",", "")
+
+
+def with_numbers(text: str, language: str) -> str:
+    """Return a text with its numbers and units as words, in English (en) or German (de).
+
+    As they are written stay versions, addresses, dates of digits and what has letters; digit
+    by digit are said telephone numbers, codes, and seven digits or more without a separator.
+    In other languages, and without the package `num2words`, nothing changes.
+    """
+    say = _numbers(language) if language in ("en", "de") else None
+    return text if say is None else _NUMBER.sub(_Reader(language, say).said, text)
+
+
+class _Reader(NamedTuple):
+    """How the numbers of a text are read; what gives None stays as it is written."""
+
+    language: str
+    say: Callable[..., str]
+
+    def said(self, found: re.Match[str]) -> str:
+        """Return a number in words, or as it is written."""
+        whole, begin, end = found.string, found.start(), found.end()
+        if found["call"]:
+            return self._spelt(found["call"])
+        before = re.search(r"(\w+)\W{0,2}$", whole[max(0, begin - 24) : begin])
+        prior, after = before[1] if before else "", whole[end : end + 24]
+        unit = (found["unit"] or "").strip() or found["money"]
+        said = self._in_words(found["digits"], unit, prior, after)
+        is_odd = (found["unit"] and found["money"]) or prior.lower() == "version"
+        sign = {"": "", "+": "plus "}.get(found["sign"], "minus ")
+        return found[0] if said is None or is_odd else sign + said
+
+    def _in_words(self, digits: str, unit: str, prior: str, after: str) -> str | None:
+        time = _TIME.fullmatch(digits)
+        if time and (unit == "Uhr" or (":" in digits and not unit)):
+            return self._time(int(time[1]), int(time[2]), after)
+        first, span, last = re.split("([\u2013-]|$)", digits, maxsplit=1)
+        if span and (unit or span == "\u2013"):
+            least, most = self._number(first, ""), self._number(last, unit)
+            to = "to" if self.language == "en" else "bis"
+            return f"{least} {to} {most}" if least and most else None
+        if unit in _NAMES or not digits.isdigit():
+            return self._number(digits, unit)
+        if unit or len(digits) <= 2:
+            ordinal = self._ordinal(digits, unit, prior, after)
+            if ordinal is not None or unit:
+                return ordinal
+        if _NAMED.fullmatch(prior) or (digits[0] == "0" and len(digits) > 1):
+            return self._spelt(digits)
+        if _DATED.fullmatch(prior) and len(digits) == 4 and "1100" <= digits < "2100":
+            return self.say(digits, "year")
+        # The gender of a German noun is not known: "1 Nachricht".
+        is_open = self.language == "de" and re.match(" [A-ZÄÖÜ]", after)
+        return None if digits == "1" and is_open else self._number(digits, "")
+
+    def _number(self, digits: str, unit: str) -> str | None:
+        """Return a number with its unit."""
+        mark = "," if self.language == "en" else r"\."
+        plain = re.fullmatch(
+            rf"(\d{{1,3}}(?:{mark}\d{{3}})+|\d+)(?:[.,](\d+))?", digits
+        )
+        name = _NAMES.get(unit, {}).get(self.language, "")
+        if not plain or _ADDRESS.fullmatch(digits) or (unit and not name):
+            return None
+        whole, decimals, is_one = plain[1], plain[2], digits == "1"
+        if whole.isdigit() and len(whole) > _LONGEST_PLAIN:
+            return None if unit or decimals else self._spelt(whole)
+        said = self.say(re.sub(r"\D", "", whole))
+        if is_one and unit and self.language == "de":
+            said = "eine" if "/n" in name else "ein"
+        name = re.sub(r"/(\w)", "" if is_one else r"\1", name)
+        if decimals and len(decimals) == 2 and unit in ("€", "$", "£"):
+            return f"{said} {name} {self.say(decimals)}"
+        if decimals:
+            point = "point" if self.language == "en" else "Komma"
+            said = f"{said} {point} {self._spelt(decimals)}"
+        return f"{said} {name}".strip()
+
+    def _time(self, hour: int, minute: int, after: str) -> str:
+        said = self.say(hour)
+        if self.language == "de":
+            said = f"{'ein' if hour == 1 else said} Uhr"
+            return f"{said} {self.say(minute)}" if minute else said
+        if minute:
+            return f"{said} {'oh ' if minute < 10 else ''}{self.say(minute)}"
+        if re.match(r" ?[ap]\.?m\b", after):
+            return said
+        return f"{said} o'clock" if 0 < hour <= 12 else f"{said} hundred"
+
+    def _ordinal(self, digits: str, unit: str, prior: str, after: str) -> str | None:
+        if self.language == "de" and unit == ".":
+            end = "n" if _BENT.fullmatch(prior) else ""
+            end = end or ("" if prior.lower() in ("der", "die", "das") else "r")
+            return self.say(digits, "ordinal") + end
+        if self.language == "de" or unit == ".":
+            return None
+        is_day = re.match(rf" (?:{_MONTHS})\b", after) is not None
+        if unit or is_day or re.fullmatch(_MONTHS, prior):
+            said = self.say(digits, "ordinal")
+            return f"{'' if prior == 'the' else 'the '}{said} of" if is_day else said
+        return None
+
+    def _spelt(self, digits: str) -> str:
+        """Return digits one by one, in groups as they are written."""
+        said = re.sub(r"\d", lambda each: f"{self.say(each[0])} ", digits)
+        return re.sub(r" [ /-]+", ", ", said).replace("+", "plus ").strip()

@@ -1,11 +1,17 @@
 """Words for speech: what one says of a text, in English and German."""
 
+import sys
 import time
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+from msgspec.structs import replace
 
+from echoic import doctor
+from echoic.config.load import load
 from handlers.effects.speech import Speaker, SpeechCommand
-from handlers.effects.spoken_words import spoken
+from handlers.effects.spoken_words import _numbers, spoken, with_numbers
 from tests.handlers.effects.test_speech import speech_asked
 
 CASES = [
@@ -113,6 +119,172 @@ CASES = [
 ]  # fmt: skip
 
 
+ENGLISH = [
+    ("It is 21.5 °C.", "It is twenty-one point five degrees Celsius."),
+    ("3 km/h", "three kilometres per hour"),
+    ("50% off", "fifty percent off"),
+    ("7:30", "seven thirty"),
+    ("at 7:05 am", "at seven oh five am"),
+    ("7:00", "seven o'clock"),
+    ("at 7:00 pm", "at seven pm"),
+    ("19:00", "nineteen hundred"),
+    ("0:15", "zero fifteen"),
+    ("1 °C", "one degree Celsius"),
+    ("-5 °C", "minus five degrees Celsius"),
+    ("It is -5 degrees", "It is minus five degrees"),
+    ("\u22120.5 °C", "minus zero point five degrees Celsius"),
+    ("1,234 steps", "one thousand two hundred and thirty-four steps"),
+    ("1.234", "one point two three four"),
+    ("20,5 degrees", "twenty point five degrees"),
+    ("in 1999 it", "in nineteen ninety-nine it"),
+    ("in 2026", "in twenty twenty-six"),
+    ("May 1", "May first"),
+    ("1 May", "the first of May"),
+    ("on the 1 May", "on the first of May"),
+    ("May 2026", "May twenty twenty-six"),
+    ("21st century", "twenty-first century"),
+    ("the 30s", "the 30s"),
+    ("1990s", "1990s"),
+    ("v1.2.3", "v1.2.3"),
+    ("version 3.5", "version 3.5"),
+    ("1.2.3", "1.2.3"),
+    ("192.168.1.10", "192.168.1.10"),
+    ("+49 30 123456", "plus four nine, three zero, one two three four five six"),
+    ("0171 2345678", "zero one seven one, two three four five six seven eight"),
+    ("code 4711", "code four seven one one"),
+    ("4711234567", "four seven one one two three four five six seven"),
+    ("007", "zero zero seven"),
+    ("MP3", "MP3"),
+    ("A4", "A4"),
+    ("3D", "3D"),
+    ("COVID-19", "COVID-19"),
+    ("5-minute", "five-minute"),
+    ("5-10 minutes", "5-10 minutes"),
+    ("5-10 min", "five to ten minutes"),
+    ("555-1234", "555-1234"),
+    ("2026-11-28", "2026-11-28"),
+    ("28/11", "28/11"),
+    ("24/7", "24/7"),
+    ("$3.50", "three dollars fifty"),
+    ("€5", "five euros"),
+    ("1 €", "one euro"),
+    ("3.50 €", "three euros fifty"),
+    ("5,000,000", "five million"),
+    ("5 * 3 * 2 is 30", "five * three * two is thirty"),
+    ("We are #1", "We are #1"),
+    ("Wait 10 s.", "Wait ten seconds."),
+    ("I have 1.", "I have one."),
+    ("7:30:15", "7:30:15"),
+    ("20.50 m", "twenty point five zero metres"),
+    ("5 m²", "five square metres"),
+    ("0.5 l", "zero point five litres"),
+    ("No. 5", "No. five"),
+    ("100 W", "one hundred watts"),
+    ("192.168.100.200", "192.168.100.200"),
+    ("12.345.678", "12.345.678"),
+    ("5x", "5x"),
+    ("01/02/2026", "01/02/2026"),
+    ("$1,234.56", "one thousand two hundred and thirty-four dollars fifty-six"),
+]  # fmt: skip
+
+GERMAN = [
+    ("Es sind 21,5 °C.", "Es sind einundzwanzig Komma fünf Grad Celsius."),
+    ("21,5 Grad", "einundzwanzig Komma fünf Grad"),
+    ("21,5°", "einundzwanzig Komma fünf Grad"),
+    ("3 km/h", "drei Kilometer pro Stunde"),
+    ("50 %", "fünfzig Prozent"),
+    ("um 7:30", "um sieben Uhr dreißig"),
+    ("um 7:30 Uhr", "um sieben Uhr dreißig"),
+    ("7.30 Uhr", "sieben Uhr dreißig"),
+    ("7 Uhr", "sieben Uhr"),
+    ("21:01", "einundzwanzig Uhr eins"),
+    ("0:15", "null Uhr fünfzehn"),
+    ("1 °C", "ein Grad Celsius"),
+    ("-5 °C", "minus fünf Grad Celsius"),
+    ("am 1. Mai", "am ersten Mai"),
+    ("der 1. Mai", "der erste Mai"),
+    ("1. Mai", "erster Mai"),
+    ("im 2. Stock", "im zweiten Stock"),
+    ("Platz 1. Du hast", "Platz eins. Du hast"),
+    ("1.234 Schritte", "eintausendzweihundertvierunddreißig Schritte"),
+    ("1.234,5", "eintausendzweihundertvierunddreißig Komma fünf"),
+    ("3.5 Grad", "drei Komma fünf Grad"),
+    ("1 h", "eine Stunde"),
+    ("1 Nachricht", "1 Nachricht"),
+    ("2 Nachrichten", "zwei Nachrichten"),
+    ("seit 1999", "seit neunzehnhundertneunundneunzig"),
+    ("im Jahr 2026", "im Jahr zweitausendsechsundzwanzig"),
+    ("28.11.2026", "28.11.2026"),
+    ("192.168.100.200", "192.168.100.200"),
+    ("+49 30 123456", "plus vier neun, drei null, eins zwei drei vier fünf sechs"),
+    ("0171/2345678", "null eins sieben eins, zwei drei vier fünf sechs sieben acht"),
+    ("3,50 €", "drei Euro fünfzig"),
+    ("5\u201310 Grad", "fünf bis zehn Grad"),
+    ("5-10 °C", "fünf bis zehn Grad Celsius"),
+    ("1.000.000", "eine Million"),
+    ("Version 2.1", "Version 2.1"),
+    ("Code 0815", "Code null acht eins fünf"),
+    ("A4", "A4"),
+    ("5-fach", "fünf-fach"),
+    ("1 kWh", "eine Kilowattstunde"),
+    ("2 %", "zwei Prozent"),
+    ("21st", "21st"),
+]  # fmt: skip
+
+
+@pytest.mark.parametrize(
+    ("language", "text", "expected"),
+    [("en", *each) for each in ENGLISH] + [("de", *each) for each in GERMAN],
+)
+def test_numbers_and_units_are_said_as_words(
+    language: str, text: str, expected: str
+) -> None:
+    """What is no number, and what names something, is not counted."""
+    assert with_numbers(text, language) == expected
+
+
+@pytest.mark.parametrize("language", ["en", "de"])
+@given(text=st.text("019 .,:-+\u2013/%€$°CkmhstUr", max_size=24))
+def test_whatever_stands_there_is_said(language: str, text: str) -> None:
+    """And without digits nothing is added."""
+    said = with_numbers(text, language)
+
+    assert said == text or any(each.isdigit() for each in text)
+
+
+def test_numbers_are_words_in_the_language_of_the_voice() -> None:
+    """Of the utterance's voice, else the channel's; digits stay where neither is one."""
+    told = speech_asked("It is 3 °C")
+    german = replace(told, text="Es sind 3 °C", voice="de_DE-thorsten")
+    speaks = SpeechCommand("say {text}", voice="en-us", numbers="voice")
+
+    assert speaks.words(told) == "It is three degrees Celsius"
+    assert speaks.words(german) == "Es sind drei Grad Celsius"
+    assert speaks.words(replace(told, voice="amy")) == "It is 3 °C"
+    assert SpeechCommand("say").words(told) == "It is 3 °C"
+
+
+def test_without_the_extra_digits_stay(monkeypatch: pytest.MonkeyPatch) -> None:
+    """And `doctor` names it."""
+    monkeypatch.setitem(sys.modules, "num2words", None)
+    _numbers.cache_clear()
+    try:
+        assert with_numbers("3 °C", "en") == "3 °C"
+    finally:
+        _numbers.cache_clear()
+    monkeypatch.setattr(doctor, "find_spec", lambda _name: None)
+    wanted = load({"speech.numbers": "en"}, environment={})
+    (found,) = (
+        each for each in doctor.of_installation(wanted) if each.name == "speech"
+    )
+
+    assert found.verdict == "problem"
+    assert found.advice == "make setup"
+    assert "speech" not in {
+        each.name for each in doctor.of_installation(load(environment={}))
+    }
+
+
 @pytest.mark.parametrize(("text", "expected"), CASES)
 def test_a_text_is_turned_into_what_one_says(text: str, expected: str) -> None:
     """And what one says stays as it is."""
@@ -166,11 +338,13 @@ def test_control_characters_stop_no_word(text: str) -> None:
         "<mood>",
         " **a",
         "x [1",
+        "0 00 ",
+        "1.,",
     ],
 )
 def test_no_text_takes_long_to_be_made_speech(sign: str) -> None:
     """What never closes takes no square of its length."""
     began = time.process_time()
-    spoken(sign * (20_000 // len(sign)))
+    with_numbers(spoken(sign * (20_000 // len(sign))), "en")
 
     assert time.process_time() - began < 1.0
