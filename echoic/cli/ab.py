@@ -1,4 +1,4 @@
-"""`echoic ab`: let two strategies or personalities take turns, and see which is better."""
+"""`echoic ab`: compare two strategies or personalities live."""
 
 import re
 from datetime import UTC, datetime

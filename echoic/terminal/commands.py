@@ -9,7 +9,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "demo": ("up", "Play a recorded game through a throw-away instance."),
     "pub": ("pub", "Publish events, as a sensor does."),
     "watch": ("watch", "Show each decision as it is made."),
-    "explain": ("watch", "Say why a decision came out as it did."),
+    "explain": ("watch", "Explain a decision, from the log alone."),
     "trace": ("trace", "One decision as a trace; export and send spooled ones."),
     "state": ("watch", "Show what the mind knows of an agent."),
     "feedback": ("feedback", "Judge a decision or a heuristic."),

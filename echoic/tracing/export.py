@@ -74,7 +74,7 @@ class Tracer:
         self._resource: Attributes = {}
         # Appending and popping are atomic, so the two threads need no lock.
         self._queue: deque[tuple[int, Answered]] = deque()
-        self._earlier: deque[Observer] = deque()
+        self._earlier: deque[Callable[[int], None]] = deque()
         # Apart, so that these go first where there is no room.
         self._silent: deque[tuple[int, Answered]] = deque()
         self._numbers = count()
@@ -119,7 +119,8 @@ class Tracer:
         """
         observer = self._observer
         if isinstance(observer, Observer) and held.state.agents:
-            self._earlier.append(await unfinished(observer, log, partition, held))
+            found = await unfinished(observer, log, partition, held)
+            self._earlier.append(lambda now_ns: observer.take_up(found, now_ns))
 
     def _share(self, decision: Output, times: Times) -> float:
         """Return of which share a silent decision is one; 0 leaves it out, and counts it."""
@@ -170,8 +171,8 @@ class Tracer:
     def _drain(self) -> None:
         # What comes meanwhile waits for the next round, and goes with more.
         waiting = len(self._queue) + len(self._silent)
-        while self._earlier and isinstance(self._observer, Observer):
-            self._observer.take_up(self._earlier.popleft(), time.time_ns())
+        while self._earlier:
+            self._earlier.popleft()(time.time_ns())
         traces: list[Trace] = []
         for seen in filter(None, (self._next() for _ in range(waiting))):
             traces.extend(self._observer.answered(seen))

@@ -73,7 +73,7 @@ async def get_decision(agent: Agent, id_: str, door: Here) -> Fields:
 
 @router.get("/decisions/{id_}/explanation")
 async def get_explanation(agent: Agent, id_: str, door: Here) -> Fields:
-    """Return why a decision came out as it did, as `echoic explain --json` does."""
+    """Return the explanation of a decision, as `echoic explain --json` does."""
     record = await _decision(door, agent, id_)
     names = await heuristic_names(door.connection.log, agent)
     return explained(record, explain(record, names))

@@ -1,7 +1,6 @@
 """What no words for a person hold: marks of templates, names of roles, pieces of JSON."""
 
 import re
-from itertools import groupby
 
 _MARKUP = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|\[/?INST\]|<</?SYS>>"  # noqa: RUF001
@@ -45,18 +44,12 @@ _PIECE = re.compile(
     r"|\A\s*\{+\s*[\"'\u201c]|</?response>",
     re.IGNORECASE,
 )
-_SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+|\n+")
-_LOOP = re.compile(r"(\S{1,12}?\s?)\1{39}")
-_MOST_ALIKE = 3
-"""How often in a row one sentence may be said; a model that loops says it on and on."""
-_ENDLESS_TAIL = 300
-"""How many characters of the end are examined: endless repetition shows there."""
-_ENDLESS_LEAST = 120
-"""How many characters a text must have to be called endless."""
-_RUN_LENGTH = 4
-_NEW_ONE_IN = 4
-"""In English prose of such a length about nine in ten runs of four characters are new; in
-a text that goes round in circles of a line or less, less than one in four."""
+_LOOP = re.compile(r"(?:(?<![a-z])|(?=(.)\1\1))(.{1,200}?)\2{3,}")
+"""A piece that is said four times or more in a row, in small letters and with single blanks.
+Within a word of Latin letters but a single letter is tried, or it takes six times as long."""
+_LOOP_WORDS, _LOOP_CHARACTERS, _LOOP_TIMES = 3, 120, 40
+"""A loop is a piece of so many words; of fewer, what makes so many characters, or comes so
+often: one says "ha ha ha ha", and no model ends by itself what it says on and on."""
 _INVISIBLE = "\u200b\u200c\u200d\u2060\ufeff\u00ad"
 _QUOTES = "\"'`\u2018\u2019\u201c\u201d\u201e"
 
@@ -83,21 +76,14 @@ def fault(words: str) -> str | None:
 
 
 def _repeats(words: str) -> bool:
-    """Tell whether a sentence of three words or more, or some letters, come on and on."""
-    runs = groupby(each.strip().casefold() for each in _SENTENCES.split(words))
-    alike = (sum(1 for _ in run) for told, run in runs if told.count(" ") > 1)
-    levelled = " ".join(words.lower().split())
-    is_loop = _LOOP.search(words) is not None or _is_endless(levelled)
-    return is_loop or any(count > _MOST_ALIKE for count in alike)
-
-
-def _is_endless(text: str) -> bool:
-    if len(text) < _ENDLESS_LEAST:
-        return False
-    tail = text[-_ENDLESS_TAIL:]
-    runs = [tail[at : at + _RUN_LENGTH] for at in range(len(tail) - _RUN_LENGTH + 1)]
-    # In whole numbers, so that no rounding decides.
-    return len(dict.fromkeys(runs)) * _NEW_ONE_IN < len(runs)
+    """Tell whether something is said on and on, anywhere in what is told."""
+    for found in _LOOP.finditer(" ".join(words.lower().split()) + " "):
+        told = len(re.findall(r"\w+", found[2]))
+        is_long = told > 0 and len(found[0]) >= _LOOP_CHARACTERS
+        is_often = len(found[0]) >= _LOOP_TIMES * len(found[2])
+        if told >= _LOOP_WORDS or is_long or is_often:
+            return True
+    return False
 
 
 def _is_end_of_object(words: str) -> bool:

@@ -58,7 +58,7 @@ def test_a_reflex_says_which() -> None:
 
 
 def test_a_step_of_the_queue_says_why_it_comes_first() -> None:
-    """What most is missing of, for which plan, and why no reflex acted."""
+    """What is most lacking, for which plan, and why no reflex acted."""
     scenario = worksite(PlanSet(builds=(PlannedBuild(building="tent"),)))
     told = verdict(scenario.turns)
 

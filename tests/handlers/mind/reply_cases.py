@@ -132,6 +132,10 @@ SAYS: dict[str, str] = {
     ),
     "We are #1 in C#": "We are #1 in C#",
     "Ha, hahahahaha!": "Ha, hahahahaha!",
+    "Ha ha ha ha ha ha ha ha ha!": "Ha ha ha ha ha ha ha ha ha!",
+    "| not measured | not measured | not measured | not measured |": (
+        "| not measured | not measured | not measured | not measured |"
+    ),
     "No answer.": "No answer.",
     "MY_NAME is set.": "MY_NAME is set.",
     "The response: it is sunny.": "The response: it is sunny.",
@@ -236,6 +240,10 @@ MALFORMED: dict[str, str] = {
     "letters on and on": "It is " + "so" * 60,
     "a word on and on": "It is " + "course " * 60,
     "a sign on and on": "It is sunny" + "!" * 60,
+    "two sentences on and on": "It is hot. It is dry. " * 4,
+    "a loop before the end": "It is sunny here. " * 4 + "I go in now.",
+    "a loop in a script without blanks": "今天我们去公园玩" * 16,
+    "a letter on and on": "It is s" + "o" * 60,
     # How models write that they say nothing.
     "a word for silence": "NO_REPLY",
     "a word for silence in JSON": '{"response": "NO_REPLY"}',
