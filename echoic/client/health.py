@@ -96,7 +96,12 @@ async def _one_works(settings: Settings, model: Model, name: str) -> Tried:
     if said.cost_usd is None and settings["budget.cost_per_day"]:
         why = "has no known price, so that budget.cost_per_day stops nothing"
         return Tried("unpriced", f"{name} {why}")
-    return Tried("works", f"{said.model} answers in {said.latency_ms:,.0f} ms")
+    found = f"{said.model} answers in {said.latency_ms:,.0f} ms"
+    if settings["budget.tokens_per_day"] and not (
+        said.input_tokens or said.output_tokens
+    ):
+        found += "; it counts no tokens: for budget.tokens_per_day they are estimated"
+    return Tried("works", found)
 
 
 def _a_word(name: str, settings: Settings, deadline_s: float) -> ModelAsked:

@@ -7,7 +7,12 @@ from datetime import UTC, datetime
 from handlers.effects.completions import Completion, ModelError
 from handlers.effects.models import Hear, Model, StreamingModel
 from schemas.messages.asks import ModelAsked
-from schemas.messages.results import ModelAnswered, ModelFailed, Repeated
+from schemas.messages.results import (
+    CHARACTERS_PER_TOKEN,
+    ModelAnswered,
+    ModelFailed,
+    Repeated,
+)
 
 PAUSES_S = (0.25, 1.0)
 """Seconds between attempts: two repetitions, all within the ask's one deadline."""
@@ -127,12 +132,23 @@ def _answered(
         refusal=_kept_or_none(completion.refusal, DETAIL_LIMIT),
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
+        estimated_tokens=_estimated(asked, completion),
         cost_usd=completion.cost_usd,
         response_id=_kept_or_none(completion.response_id, NAME_LIMIT),
         server=_kept_or_none(completion.server, NAME_LIMIT),
         started_at=started_at,
         latency_ms=completion.latency_ms,
         first_part_ms=completion.first_part_ms,
+    )
+
+
+def _estimated(asked: ModelAsked, completion: Completion) -> int | None:
+    """Return how many tokens a call took by its characters; None where they are counted."""
+    if completion.input_tokens or completion.output_tokens:
+        return None
+    wrote = (completion.text, completion.reasoning or "", completion.tool_calls or "")
+    return -(
+        -sum(map(len, (asked.system, asked.prompt, *wrote))) // CHARACTERS_PER_TOKEN
     )
 
 

@@ -85,13 +85,9 @@ def _tried(
         text=answered.text[:_KEPT] if answered is not None else None,
         # Here, since a failure is measured by nobody else; its pauses count too.
         latency_ms=took_ms,
-        tokens=_tokens(answered) if answered is not None else 0,
+        tokens=answered.tokens if answered is not None else 0,
         cost_usd=answered.cost_usd if answered is not None else None,
     )
-
-
-def _tokens(answered: ModelAnswered) -> int:
-    return (answered.input_tokens or 0) + (answered.output_tokens or 0)
 
 
 def _with_others(reply: _Reply, link: str, tried: list[TriedModel]) -> _Reply:

@@ -172,10 +172,7 @@ class DecisionRecord:
     @property
     def tokens(self) -> int:
         """How many tokens models read and wrote for it."""
-        return sum(
-            (each.input_tokens or 0) + (each.output_tokens or 0)
-            for each in self.answers
-        )
+        return sum(each.tokens for each in self.answers)
 
     @property
     def cost_usd(self) -> float:

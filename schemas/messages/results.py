@@ -31,6 +31,10 @@ class Result(Message):
     ask_id: Name
 
 
+CHARACTERS_PER_TOKEN = 4
+"""How many characters a token is taken to have: about the mean of English texts."""
+
+
 class TriedModel(Part):
     """A model of a chain that was asked, and whose answer could not be taken."""
 
@@ -41,7 +45,7 @@ class TriedModel(Part):
     """The content of its reply, cut off, if one came."""
     latency_ms: float | None = None
     tokens: int = 0
-    """Of prompt and reply together, as far as its server counts them."""
+    """Of prompt and reply together; estimated where its server counts none."""
     cost_usd: float | None = None
 
 
@@ -77,6 +81,8 @@ class ModelAnswered(Result):
     """Why it refused, in the field that servers have for that."""
     input_tokens: int | None = None
     output_tokens: int | None = None
+    estimated_tokens: int | None = None
+    """Of prompt and reply, a token for four characters, where its server counts none."""
     cost_usd: float | None = None
     """Of a chain: of all its models that were asked."""
     response_id: Name | None = None
@@ -93,6 +99,12 @@ class ModelAnswered(Result):
     """Of a chain: the models that were asked before."""
     repeated: tuple[Repeated, ...] | None = None
     """The calls of this model before the last one."""
+
+    @property
+    def tokens(self) -> int:
+        """How many tokens it read and wrote, counted or else estimated."""
+        counted = (self.input_tokens or 0) + (self.output_tokens or 0)
+        return max(counted, 0) or self.estimated_tokens or 0
 
 
 class ModelFailed(Result):

@@ -116,6 +116,8 @@ class Spent(Struct, frozen=True, kw_only=True):
     """The day in the settings' time zone, as `2026-05-04`."""
     tokens: int = 0
     """Read and written on that day."""
+    estimated: int = 0
+    """How many of them at least no server counted."""
     cost: float = 0.0
     """In US dollars, on that day."""
 

@@ -133,7 +133,7 @@ class ExecutiveSettings(Part):
         0, ge=0, le=1_000_000_000
     )
     """How many tokens an agent's models read and write a day, at most, in the settings'
-    time zone; 0: any number."""
+    time zone; 0: any number. Where a server counts none, four characters are one."""
     budget_cost: Annotated[float, Setting("budget.cost_per_day")] = added(
         0.0, ge=0.0, le=1_000_000.0
     )

@@ -20,9 +20,10 @@ def spending_gate(
     """Return the gate of the limit with the smallest share left; None if there is none."""
     today = spending.of_today(spent, settings, now)
     calls = len(spending.recent(spent, now))
+    guessed = f", {today.estimated} of them estimated" if today.estimated else ""
     limits = (
         (settings.budget_calls, calls, _ONE, "calls in the last minute"),
-        (settings.budget_tokens, today.tokens, _ONE, "tokens today"),
+        (settings.budget_tokens, today.tokens, _ONE, f"tokens today{guessed}"),
         (settings.budget_cost, today.cost, _MILLIONTH, "US dollars today"),
     )
     shares = [

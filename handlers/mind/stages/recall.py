@@ -13,13 +13,11 @@ from msgspec import Struct
 
 from projections.folds.executive import conversation
 from projections.folds.executive.facts import folded, in_words, named_alike
+from schemas.messages.results import CHARACTERS_PER_TOKEN
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Habit
 from schemas.state.memory import Fact, Memory, Profile, Utterance
 from schemas.values.prompt_fencing import fenced
-
-_CHARACTERS_PER_TOKEN = 4
-"""How many characters a token is taken to have: about the mean of English texts."""
 
 _TALK_SHARE = 0.5
 """Which part of the budget the conversation may take, so that facts have room."""
@@ -80,7 +78,7 @@ class Remembering(Struct, frozen=True):
 
 def told(here: Remembering, tokens: int) -> str:
     """Return what a model is told of what is remembered; empty if there is nothing."""
-    left = tokens * _CHARACTERS_PER_TOKEN
+    left = tokens * CHARACTERS_PER_TOKEN
     parts = []
     for lines, share in _topics(here):
         taken = _within(lines, int(left * share))
@@ -92,7 +90,7 @@ def told(here: Remembering, tokens: int) -> str:
 
 def room(told: str, tokens: int) -> int:
     """Return how many characters are left for memories beside what is told."""
-    left = tokens * _CHARACTERS_PER_TOKEN - len(told)
+    left = tokens * CHARACTERS_PER_TOKEN - len(told)
     return left if left >= LEAST_ROOM else 0
 
 

@@ -57,14 +57,15 @@ def of_today(spent: Spent, settings: ExecutiveSettings, now: datetime) -> Spent:
     today = f"{timezones.local(now, settings.timezone):%Y-%m-%d}"
     if spent.day == today:
         return spent
-    return replace(spent, day=today, tokens=0, cost=0.0)
+    return replace(spent, day=today, tokens=0, estimated=0, cost=0.0)
 
 
 def _answered(spent: Spent, reply: ModelAnswered | ModelFailed) -> Spent:
     tried = reply.attempts or ()
-    tokens = sum(int(each.tokens) for each in tried)
+    tokens, guessed = sum(int(each.tokens) for each in tried), 0
     if isinstance(reply, ModelAnswered):
-        tokens += (reply.input_tokens or 0) + (reply.output_tokens or 0)
+        tokens += reply.tokens
+        guessed = reply.estimated_tokens or 0
         cost = reply.cost_usd or 0.0
     else:
         cost = total(each.cost_usd or 0.0 for each in tried)
@@ -72,5 +73,6 @@ def _answered(spent: Spent, reply: ModelAnswered | ModelFailed) -> Spent:
     return replace(
         spent,
         tokens=spent.tokens + max(tokens, 0),
+        estimated=spent.estimated + max(guessed, 0),
         cost=round6(spent.cost + max(cost, 0.0)),
     )

@@ -81,6 +81,11 @@ async def test_a_budget_needs_a_price(
     wanted = {"model.name": "openai/m", "budget.cost_per_day": budget}
     settings = load(wanted, environment={}, folder=tmp_path)
     assert (await health.model_works(settings, Answering())).works == works
+    # It tells of no tokens either, which a budget of these estimates.
+    wanted = {"model.name": "openai/m", "budget.tokens_per_day": budget}
+    counts = load(wanted, environment={}, folder=tmp_path)
+    found = (await health.model_works(counts, Answering())).found
+    assert ("they are estimated" in found) == (budget == "1")
 
 
 @pytest.mark.parametrize("given", ["0.15,0.60", [0.15, 0.6]])

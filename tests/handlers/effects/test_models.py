@@ -286,6 +286,27 @@ async def test_a_price_of_ones_own_counts(server: ModelServer) -> None:
     assert answered.cost_usd == pytest.approx(51e-6)
 
 
+@pytest.mark.parametrize(
+    ("usage", "expected"),
+    [
+        # "You are a companion.", "The door opened." and "Mind the step." have 50 characters.
+        ({"usage": None}, 13),
+        ({"usage": {"prompt_tokens": 0, "completion_tokens": 0}}, 13),
+        ({"usage": {"prompt_tokens": 11, "completion_tokens": 4}}, None),
+    ],
+)
+async def test_what_no_server_counts_is_estimated(
+    server: ModelServer, usage: dict[str, object], expected: int | None
+) -> None:
+    """By the characters of prompt and reply: the log keeps it, and a replay counts it."""
+    server.changes = usage
+    answered = await ask(server)
+
+    assert isinstance(answered, ModelAnswered)
+    assert answered.estimated_tokens == expected
+    assert answered.tokens == (expected or 15)
+
+
 async def test_an_answer_longer_than_is_kept_is_cut_off() -> None:
     """So that only its whole sentences are said."""
 

@@ -100,6 +100,23 @@ def test_the_tightest_limit_is_told() -> None:
     assert scenario.mind.executive.spent.tokens == 50
 
 
+def test_tokens_that_no_server_counts_are_estimated() -> None:
+    """As the effect wrote it down, so that a replay counts the same; and it is told."""
+    scenario = alive(timezone="Europe/Berlin", budget_tokens=100)
+    answers(scenario, asks(scenario, "one thing"), input_tokens=30, output_tokens=10)
+    answers(scenario, asks(scenario, "another thing there"), estimated_tokens=60)
+
+    decided = one(asks(scenario, "quite something else"), Decided)
+
+    assert decided.silence == "budget_exhausted"
+    assert decided.gates[-1].note == "100 of 100 tokens today, 60 of them estimated"
+    # A new day begins with none.
+    asked = asks(scenario, "it is midnight", after_s=36_000)
+    answers(scenario, asked, estimated_tokens=5)
+    spent = scenario.mind.executive.spent
+    assert (spent.tokens, spent.estimated) == (5, 5)
+
+
 def test_without_a_budget_nothing_is_counted() -> None:
     """And nothing is on record."""
     scenario = alive()
