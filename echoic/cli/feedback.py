@@ -1,7 +1,7 @@
 """`echoic feedback` and `outcome`: what people say of a decision, and how it went."""
 
 from collections.abc import Mapping, Sequence
-from typing import Annotated, Literal
+from typing import Annotated, Literal, get_args
 
 import typer
 
@@ -21,6 +21,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.feedback import Aspect, FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, HeuristicFormed
 from schemas.messages.sensing import Sensed
+from schemas.values.reasons import ReportedOutcome, reported
 from schemas.values.subjects import partition_of
 
 _RATINGS: Mapping[str, Literal["positive", "negative"]] = {
@@ -123,18 +124,29 @@ def _counted(applied: FeedbackApplied, formed: str) -> str:
     return formed or _UNCREDITED[applied.aspect]
 
 
+def _reported(told: str) -> str:
+    """Return how an outcome is called; refuse what is none."""
+    known = get_args(ReportedOutcome)
+    if (found := reported(told)) not in known:
+        raise typer.BadParameter(f"{told!r} is none of {', '.join(known)}")
+    return str(found)
+
+
 @app.command()
 def outcome(
     call: Call,
     id_: Annotated[str, typer.Argument(metavar="ID")],
-    result: Literal["success", "fail"],
+    result: Annotated[
+        ReportedOutcome, typer.Argument(parser=_reported, metavar="RESULT")
+    ],
     reason: str | None = None,
 ) -> None:
     """Report how a decision's advice turned out, and say who is credited.
 
     The exit code is 1 if nothing was said there, so that it can credit nobody.
 
-    Examples: `echoic outcome 01a1fc2d success`, `echoic outcome last fail --reason late`.
+    Examples: `echoic outcome 01a1fc2d succeeded`, `echoic outcome last failed --reason
+    late`.
 
     Args:
         id_: The decision, or `last`.
@@ -150,9 +162,9 @@ def outcome(
         report = Sensed(
             source="user",
             type="outcome",
-            text=reason or f"That was a {result}.",
+            text=reason or f"That {result}.",
             in_reply_to=decision.id,
-            outcome="succeeded" if result == "success" else "failed",
+            outcome=result,
             reason=reason,
         )
         # Read before publishing, so that the decision cannot be missed.

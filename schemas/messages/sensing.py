@@ -7,7 +7,7 @@ a `Sensed` with `in_reply_to` and an outcome.
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, Field, JsonValue, model_validator
+from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
 
 from schemas.values import persons
 from schemas.values.base import (
@@ -25,7 +25,7 @@ from schemas.values.base import (
     added,
 )
 from schemas.values.persons import PersonToken
-from schemas.values.reasons import ReportedOutcome
+from schemas.values.reasons import ReportedOutcome, reported
 
 Dimension = Literal[
     "threat",
@@ -99,7 +99,7 @@ class Sensed(Message):
     """After so many seconds an answer is stale and is not said."""
     in_reply_to: Name | EventRef | None = None
     """The decision this reports on: its id, or the event that it answered."""
-    outcome: ReportedOutcome | None = None
+    outcome: Annotated[ReportedOutcome, BeforeValidator(reported)] | None = None
     """How what was advised turned out."""
     reason: Personal | None = Field(default=None, max_length=500)
     """Why it turned out so."""

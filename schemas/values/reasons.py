@@ -180,6 +180,14 @@ Outcome = Literal["success", "fail", "timeout", "overridden", "cancelled", "unkn
 """How a fire ended; only `success` and `fail` move confidence."""
 
 ReportedOutcome = Literal["succeeded", "failed", "overridden", "cancelled"]
+"""How a deed ended, as it is told at every door; a fire then ends as an `Outcome`."""
+
+
+def reported(told: object) -> object:
+    """Return an outcome by the name that it is told by; what is none as it is."""
+    same = {"success": "succeeded", "fail": "failed", "failure": "failed"}
+    return same.get(told, told) if isinstance(told, str) else told
+
 
 Lifecycle = Literal["active", "deprecated", "frozen"]
 

@@ -11,6 +11,7 @@ from echoic.doors.requests import EventId, EventToSense
 from schemas.messages.feedback import FeedbackGiven
 from schemas.values.base import Name, Token
 from schemas.values.meanings import describe
+from schemas.values.reasons import ReportedOutcome
 
 Fields = dict[str, Any]
 
@@ -50,7 +51,7 @@ class OutcomeReport(BaseModel):
     """How it turned out what a decision advised."""
 
     decision_id: Name
-    outcome: Literal["succeeded", "failed"]
+    outcome: ReportedOutcome
     reason: str | None = Field(default=None, max_length=500)
     agent: Token | None = None
 

@@ -20,6 +20,7 @@ from echoic.doors.requests import EventToSense
 from echoic.doors.services import refusal
 from schemas.messages.sensing import Sensed
 from schemas.values.persons import token_of
+from schemas.values.reasons import reported
 from streams.errors import LogFull, StreamsError
 from streams.jetstream.connection import request as asked
 
@@ -138,7 +139,7 @@ async def post_outcome(
             400, "invalid", "an outcome has a decision_id and an outcome, and no type"
         )
     report = {
-        "text": f"That {outcome}.",
+        "text": f"That {reported(outcome)}.",
         **body,
         "type": "outcome",
         "in_reply_to": decision,

@@ -28,7 +28,7 @@ def test_an_experiment_from_its_start_to_its_stop(live: Program) -> None:
     for session in range(6):
         live.here("session", "start", "--id", f"s{session}", "--agent", "ab1")
         thirsty(live, "ab1", 3, "Your drink is low: 3 of 9.")
-        live.here("outcome", "last", "success", "--agent", "ab1")
+        live.here("outcome", "last", "succeeded", "--agent", "ab1")
     live.here("session", "end", "--agent", "ab1")
 
     found = ab(live, "status", "--json", agent="ab1").json

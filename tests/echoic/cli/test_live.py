@@ -187,9 +187,9 @@ def test_an_outcome_counts_for_the_fire_of_its_decision(live: Program) -> None:
     """A success reported by hand lifts the heuristic that advised it."""
     thirsty(live, "outcomes", 3, "Your drink is low: 3 of 9.")
 
-    ran = live.here("outcome", "last", "success", "--agent", "outcomes")
+    ran = live.here("outcome", "last", "succeeded", "--agent", "outcomes")
 
-    again = live.here("outcome", "last", "success", "--agent", "outcomes")
+    again = live.here("outcome", "last", "succeeded", "--agent", "outcomes")
 
     assert ran.code == again.code == 0, ran.err
     assert "counted for drink-soon" in ran.out
@@ -206,8 +206,8 @@ def test_an_outcome_of_a_silence_credits_nobody(live: Program) -> None:
     """Where nothing was said nothing can have been right, and the exit code says so."""
     live.here("pub", "The lamp is on.", "--agent", "silences", "--wait")
 
-    ran = live.here("outcome", "last", "success", "--agent", "silences")
-    as_json = live.here("outcome", "last", "fail", "--agent", "silences", "--json")
+    ran = live.here("outcome", "last", "succeeded", "--agent", "silences")
+    as_json = live.here("outcome", "last", "failed", "--agent", "silences", "--json")
 
     assert (ran.code, as_json.code) == (1, 1)
     assert "credits nobody, since nothing was said (llm_unavailable)" in ran.out
@@ -223,7 +223,7 @@ def test_an_unknown_agent_is_an_error_with_the_known_ones(live: Program) -> None
         ("explain", "--last", "--agent", "stefanie"),
         ("heuristic", "list", "--agent", "stefanie"),
         ("session", "list", "--agent", "stefanie"),
-        ("outcome", "last", "success", "--agent", "stefanie"),
+        ("outcome", "last", "succeeded", "--agent", "stefanie"),
     ):
         ran = live.here(*command)
         assert ran.code == 1, command
@@ -337,7 +337,7 @@ def test_last_is_never_the_report_of_an_outcome(live: Program) -> None:
     """Who reports twice, or asks why, means the decision that was reported on."""
     found = thirsty(live, "reports", 3, "Your drink is low: 3 of 9.")
     for _ in range(2):
-        ran = live.here("outcome", "last", "success", "--agent", "reports")
+        ran = live.here("outcome", "last", "succeeded", "--agent", "reports")
         assert ran.code == 0, ran.err
 
     page = live.here("explain", "--last", "--agent", "reports", "--json")

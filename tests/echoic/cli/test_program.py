@@ -172,7 +172,7 @@ def test_wrong_usage_is_exit_code_2(
         ("explain", "--last"),
         ("pub", "hello"),
         ("feedback", "last", "up"),
-        ("outcome", "last", "success"),
+        ("outcome", "last", "succeeded"),
         ("state", "ada"),
         ("heuristic", "list"),
         ("session", "list"),
