@@ -14,11 +14,11 @@ import statistics
 
 from bench import wording, world
 from bench.mind import Life, percentile_20
+from bench.worker import plain
 from echoic.config.load import defaults, mind_settings
 from echoic.embedders import embedder
 from echoic.run.process import prepare
 from handlers.worker.loop import INPUTS_AT_ONCE
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import MatchLimits, MindSettings
 
 EVENTS = 6_144
@@ -34,7 +34,7 @@ async def measured(
     on = _settings()
     lives = [
         Life(each, STEP_NS)
-        for each in (on.model_copy(update={"executive": ExecutiveSettings()}), on)
+        for each in (on.model_copy(update={"executive": plain()}), on)
     ]
     for each in lives:
         await each.begin()

@@ -27,7 +27,7 @@ from nats.aio.msg import Msg
 from bench.beside import beside
 from bench.hanging import model
 from bench.rig import Rig, rig
-from bench.worker import started
+from bench.worker import plain, started
 from echoic.embedders import embedder
 from echoic.run.process import prepare
 from handlers.aids import AidProvider, PackLibrary
@@ -38,7 +38,6 @@ from handlers.effects.speech import Speaker, SpeechCommand
 from handlers.effects.subscribers import Effects
 from handlers.worker.loop import Worker
 from schemas.messages.controls import HeuristicSeeded, MindStarted
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.subjects import PART, partition_of
 from streams.jetstream.consumers import prepare_consumers
 from streams.log import append_input
@@ -175,7 +174,7 @@ async def _serving(
 
 def _settings(*, has_model: bool) -> MindStarted:
     begun = started("openai/double" if has_model else None)
-    executive = ExecutiveSettings(stream=has_model, speech=not has_model)
+    executive = plain(stream=has_model, speech=not has_model)
     settings = begun.settings.model_copy(
         update={"executive": executive, "relevance": 0.0}
     )

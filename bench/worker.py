@@ -29,6 +29,7 @@ from echoic.tracing.observe import Answered, Observer, Trace
 from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.listening import Listeners, tell_nobody
 from handlers.worker.loop import SILENT, Worker
+from schemas.codec.upcasts import as_before
 from schemas.messages.controls import MindStarted
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.model_settings import ModelSettings
@@ -127,7 +128,12 @@ def a_worker(
     )
 
 
-PROACTIVE = ExecutiveSettings(
+def plain(**changes: object) -> ExecutiveSettings:
+    """Return the executive's settings, with nothing on that `changes` do not bring."""
+    return ExecutiveSettings.model_validate({**as_before({})["executive"], **changes})
+
+
+PROACTIVE = plain(
     timing=True,
     check_in=True,
     observation=True,
@@ -143,7 +149,7 @@ def started(
     is_limited: bool = False,
     executive: ExecutiveSettings | None = None,
 ) -> MindStarted:
-    """Return the default settings, with a model if one is named.
+    """Return settings with nothing on that is not asked for, such as a model by its name.
 
     Sensors have no rate limit, unless they are limited as in an instance.
     """
@@ -154,13 +160,16 @@ def started(
         endorse=made_by.limits.endorse,
     )
     return MindStarted(
-        settings=MindSettings(
-            limits=limits,
-            embedder=made_by.name,
-            model=ModelSettings(name=model) if model else None,
-            executive=executive or ExecutiveSettings(),
-            # The defaults of an instance: 200 events a second, 2,000 in a burst.
-            intake=IntakeSettings(rate=200, burst=2_000) if is_limited else None,
+        settings=MindSettings.model_validate(
+            as_before(
+                {
+                    "limits": limits,
+                    "embedder": made_by.name,
+                    "model": ModelSettings(name=model) if model else None,
+                    "executive": executive or plain(),
+                    "intake": IntakeSettings() if is_limited else None,
+                }
+            )
         ),
         digests=CodeDigests(version=version("echoic"), embedder=made_by.digest),
     )

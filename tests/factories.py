@@ -13,14 +13,23 @@ from uuid import UUID
 import orjson
 from pydantic import JsonValue
 
+from schemas.codec.upcasts import as_before
 from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.packs.manifest import Pack, from_blob, to_blob
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import subjects
+from schemas.values.character_settings import CharacterSettings
+from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, nanoseconds
-from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.values.settings import (
+    CodeDigests,
+    MatchLimits,
+    MindSettings,
+    SleepSettings,
+)
 from schemas.values.vectors import Vector
 
 EPOCH = UUID("3d9f2c52-5a1e-4a53-8f62-0f1c6f7b8a90")
@@ -29,6 +38,7 @@ AGENT = "ana"
 DIMENSION = 1024
 LIMITS = MatchLimits(match=0.6, duplicate=0.9, endorse=0.6)
 MODEL = ModelSettings(name="test/model")
+_PLAIN = as_before({})
 
 
 def embed(text: str) -> Vector:
@@ -41,8 +51,29 @@ def embed(text: str) -> Vector:
 
 
 def settings(**changes: Any) -> MindSettings:
-    """Settings with the tests' limits, without a model unless `changes` bring one."""
-    return MindSettings(**{"limits": LIMITS, "embedder": "words", **changes})
+    """Settings with the tests' limits, with nothing on that `changes` do not bring."""
+    given = {"limits": LIMITS, "embedder": "words", **changes}
+    return MindSettings.model_validate(as_before(given))
+
+
+def plain_executive(**changes: Any) -> ExecutiveSettings:
+    """The executive's settings, with nothing on that `changes` do not bring."""
+    return ExecutiveSettings(**{**_PLAIN["executive"], **changes})
+
+
+def plain_learning(**changes: Any) -> LearningSettings:
+    """The settings of learning, likewise."""
+    return LearningSettings(**{**_PLAIN["learning"], **changes})
+
+
+def plain_sleep(**changes: Any) -> SleepSettings:
+    """The settings of sleep, likewise."""
+    return SleepSettings(**{**_PLAIN["sleep"], **changes})
+
+
+def plain_characters(**changes: Any) -> CharacterSettings:
+    """The settings of characters, likewise."""
+    return CharacterSettings(**{**_PLAIN["characters"], **changes})
 
 
 def mind_started(**changes: Any) -> MindStarted:

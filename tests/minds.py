@@ -14,11 +14,12 @@ from handlers.aids import AidProvider, PackLibrary
 from handlers.worker.loop import Worker
 from schemas.messages.controls import MindStarted
 from schemas.values.record import Wire
-from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.values.settings import CodeDigests, MatchLimits
 from schemas.values.subjects import input_subject, partition_of
 from schemas.values.vectors import Embedder
 from streams.groups import Group, groups
 from streams.log import ReadableLog, WritableLog
+from tests import factories
 
 DEADLINE_S = 60.0
 """How long a test waits for what must happen."""
@@ -39,7 +40,7 @@ def started(**settings: Any) -> MindStarted:
         endorse=made.limits.endorse,
     )
     return MindStarted(
-        settings=MindSettings(limits=limits, embedder=made.name, **settings),
+        settings=factories.settings(limits=limits, embedder=made.name, **settings),
         digests=CodeDigests(version="test", embedder=made.digest),
     )
 

@@ -1,10 +1,9 @@
 """What is in force at a running instance, and where that is not what a shell would say."""
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Mapping
 from typing import Any
 
 from nats.aio.client import Client
-from pydantic.fields import FieldInfo
 
 from echoic.client import known_agents
 from echoic.client.connection import Connection
@@ -15,6 +14,7 @@ from projections.folds.proposals import newest_applied
 from replay.recording.in_force import InForce, in_force_before
 from schemas.messages.controls import ExperimentStarted
 from schemas.messages.experiments import Variant
+from schemas.values import setting
 from schemas.values.base import Part
 from schemas.values.setting import Setting, part_in
 from schemas.values.settings import ExplorationSettings, MindSettings, StrategySpec
@@ -106,13 +106,8 @@ def _own_values(in_force: InForce) -> Mapping[str, Any]:
     for name in LEARNING if state.tuned is not None else ():
         value = learning_value(state.tuned or usual, name)
         if value != learning_value(usual, name):
-            found[name] = _switched(value)
+            found[name] = setting.switched(value)
     return found
-
-
-def _switched(value: Any) -> Any:
-    """Return a value as an operator writes it: a switch is a word."""
-    return {True: "on", False: "off"}[value] if isinstance(value, bool) else value
 
 
 def _by_proposal(in_force: InForce) -> str:
@@ -126,20 +121,16 @@ def _values(part: Part) -> dict[str, Any]:
         own = [each for each in field.metadata if isinstance(each, Setting)]
         value, inner = getattr(part, name), part_in(field)
         if own:
-            found[own[0].name] = _as_given(own[0], field, value)
+            found[own[0].name] = setting.as_given(own[0], _in_words(value))
         elif inner is not None and isinstance(value, Part):
             found |= _values(value)
     return found
 
 
-def _as_given(setting: Setting, field: FieldInfo, value: Any) -> Any:
-    if field.annotation is bool:
-        return _switched(value)
+def _in_words(value: Any) -> Any:
+    """Return a recorded value with its strategies as an operator names them."""
     if isinstance(value, StrategySpec):
         return text_of(value)
-    if isinstance(value, Sequence) and not isinstance(value, str):
-        return tuple(
-            text_of(each) if isinstance(each, StrategySpec) else each for each in value
-        )
-    is_scaled = setting.scale != 1.0 and isinstance(value, int | float)
-    return value / setting.scale if is_scaled else value
+    if isinstance(value, tuple):
+        return tuple(map(_in_words, value))
+    return value

@@ -13,7 +13,14 @@ from pydantic.fields import FieldInfo
 from echoic.config import option as forms
 from echoic.config.option import Option, Parser
 from schemas.values.base import Part
-from schemas.values.setting import Declared, Setting, bounds_of, settings_of
+from schemas.values.setting import (
+    SWITCH,
+    Declared,
+    Setting,
+    as_given,
+    bounds_of,
+    settings_of,
+)
 from schemas.values.settings import MindSettings, StrategySpec
 
 Silent = Literal["auto", "all", "ratio", "none"]
@@ -258,7 +265,6 @@ _TYPES: Mapping[object, Parser] = {
     StrategySpec: forms.text,
     tuple: forms.texts,
 }
-_SWITCH = ("off", "on")
 
 
 def options_of(part: type[Part]) -> tuple[Option, ...]:
@@ -268,9 +274,9 @@ def options_of(part: type[Part]) -> tuple[Option, ...]:
 
 def _option(declared: Declared) -> Option:
     setting, field = declared.setting, declared.field
-    start = field.default if setting.start is ... else setting.start
-    # A switch is given as a word, and recorded as a boolean.
-    default = _SWITCH[start] if isinstance(start, bool) else start
+    default = setting.start
+    if default is ...:
+        default = as_given(setting, field.get_default(call_default_factory=True))
     parse = _parser(setting, field)
     return Option(
         setting.name,
@@ -293,7 +299,7 @@ def _parser(setting: Setting, field: FieldInfo) -> Parser:
     if setting.words or origin is Literal:
         return forms.one_of(*(setting.words or get_args(kind)))
     if kind is bool:
-        return forms.one_of(*reversed(_SWITCH))
+        return forms.one_of(*reversed(SWITCH))
     if kind not in (int, float):
         return _TYPES[origin]
     if setting.bounds is None and any(isinstance(each, Gt) for each in field.metadata):

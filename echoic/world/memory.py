@@ -22,6 +22,7 @@ from schemas.codec import checkpoint
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input
 from schemas.codec.encode import write_input
+from schemas.codec.upcasts import as_before
 from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.messages.notes import Quarantined
 from schemas.packs.compiled import CompiledPack
@@ -55,10 +56,9 @@ class Setting:
 
 
 def settings_for(seed: str, **changes: object) -> MindSettings:
-    """Return settings with the embedder's limits, and no model unless given."""
-    return MindSettings.model_validate(
-        {"limits": match_limits(), "embedder": "wordllama", "seed": seed, **changes}
-    )
+    """Return settings with the embedder's limits, and nothing on that is not given."""
+    given = {"limits": match_limits(), "embedder": "wordllama", "seed": seed, **changes}
+    return MindSettings.model_validate(as_before(given))
 
 
 def match_limits() -> MatchLimits:

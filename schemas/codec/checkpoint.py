@@ -6,56 +6,22 @@ it, through an upcast for each format since. Keys are sorted, so equal states ha
 bytes.
 """
 
-from collections.abc import Callable, Mapping
 from types import GenericAlias
 from typing import Any, get_args, get_origin
 
 import msgspec
 from immutables import Map
 
+from schemas.codec import upcasts
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.base import Part
 from schemas.values.bounded_map import EMPTY
 from schemas.values.packed_texts import PackedTexts
 
-FORMAT = 7
+FORMAT = 8
 """Raised when the state's shape changes; an upcast and a golden state come with it."""
 
-State = dict[str, Any]
-"""A state as JSON."""
-
-
-def _added(state: State) -> State:
-    """Return a state as one of the next format, which only added fields with defaults."""
-    return state
-
-
-def _without_edition(state: State) -> State:
-    """Return a state whose settings name no edition of the rules (ADR 0011)."""
-    settings = (state.get("shared") or {}).get("settings")
-    if settings is None:
-        return state
-    kept = {name: value for name, value in settings.items() if name != "edition"}
-    return state | {"shared": state["shared"] | {"settings": kept}}
-
-
-def _without_clock_set(state: State) -> State:
-    """Return a state whose sessions leave it to the agent which clock was told."""
-    for agent in (state.get("agents") or {}).values():
-        (agent.get("session") or {}).pop("clock_set", None)
-    return state
-
-
-UPCASTS: Mapping[int, Callable[[State], State]] = {
-    2: _added,
-    3: _added,
-    4: _added,
-    5: _without_edition,
-    6: _without_clock_set,
-}
-"""By format: the function that makes a state of that format one format newer."""
-
-OLDEST = min(UPCASTS)
+OLDEST = min(upcasts.STATES)
 
 
 class CheckpointError(ValueError):
@@ -71,7 +37,7 @@ class _Head(msgspec.Struct, frozen=True):
 class _Old(msgspec.Struct, frozen=True):
     """A state of an older format, as raw JSON."""
 
-    state: State
+    state: dict[str, Any]
 
 
 class Checkpoint(msgspec.Struct, frozen=True):
@@ -118,7 +84,7 @@ def _upcast(data: bytes, format_: int) -> bytes:
     state = msgspec.json.decode(data, type=_Old).state
     # One step a format: an upcast never has to know those after it.
     for each in range(format_, FORMAT):
-        state = UPCASTS[each](state)
+        state = upcasts.STATES[each](state)
     return msgspec.json.encode({"format": FORMAT, "state": state})
 
 

@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.values.base import Name, Part, Seconds, Token, added
+from schemas.values.base import Name, Part, Seconds, Token
 from schemas.values.personality import PersonalityTemplate
 from schemas.values.phrases import Phrases
 from schemas.values.setting import Setting
@@ -21,7 +21,7 @@ PERSON_PREFIX, CONTEXT_PREFIX = "person:", "context:"
 
 
 class ExecutiveSettings(Part):
-    """How the executive behaves; a log of before it was built has none of it."""
+    """How the executive behaves."""
 
     timezone: Annotated[Name, Setting("timezone", form="timezone")] = "UTC"
     """The time zone of quiet hours and reminders, for example `Europe/Berlin`."""
@@ -35,155 +35,153 @@ class ExecutiveSettings(Part):
     templates: tuple[PersonalityTemplate, ...] = ()
     """Those that come with the program, as they were when the mind started."""
     mood_half_life_s: Annotated[
-        Seconds, Setting("mood.half_life_minutes", start=30.0, scale=60.0)
+        Seconds, Setting("mood.half_life_minutes", scale=60.0)
     ] = 1_800.0
     """How long half of a mood lasts."""
-    cooldown_s: Annotated[float, Setting("cooldown_s", start=4.0)] = added(
-        0.0, ge=0.0, le=86_400.0
+    cooldown_s: Annotated[float, Setting("cooldown_s")] = Field(
+        default=4.0, ge=0.0, le=86_400.0
     )
     """How many seconds lie between two responses, at least; alerts and answers to a
     person's own words pass."""
     heuristic_cooldown_s: Annotated[
-        float, Setting("heuristic_cooldown_s", start=30.0)
-    ] = added(0.0, ge=0.0, le=86_400.0)
+        float, Setting("heuristic_cooldown_s")
+    ] = Field(default=30.0, ge=0.0, le=86_400.0)
     """How many seconds lie between two responses by the same heuristic, at least."""
-    rate_per_hour: Annotated[int, Setting("rate_per_hour")] = added(0, ge=0, le=100)
+    rate_per_hour: Annotated[int, Setting("rate_per_hour")] = Field(
+        default=0, ge=0, le=100
+    )
     """How many responses an hour there are at most, alerts and answers to a person's own
     words aside; 0: any number."""
     quiet_hours: Annotated[
         str, Setting("quiet_hours", form="quiet_hours")
-    ] = Field(default="", pattern=HOURS, exclude_if="".__eq__)
+    ] = Field(default="", pattern=HOURS)
     """At which hours only alerts and answers to a person's own words are said, in the time
     zone of the settings, such as `22:00-07:00`; empty: at none."""
-    quiet_cuts: Annotated[bool, Setting("quiet_cuts", start="on")] = added(False)
+    quiet_cuts: Annotated[bool, Setting("quiet_cuts")] = True
     """Whether "be quiet" ends what is being spoken, alerts aside; "mute" ends these, too."""
-    timing: Annotated[bool, Setting("timing", start="on")] = False
+    timing: Annotated[bool, Setting("timing")] = True
     """Whether answers that are not urgent wait while the person is busy, and small talk
     for a lull; else all are said at once."""
-    shares_votes: Annotated[bool, Setting("feedback.shares", start="on")] = added(False)
+    shares_votes: Annotated[bool, Setting("feedback.shares")] = True
     """Whether a vote on several answers that were said as one counts for each heuristic
     whose words were heard, by its share; else for the lead's alone, in full."""
-    relevance: Annotated[bool, Setting("relevance.weighs", start="on")] = False
+    relevance: Annotated[bool, Setting("relevance.weighs")] = True
     """Whether goals, what the person is about, novelty and what was said already move how
     much an event matters."""
-    weight_goal: Annotated[float, Setting("relevance.goal")] = added(
-        0.2, ge=0.0, le=1.0
+    weight_goal: Annotated[float, Setting("relevance.goal")] = Field(
+        default=0.2, ge=0.0, le=1.0
     )
     """How much more an event matters that is about a goal."""
-    weight_focus: Annotated[float, Setting("relevance.focus")] = added(
-        0.1, ge=0.0, le=1.0
+    weight_focus: Annotated[float, Setting("relevance.focus")] = Field(
+        default=0.1, ge=0.0, le=1.0
     )
     """How much more one matters that is all about what the person is about."""
-    weight_novelty: Annotated[float, Setting("relevance.novelty")] = added(
-        0.1, ge=0.0, le=1.0
+    weight_novelty: Annotated[float, Setting("relevance.novelty")] = Field(
+        default=0.1, ge=0.0, le=1.0
     )
     """How much more one matters that is wholly new."""
-    weight_said: Annotated[float, Setting("relevance.said_already")] = added(
-        0.3, ge=0.0, le=1.0
+    weight_said: Annotated[float, Setting("relevance.said_already")] = Field(
+        default=0.3, ge=0.0, le=1.0
     )
     """How much less one matters if a like one was answered within five minutes."""
-    weight_proactive: Annotated[float, Setting("relevance.proactive")] = added(
-        0.4, ge=0.0, le=1.0
+    weight_proactive: Annotated[float, Setting("relevance.proactive")] = Field(
+        default=0.4, ge=0.0, le=1.0
     )
     """By how much the trait `proactive` lowers what an event must matter, from its least to
     its most."""
-    weight_helpfulness: Annotated[float, Setting("relevance.helpfulness")] = added(
-        0.1, ge=0.0, le=1.0
+    weight_helpfulness: Annotated[float, Setting("relevance.helpfulness")] = Field(
+        default=0.1, ge=0.0, le=1.0
     )
     """By how much the trait `helpfulness` does."""
-    check_in: Annotated[bool, Setting("proactive.check_in")] = added(False)
+    check_in: Annotated[bool, Setting("proactive.check_in")] = False
     """Whether the companion asks how things are, by itself, when somebody is there and
     nothing was said for a while; never in the first ten minutes of a session."""
     check_in_interval_s: Annotated[
-        float, Setting("proactive.interval_minutes", start=5.0, scale=60.0)
-    ] = added(300.0, ge=1.0, le=86_400.0)
+        float, Setting("proactive.interval_minutes", scale=60.0)
+    ] = Field(default=300.0, ge=1.0, le=86_400.0)
     """How long nothing was said before a check-in, at least."""
     check_in_probability: Annotated[
-        float, Setting("proactive.probability", start=0.01)
-    ] = added(0.01, ge=0.0, le=1.0)
+        float, Setting("proactive.probability")
+    ] = Field(default=0.01, ge=0.0, le=1.0)
     """With which probability it comes at each second after that, for a companion as
     proactive as can be; the trait `proactive` multiplies it. So do other remarks come."""
-    observation: Annotated[bool, Setting("proactive.observation")] = added(False)
+    observation: Annotated[bool, Setting("proactive.observation")] = False
     """Whether the companion remarks by itself that a kind of event comes often lately;
     never in the first ten minutes of a session."""
-    observation_events: Annotated[int, Setting("proactive.observation_events")] = added(
-        5, ge=2, le=1_000
+    observation_events: Annotated[int, Setting("proactive.observation_events")] = Field(
+        default=5, ge=2, le=1_000
     )
     """How many such events are often, at least, within the minutes below."""
     observation_novelty: Annotated[
         float, Setting("proactive.observation_novelty")
-    ] = added(0.6, ge=0.0, le=1.0)
+    ] = Field(default=0.6, ge=0.0, le=1.0)
     """How novel it must be that they do: 1 if none came in as many minutes before, 0 if
     as many did."""
     observation_interval_s: Annotated[
-        float, Setting("proactive.observation_minutes", start=10.0, scale=60.0)
-    ] = added(600.0, ge=1.0, le=86_400.0)
+        float, Setting("proactive.observation_minutes", scale=60.0)
+    ] = Field(default=600.0, ge=1.0, le=86_400.0)
     """Over how many minutes they are counted, and how many lie between two remarks."""
-    mood_comment: Annotated[bool, Setting("proactive.mood_comment")] = added(False)
+    mood_comment: Annotated[bool, Setting("proactive.mood_comment")] = False
     """Whether it remarks by itself that a person seems to feel bad, by a sentiment below
     -0.3 of the last five minutes; never in the first ten minutes of a session."""
-    modulates: Annotated[bool, Setting("salience.modulates", start="on")] = added(False)
+    modulates: Annotated[bool, Setting("salience.modulates")] = True
     """Whether events of a kind that is ignored matter less, and all events for ten minutes
     after a person did not like a response; and whether the context moves the threshold."""
-    budget_calls: Annotated[int, Setting("budget.calls_per_minute")] = added(
-        0, ge=0, le=600
+    budget_calls: Annotated[int, Setting("budget.calls_per_minute")] = Field(
+        default=0, ge=0, le=600
     )
     """How many models are asked a minute, at most; 0: any number."""
-    budget_tokens: Annotated[int, Setting("budget.tokens_per_day")] = added(
-        0, ge=0, le=1_000_000_000
+    budget_tokens: Annotated[int, Setting("budget.tokens_per_day")] = Field(
+        default=0, ge=0, le=1_000_000_000
     )
     """How many tokens an agent's models read and write a day, at most, in the settings'
     time zone; 0: any number. Where a server counts none, four characters are one."""
-    budget_cost: Annotated[float, Setting("budget.cost_per_day")] = added(
-        0.0, ge=0.0, le=1_000_000.0
+    budget_cost: Annotated[float, Setting("budget.cost_per_day")] = Field(
+        default=0.0, ge=0.0, le=1_000_000.0
     )
     """How many US dollars an agent's models cost a day, at most; 0: any number."""
     quip_interval_s: Annotated[
-        float, Setting("quip_interval_s", start=300.0)
-    ] = added(0.0, ge=0.0, le=86_400.0)
+        float, Setting("quip_interval_s")
+    ] = Field(default=300.0, ge=0.0, le=86_400.0)
     """How many seconds lie between two quips, at least, which are kept from people who are
     busy, too; 0: quips are as all else. Answers to a person's own words pass."""
-    speech: bool = added(False)
+    speech: bool = False
     """Whether there was a speech channel when the mind started: `speech.command`."""
-    as_text: Annotated[tuple[str, ...], Setting("output.text", reach="nothing")] = added(())
+    as_text: Annotated[tuple[str, ...], Setting("output.text", reach="nothing")] = ()
     """What is written though there is a speech channel: types of responses such as `quip`,
     people as `person:NAME`, contexts as `context:work`."""
-    stream: Annotated[bool, Setting("output.stream", start="on")] = added(False)
+    stream: Annotated[bool, Setting("output.stream")] = True
     """Whether the words of a model's answer to a person go out as they come; what is to be
     spoken waits until it is whole."""
     languages: Annotated[tuple[Token, ...], Setting(
-        "languages", start=("en",), form="languages"
-    )] = added(())
+        "languages", form="languages"
+    )] = ("en",)
     """The languages in which a person can ask for quiet, for other topics and the like:
     `en`, `de`."""
-    wake_words: Annotated[
-        tuple[str, ...], Setting("wake_words", reach="nothing")
-    ] = added(())
+    wake_words: Annotated[tuple[str, ...], Setting("wake_words", reach="nothing")] = ()
     """Names by which a person calls the companion, besides its agent's own: "hey NAME, be
     quiet" is "be quiet"."""
-    phrases: tuple[Phrases, ...] = added(())
+    phrases: tuple[Phrases, ...] = ()
     """What is said in them, as the program had it when the mind started."""
-    skills: tuple[Skill, ...] = added(())
+    skills: tuple[Skill, ...] = ()
     """Those that come with the program, likewise."""
-    consistent: Annotated[bool, Setting("skills.consistent", start="on")] = added(False)
+    consistent: Annotated[bool, Setting("skills.consistent")] = True
     """Whether all is said in one voice: check-ins, reminders and milestones in character,
     too, and no style makes an answer longer than suits the verbosity."""
-    prompt_tokens: Annotated[int, Setting("memory.prompt_tokens", start=500)] = added(
-        0, ge=0, le=8_000
+    prompt_tokens: Annotated[int, Setting("memory.prompt_tokens")] = Field(
+        default=500, ge=0, le=8_000
     )
     """How many tokens of a model's prompt what is remembered may take: profile, facts, the
     conversation so far, like events; 0: none, and no conversation is remembered."""
-    recall: Annotated[bool, Setting("memory.recall")] = added(False)
+    recall: Annotated[bool, Setting("memory.recall")] = False
     """Whether a model is told of what happened long ago, too, as far as it is like what is
     at hand: from the read models, in the room that `memory.prompt_tokens` leaves."""
-    recent_events: Annotated[bool, Setting("memory.recent_events", start="on")] = added(
-        False
-    )
+    recent_events: Annotated[bool, Setting("memory.recent_events")] = True
     """Whether a model is told the last ten events of a source, in the same room; at a
     person's words those of all sources."""
-    aliases: Annotated[bool, Setting("memory.aliases", start="on")] = added(False)
+    aliases: Annotated[bool, Setting("memory.aliases")] = True
     """Whether a model is told facts about a thing by all its names, as facts with `also
     known as` state them."""
-    infers: Annotated[bool, Setting("memory.infers")] = added(False)
+    infers: Annotated[bool, Setting("memory.infers")] = False
     """Whether a model may propose facts and goals of what people say; only what a person
     accepts, with `echoic tune apply`, counts."""

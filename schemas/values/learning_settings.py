@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.values.base import Part, Unit, added
+from schemas.values.base import Part, Unit
 from schemas.values.setting import Setting, Tunable
 
 # Of a setting's declaration each part has its line, not each argument.
@@ -22,19 +22,19 @@ class LearningWeights(Part):
     outcome: Annotated[float, Tunable((0.0, 100.0))] = Field(default=1.0, ge=0.0)
     explicit: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.8, ge=0.0)
     endorsement: Annotated[float, Tunable((0.0, 100.0))] = Field(default=0.5, ge=0.0)
-    ignored: Annotated[float, Tunable((0.0, 100.0))] = added(_IGNORED, ge=0.0)
+    ignored: Annotated[float, Tunable((0.0, 100.0))] = Field(default=_IGNORED, ge=0.0)
     """The weight of several ignored fires in a row, all of them together."""
 
 
 class OriginFactors(Part):
     """How many times `kappa` the declared confidence of each origin weighs."""
 
-    skill_pack: float = Field(default=1.0, gt=0.0, le=1_000.0)
+    skill_pack: float = Field(default=4.0, gt=0.0, le=1_000.0)
     learned: float = Field(default=1.0, gt=0.0, le=1_000.0)
-    seeded: float = Field(default=1.0, gt=0.0, le=1_000.0)
+    seeded: float = Field(default=2.0, gt=0.0, le=1_000.0)
 
 
-ALIKE = OriginFactors.model_construct()
+ALIKE = OriginFactors.model_construct(skill_pack=1.0, seeded=1.0)
 """Declared confidence weighs the same whoever declared it."""
 
 
@@ -47,8 +47,7 @@ class LearningSettings(Part):
     """The weight of a declared confidence, in observations."""
     kappa_by_origin: Annotated[OriginFactors, Setting(
         "learning.kappa_by_origin", form="origin_factors",
-        start={"skill_pack": 4.0, "seeded": 2.0, "learned": 1.0},
-    )] = added(ALIKE)
+    )] = OriginFactors.model_construct()
     """How many times that it weighs by who declared it: a pack's author, a person who
     teaches, a model whose answer was liked. In the seed's preset all weigh the same."""
     gamma: Annotated[
@@ -59,78 +58,78 @@ class LearningSettings(Part):
     weights: LearningWeights = LearningWeights.model_construct()
     endorsement_cap: Annotated[
         Unit, Tunable(), Setting("learning.endorsement_cap")
-    ] = added(_ENDORSEMENT_CAP)
+    ] = _ENDORSEMENT_CAP
     """Models' agreement lifts a confidence up to here and no further."""
     deprecated_below: Annotated[Unit, Tunable()] = 0.3
     frozen_below: Annotated[Unit, Tunable()] = 0.1
     calibrate_raters: Annotated[
         bool, Tunable(), Setting("learning.calibrate_raters")
-    ] = added(False)
+    ] = False
     """Whether what somebody says of everything counts for less than what they say
     rarely."""
     undo_s: Annotated[
-        float, Setting("learning.undo_s", start=30.0)
-    ] = added(0.0, ge=0.0, le=3_600.0)
+        float, Setting("learning.undo_s")
+    ] = Field(default=30.0, ge=0.0, le=3_600.0)
     """So long after advice, an event that takes it back counts as its failure; 0: none
     does."""
     ignored_after: Annotated[
         int, Setting("learning.ignored_after")
-    ] = added(0, ge=0, le=100)
+    ] = Field(default=0, ge=0, le=100)
     """So many fires of a heuristic in a row of which nothing came, and which nobody judged,
     count as one weak failure; 0: silence never does."""
     repeat_decay: Annotated[
         float, Tunable(), Setting("learning.repeat_decay")
-    ] = added(0.0, ge=0.0, le=100.0)
+    ] = Field(default=0.0, ge=0.0, le=100.0)
     """k: after n approvals of a heuristic the next weighs 1 / (1 + k * n); 0: as much."""
     feedback_weight: Annotated[
         float, Tunable(), Setting("learning.feedback_weight")
-    ] = added(1.0, ge=0.25, le=2.0)
+    ] = Field(default=1.0, ge=0.25, le=2.0)
     """What multiplies the weight of people's votes. A pack's own constraints go before
     it."""
     feedback_half_life_s: Annotated[
         float, Tunable(), Setting("feedback.half_life")
-    ] = added(0.0, ge=0.0, le=1e9)
+    ] = Field(default=0.0, ge=0.0, le=1e9)
     """After so many seconds a vote on a decision counts for half as much; 0: for as
     much."""
     path_heuristic: Annotated[
         float, Tunable(), Setting("feedback.weight.path.heuristic")
-    ] = added(1.0, ge=0.0, le=10.0)
+    ] = Field(default=1.0, ge=0.0, le=10.0)
     """What multiplies the weight of votes on what a heuristic said."""
     path_llm: Annotated[
         float, Tunable(), Setting("feedback.weight.path.llm")
-    ] = added(1.0, ge=0.0, le=10.0)
+    ] = Field(default=1.0, ge=0.0, le=10.0)
     """What multiplies that of votes on a model's words which a heuristic says, too."""
-    floor: Annotated[Unit, Tunable(), Setting("learning.floor")] = added(0.0)
+    floor: Annotated[Unit, Tunable(), Setting("learning.floor")] = 0.0
     """No confidence falls under this; 0: none is bounded. A pack's own constraints go
     before it."""
-    ceiling: Annotated[Unit, Tunable(), Setting("learning.ceiling")] = added(1.0)
+    ceiling: Annotated[Unit, Tunable(), Setting("learning.ceiling")] = 1.0
     """No confidence rises over this; 1: none is bounded. A pack's own constraints go before
     it."""
     stale_days: Annotated[
         float, Setting("learning.stale_days")
-    ] = added(_STALE_DAYS, ge=0.0, le=36_500.0)
+    ] = Field(default=_STALE_DAYS, ge=0.0, le=36_500.0)
     """A heuristic that did not fire for so many days is flagged as stale; 0: none is."""
     first_signal: Annotated[bool, Setting(
         "learning.preset",
         "`seed`: the first signal on a fire counts as one whole observation, and is"
         " final.", start="default", words=("default", "seed"),
-    )] = added(False)
+    )] = False
     """Whether the first signal on a fire is final: later ones are kept, and weigh 0."""
     drift_fires: Annotated[
         int, Setting("learning.drift_fires")
-    ] = added(_DRIFT_FIRES, ge=0, le=128)
+    ] = Field(default=_DRIFT_FIRES, ge=0, le=128)
     """So many of a heuristic's latest fires are held against all before them, and an alarm
     is raised if they went otherwise; 0: none are."""
     drift_level: Annotated[
         float, Setting("learning.drift_level")
-    ] = added(_DRIFT_LEVEL, ge=0.5, le=0.999_999)
+    ] = Field(default=_DRIFT_LEVEL, ge=0.5, le=0.999_999)
     """The coverage of the predictive interval that the share of successes must leave to be
     drift."""
 
 
 SEED_LEARNING = LearningSettings.model_construct(
     weights=LearningWeights.model_construct(outcome=1.0, explicit=1.0, endorsement=1.0),
-    first_signal=True,
+    kappa_by_origin=ALIKE, first_signal=True,
 )
 """The preset `seed`: the first signal on a fire is a whole observation, and final:
 (1 + successes) / (2 + fires)."""

@@ -12,7 +12,7 @@ from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
 from schemas.values import spoken_times
-from schemas.values.base import Part, Token, added
+from schemas.values.base import Part, Token
 from schemas.values.calendar_words import Calendar, as_heard
 from schemas.values.reasons import Drop, Silence
 from schemas.values.recurrence import When
@@ -80,13 +80,9 @@ _TOPIC_ENDS = re.compile(
 )
 
 
-def _is_empty(words: Mapping[str, object]) -> bool:
-    return not words
-
-
-def _absent_before() -> Any:
-    """Return a field for words that older logs do not have: empty, it is left out."""
-    return Field(default_factory=dict, max_length=64, exclude_if=_is_empty)
+def _table() -> Any:
+    """Return a field for words by what they are said for."""
+    return Field(default_factory=dict, max_length=64)
 
 
 WORDS_MOST = 12
@@ -115,11 +111,11 @@ class Phrases(Part):
     language: Token
     courtesies: HeardWords = Field(default=(), max_length=64)
     """Words that may stand before or after a phrase and change nothing: `please`."""
-    openers: HeardWords = added(())
+    openers: HeardWords = ()
     """How a request may begin, which changes nothing: `could you`."""
-    closers: HeardWords = added(())
+    closers: HeardWords = ()
     """Names that may stand after a phrase; those of the companion are added when it hears."""
-    phantoms: tuple[str, ...] = Field(default=(), max_length=256, exclude_if=().__eq__)
+    phantoms: tuple[str, ...] = Field(default=(), max_length=256)
     """What speech recognition makes of noise: such words of a microphone's are nobody's."""
     numbers: HeardNumbers = Field(default_factory=dict, max_length=128)
     """Numbers in words, such as `ten` or `half an`."""
@@ -133,71 +129,67 @@ class Phrases(Part):
     refusal: str = Field(min_length=1, max_length=500)
     """What is answered if it cannot be done."""
     check_ins: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = Field(
-        default=(), max_length=64, exclude_if=().__eq__
+        default=(), max_length=64
     )
     """What may be asked when nothing was said for a while."""
     observations: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = (
-        Field(default=(), max_length=64, exclude_if=().__eq__)
+        Field(default=(), max_length=64)
     )
     """What may be remarked of events that come often, with `{type}` and `{count}`."""
     mood_comments: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = (
-        Field(default=(), max_length=64, exclude_if=().__eq__)
+        Field(default=(), max_length=64)
     )
     """What may be said to somebody who seems to feel bad."""
-    reminder: str = added("{topic}")
+    reminder: str = "{topic}"
     """What is said when a reminder is due."""
-    reminder_alone: str = added("")
+    reminder_alone: str = ""
     """Likewise, where nobody said of what to remind."""
-    reasons: dict[Reason, str] = Field(
-        default_factory=dict, max_length=16, exclude_if=_is_empty
-    )
+    reasons: dict[Reason, str] = Field(default_factory=dict, max_length=16)
     """What is answered to `why`, with `{event}`, `{name}`, `{similarity}`, `{confidence}`."""
-    recounts: dict[Recounted, str] = _absent_before()
+    recounts: dict[Recounted, str] = _table()
     """What is told to `known`, `said` and `happened`, with `{text}`, `{count}`, `{span}`;
     their replies are what is answered where nothing is known."""
-    selves: HeardWords = added(())
+    selves: HeardWords = ()
     """Words for oneself as a topic: `me`."""
-    articles: HeardWords = added(())
+    articles: HeardWords = ()
     """Words before a name that are no part of it, such as `the`, when one is looked up."""
-    longest: int = added(WORDS_MOST, ge=WORDS_MOST, le=40)
+    longest: int = Field(default=WORDS_MOST, ge=WORDS_MOST, le=40)
     """How many words a request for a reminder or a timer has at most."""
-    fractions: HeardNumbers = _absent_before()
+    fractions: HeardNumbers = _table()
     """What is added to a number or a unit, such as `and a half`; see `spoken_times`."""
-    joints: HeardWords = added(())
+    joints: HeardWords = ()
     """Words between two spans that are one, such as `and`."""
-    day_parts: HeardMinutes = _absent_before()
+    day_parts: HeardMinutes = _table()
     """What follows an hour up to 12, such as `pm`: 0 or 12 hours are added."""
-    before_hours: HeardMinutes = _absent_before()
+    before_hours: HeardMinutes = _table()
     """What precedes an hour, such as `half past`, in minutes."""
-    times: HeardMinutes = _absent_before()
+    times: HeardMinutes = _table()
     """Times of the day with a name, such as `noon`, in minutes since midnight."""
-    calendar: Calendar | None = added(None)
+    calendar: Calendar | None = None
     """The words for days, dates and what comes again; None: there are none."""
-    timed: dict[Meaning, str] = _absent_before()
+    timed: dict[Meaning, str] = _table()
     """What is answered instead where a span or a time was said."""
-    until: dict[Meaning, str] = _absent_before()
+    until: dict[Meaning, str] = _table()
     """The same where it was a time, with `{when}`."""
-    unclear: dict[Meaning, str] = _absent_before()
+    unclear: dict[Meaning, str] = _table()
     """What is answered where one was said that is not understood. Empty: such words are no
     phrase."""
-    refused: dict[Meaning, str] = _absent_before()
+    refused: dict[Meaning, str] = _table()
     """What is answered instead of `refusal` if that cannot be done."""
 
-    timer: str = added("")
+    timer: str = ""
     """What is said when a timer is up, with `{span}`."""
-    listed: str = added("")
+    listed: str = ""
     """What is answered to who asks for reminders, with `{count}` and `{items}`."""
-    which: str = added("")
+    which: str = ""
     """What is asked where several may be meant, with the same."""
-    item: str = added("")
+    item: str = ""
     """One of the `{items}`, with `{text}` and `{when}`."""
 
-    silences: dict[Silence | Drop, str] = Field(
-        default_factory=dict, max_length=64, exclude_if=_is_empty
-    )
+    silences: dict[Silence | Drop, str] = Field(default_factory=dict, max_length=64)
     """What is answered to `why_silent`, by the reason, with `{value}` and
     `{threshold}` of the gate that closed."""
-    silent_about: str = added("{reason}")
+    silent_about: str = "{reason}"
     """The same where the event is known: with `{reason}` and `{event}`."""
 
     def reason(self, kinds: Sequence[str], **told: str) -> str:

@@ -17,6 +17,9 @@ from schemas.values.meanings import meanings_of
 
 Bounds = tuple[float, float]
 
+SWITCH = ("off", "on")
+"""How operators write a switch."""
+
 Reach = Literal["nothing", "runs", "loads", "sends", "listens"]
 """What a setting's value can do besides moving numbers and words of decisions: run a
 program or code, load files, send data or keys to somebody, or open a door to others.
@@ -34,7 +37,7 @@ class Setting:
     meaning: str = ""
     """What it means to an operator, if the field's own docstring does not say it."""
     start: Any = ...
-    """What new instances run with; `...`: the field's own default, which old logs have."""
+    """What it is unless given, where an operator's word for it is not the field's default."""
     bounds: Bounds | None = None
     """What may be given, if that is not just what may be recorded."""
     words: tuple[str, ...] = ()
@@ -104,6 +107,19 @@ def recorded(part: type[Part], given: Mapping[str, Any]) -> dict[str, Any]:
     return fields
 
 
+def switched(value: Any) -> Any:
+    """Return a value as an operator writes it: a switch is a word."""
+    return SWITCH[value] if isinstance(value, bool) else value
+
+
+def as_given(setting: Setting, value: Any) -> Any:
+    """Return a recorded value as an operator gives it, in the operator's unit."""
+    if isinstance(value, Part):
+        return value.model_dump()
+    is_scaled = setting.scale != 1.0 and isinstance(value, int | float)
+    return value / setting.scale if is_scaled else switched(value)
+
+
 def tunable(part: type[Part], prefix: str) -> Mapping[str, Bounds]:
     """Return the bounds of each tunable field by its full name, switches last."""
     found: dict[str, Bounds] = {}
@@ -142,6 +158,5 @@ def part_in(field: FieldInfo) -> type[Part] | None:
 
 def _as_recorded(setting: Setting, field: FieldInfo, value: Any) -> Any:
     if field.annotation is bool:
-        # Operators write a switch as a word, `on` or `off`.
-        return value == "on"
+        return value == SWITCH[True]
     return value if setting.scale == 1.0 else value * setting.scale

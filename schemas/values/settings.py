@@ -7,7 +7,7 @@ from typing import Annotated, Literal
 
 from pydantic import Field, JsonValue
 
-from schemas.values.base import Name, Part, Seconds, Unit, added
+from schemas.values.base import Name, Part, Seconds, Unit
 from schemas.values.character_settings import CharacterSettings
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.learning_settings import LearningSettings as LearningSettings
@@ -49,7 +49,7 @@ class ExplorationSettings(Part):
         start="auto", words=("auto", "none", "uniform", "challenger"),
     )]
     """`uniform`: any eligible arm; `challenger`: the challengers' choices that differ."""
-    rate: Annotated[Unit, Setting("exploration.rate", start=0.1)]
+    rate: Annotated[Unit, Setting("exploration.rate")] = 0.1
     """The probability that is spread over other arms."""
     challengers: Annotated[
         tuple[StrategySpec, ...], Setting("exploration.challenger", reach="loads")
@@ -66,7 +66,7 @@ class MatchLimits(Part):
     """Two texts say the same."""
     endorse: Unit
     """A model's answer is the heuristic's action in other words."""
-    goal: Unit = added(0.0)
+    goal: Unit = 0.0
     """An event is about a goal."""
 
 
@@ -78,8 +78,8 @@ answers by itself today."""
 class SleepSettings(Part):
     """How an agent looks back on what it did, while nothing happens."""
 
-    events: Annotated[int, Setting("sleep.events", start=64)] = Field(
-        default=0, ge=0, le=256
+    events: Annotated[int, Setting("sleep.events")] = Field(
+        default=64, ge=0, le=256
     )
     """How many of the latest decisions are remembered, which a sleep may make again; 0:
     none."""
@@ -90,9 +90,7 @@ class SleepSettings(Part):
     answers by itself today."""
     auto: Annotated[bool, Setting("sleep.auto")] = False
     """Whether an agent sleeps by itself when nothing happens."""
-    idle_s: Annotated[
-        Seconds, Setting("sleep.idle_minutes", start=30.0, scale=60.0)
-    ] = 1_800.0
+    idle_s: Annotated[Seconds, Setting("sleep.idle_minutes", scale=60.0)] = 1_800.0
     """After so long without an event."""
 
 
@@ -103,24 +101,18 @@ class IntakeSettings(Part):
         "intake.rate",
         "How many messages a second each source of an agent may send in the long"
         " run; the excess is put into quarantine unread; 0: any number. Raise it to"
-        " play recordings or to measure.", start=200.0, bounds=(0, 1_000_000),
-    )] = Field(gt=0.0, le=1e6)
+        " play recordings or to measure.", bounds=(0, 1_000_000),
+    )] = Field(default=200.0, gt=0.0, le=1e6)
     """Messages a second, in the long run."""
-    burst: Annotated[int, Setting("intake.burst", start=2_000)] = Field(
-        ge=1, le=1_000_000
-    )
+    burst: Annotated[int, Setting("intake.burst")] = Field(default=2_000, ge=1, le=1_000_000)
     """How many of them may come at once."""
-
-
-_WAKEFUL = SleepSettings.model_construct()
-"""The settings of an agent that remembers nothing for a sleep."""
 
 
 class MindSettings(Part):
     """Everything that shapes behaviour and is no message of its own."""
 
-    # A default is what a log of before the field meant, never what new instances run with:
-    # that is the declaration's `start`.
+    # A default is what a new instance runs with. What it meant that a recording lacks a field
+    # stands in `schemas.codec.upcasts`.
     strategy: Annotated[StrategySpec, Setting(
         "strategy",
         "How the mind chooses among its answers: name:key=value,…, module:function"
@@ -129,7 +121,7 @@ class MindSettings(Part):
     )] = StrategySpec.model_construct()
     strategy_modules: Annotated[
         tuple[Name, ...], Setting("strategies.modules", reach="runs")
-    ] = added(())
+    ] = ()
     """Modules of the operator's that strategies may be of, as module:function; no other is
     ever imported, whoever names it."""
     threshold: Annotated[
@@ -139,20 +131,20 @@ class MindSettings(Part):
     relevance: Annotated[Unit, Setting("relevance")] = 0.5
     """The effective salience from which an event is worth an answer."""
     novelty_half_life: Annotated[
-        float, Setting("salience.novelty_half_life", start=20.0)
-    ] = added(0.0, ge=0.0, le=1_000_000.0)
+        float, Setting("salience.novelty_half_life")
+    ] = Field(default=20.0, ge=0.0, le=1_000_000.0)
     """The half-life of an event's likeness to earlier ones, in units of the domain's tau
     (game 60 s, work 180, home 300, else 120); 0: infinite."""
     goals: Annotated[tuple[str, ...], Setting(
         "goals", also=("EXECUTIVE_GOALS",), reach="nothing"
     )] = ()
     """What the companion is to help with."""
-    goals_choose: Annotated[int, Setting("goals.choose")] = added(0, ge=0, le=32)
+    goals_choose: Annotated[int, Setting("goals.choose")] = Field(default=0, ge=0, le=32)
     """How many goals count for an event, those that it is most about; 0: all. In a file the
     name is quoted: "goals.choose" = 2."""
-    biases: Annotated[
-        dict[str, float], Setting("biases", start={}, form="biases")
-    ] = Field(default_factory=dict)
+    biases: Annotated[dict[str, float], Setting("biases", form="biases")] = Field(
+        default_factory=dict
+    )
     """Personality as adjustments of thresholds, for example of `confidence_threshold`."""
     seed: Annotated[str, Setting("seed", reach="nothing")] = "echoic"
     """The key of every draw."""
@@ -169,20 +161,18 @@ class MindSettings(Part):
         default=3, ge=0, le=5
     )
     """How many known answers a model is shown."""
-    present: Annotated[Presentation, Setting("candidates.present")] = added("neutral")
+    present: Annotated[Presentation, Setting("candidates.present")] = "neutral"
     """How a model is shown what was learnt: `neutral`, as what was said before, without
     scores; `hint`, as one suggestion with its confidence; or not at all."""
-    prediction: Annotated[Prediction, Setting("prediction")] = added("same")
+    prediction: Annotated[Prediction, Setting("prediction")] = "same"
     """How a model tells what will come of its answer: in the `same` call, in a `separate`
     one, or not at all."""
-    withhold: Annotated[Unit, Setting("candidates.withhold", start=0.5)] = added(0.0)
+    withhold: Annotated[Unit, Setting("candidates.withhold")] = 0.5
     """With which probability an answer that is known, and not trusted yet, is kept from a
     model: only what it then says by itself speaks for that answer."""
-    formation: Annotated[bool, Setting("learning.formation", start="on")] = added(False)
+    formation: Annotated[bool, Setting("learning.formation")] = True
     """Whether a model's answer that is liked is made a heuristic."""
-    endorsement: Annotated[
-        bool, Setting("learning.endorsement", start="on")
-    ] = added(False)
+    endorsement: Annotated[bool, Setting("learning.endorsement")] = True
     """Whether a model speaks for the heuristics that say what it said by itself."""
     silence: Annotated[Unit, Setting(
         "learning.silence",
@@ -192,44 +182,41 @@ class MindSettings(Part):
     ), Setting(
         "learning.silence_asks",
         "With which probability a model is asked all the same where silence is"
-        " trusted, so that it can still be found wrong.", start=0.1, bounds=(0.05, 1),
-    )] = added(0.0)
+        " trusted, so that it can still be found wrong.", bounds=(0.05, 1),
+    )] = 0.1
     """The probability of asking a model even where silence was learnt; 0: silence is not
     learnt."""
     trials: Annotated[Unit, Setting(
         "learning.trials",
         "With which probability a heuristic that was trusted answers all the same where"
         " nothing else does, so that a few failures do not silence it for good; 0: never.",
-        start=0.1, bounds=(0, 0.5),
-    )] = added(0.0)
+        bounds=(0, 0.5),
+    )] = 0.1
     confidence_ceiling: Annotated[Unit, Setting("model.ceiling")] = 0.8
     """A model's own confidence counts up to here."""
     ttl_s: Annotated[Seconds, Setting("ttl_s")] = 30.0
     """After so many seconds an answer is stale."""
-    channel: Annotated[
-        Name, Setting("channel", form="token", reach="nothing")
-    ] = "say"
+    channel: Annotated[Name, Setting("channel", form="token", reach="nothing")] = "say"
     """Where answers go: out.<agent>.<channel>."""
     learning: LearningSettings = LearningSettings.model_construct()
-    rapport: Pace = added(USUAL)
+    rapport: Pace = USUAL
     limits: MatchLimits
-    embedder: Annotated[Name, Setting("embedder", start="wordllama", reach="loads")]
+    embedder: Annotated[Name, Setting("embedder", reach="loads")] = "wordllama"
     """What makes the vectors of texts that decide."""
     exploration: ExplorationSettings | None = None
     """None: only what the strategy says."""
     intake: IntakeSettings | None = None
     """None: a sensor may speak as often as it likes."""
-    sleep: SleepSettings = added(_WAKEFUL)
-    executive: ExecutiveSettings = added(ExecutiveSettings.model_construct())
+    sleep: SleepSettings = SleepSettings.model_construct()
+    executive: ExecutiveSettings = ExecutiveSettings.model_construct()
     sealed: Annotated[bool, Setting(
         "privacy.seal",
         "Whether the log keeps personal texts sealed under a key for each person, so that"
         " `echoic forget` can destroy it; for a new data folder only: a log is sealed from"
         " its first message, or never.",
-    )] = added(False)
+    )] = False
     """Whether the log is sealed, so that a person can be forgotten."""
-    characters: CharacterSettings | None = None
-    """None: a log of before there was one; characters ask their models at once."""
+    characters: CharacterSettings = CharacterSettings.model_construct()
 
 
 UNSTARTED = MindSettings.model_construct(
@@ -243,9 +230,9 @@ class CodeDigests(Part):
 
     version: str
     embedder: str
-    strategies: dict[str, str] = Field(default_factory=dict, exclude_if={}.__eq__)
+    strategies: dict[str, str] = Field(default_factory=dict)
     """The sources of the modules that strategies may be of, by their names."""
-    tzdata: str = Field(default="", exclude_if="".__eq__)
+    tzdata: str = ""
     """The version of the wheel that time zones come from."""
 
 

@@ -36,8 +36,9 @@ from schemas.ports.aids import Aids
 from schemas.state.agent import PartitionState
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, Wire
-from schemas.values.settings import CodeDigests, MatchLimits, MindSettings
+from schemas.values.settings import CodeDigests, MatchLimits
 from schemas.values.vectors import Embedder
+from tests import factories
 
 AGENT = "ada"
 PARTITION = 0
@@ -106,7 +107,7 @@ class Session:
 
     def _beginning(self) -> Iterator[InputMessage]:
         limits = self._embedder.limits
-        settings = MindSettings(
+        settings = factories.settings(
             limits=MatchLimits(
                 match=limits.match, duplicate=limits.duplicate, endorse=limits.endorse
             ),

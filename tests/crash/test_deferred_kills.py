@@ -14,13 +14,13 @@ from bench.beside import beside
 from schemas.codec.encode import write_input
 from schemas.messages.controls import HeuristicSeeded
 from schemas.messages.executive import BreakSignalled, UserStateChanged
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import partition_of
 from streams.log import scan
 from tests.crash.conftest import Running
 from tests.crash.speaking_process import begun
 from tests.crash.worker_process import serve_for_ever
+from tests.factories import plain_executive
 from tests.minds import publish, sensed, started, until
 from tests.servers import Broker, fresh_broker
 
@@ -34,7 +34,7 @@ OCCASIONS = (
     "a bird sings outside",
 )
 SETTINGS = started(
-    relevance=0.0, ttl_s=600.0, executive=ExecutiveSettings(timing=True, speech=True)
+    relevance=0.0, ttl_s=600.0, executive=plain_executive(timing=True, speech=True)
 )
 SETTLE_S = 120.0
 

@@ -12,7 +12,6 @@ import pytest
 from bench.beside import beside
 from handlers.state_sources import state_code
 from handlers.worker.recovery import Recovery
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
 from schemas.values.subjects import input_subject, partition_of
@@ -20,6 +19,7 @@ from tests.crash.conftest import Running
 from tests.crash.test_deferred_kills import begins
 from tests.crash.test_kills import assert_it_replays, everything, settled
 from tests.crash.worker_process import SlowMemory, serve_for_ever, serving
+from tests.factories import plain_executive
 from tests.minds import bringer, publish, started
 from tests.servers import Broker, fresh_broker
 
@@ -33,7 +33,7 @@ SETTINGS = started(
     relevance=0.0,
     model=ModelSettings(name="quick"),
     ttl_s=600.0,
-    executive=ExecutiveSettings(prompt_tokens=500, recall=True),
+    executive=plain_executive(prompt_tokens=500, recall=True),
 )
 
 

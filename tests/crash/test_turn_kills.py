@@ -14,7 +14,6 @@ from handlers.state_sources import state_code
 from handlers.worker.recovery import Recovery
 from schemas.codec.encode import write_input
 from schemas.packs.manifest import to_blob
-from schemas.values.character_settings import CharacterSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Wire
 from schemas.values.subjects import SHARED_AGENT, input_subject, partition_of
@@ -24,6 +23,7 @@ from tests.crash.conftest import Running
 from tests.crash.test_deferred_kills import begins
 from tests.crash.test_kills import asks_in_hand, assert_it_replays, everything
 from tests.crash.worker_process import serve_for_ever, serving
+from tests.factories import plain_characters
 from tests.handlers.mind.characters.test_talker import pack
 from tests.minds import bringer, publish, started
 from tests.servers import Broker, fresh_broker
@@ -37,7 +37,7 @@ VILLAGERS = tuple(f"villager-{number}" for number in range(KILLS * EACH))
 SETTINGS = started(
     model=ModelSettings(name="quick"),
     ttl_s=600.0,
-    characters=CharacterSettings(turns=True, call_gap_s=0.02, falls_back=True),
+    characters=plain_characters(turns=True, call_gap_s=0.02, falls_back=True),
 )
 
 

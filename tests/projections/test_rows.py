@@ -18,9 +18,9 @@ from schemas.messages.controls import (
 from schemas.messages.learning import HeuristicFormed
 from schemas.messages.results import ClockTicked, Delivered, ModelAnswered
 from schemas.packs.compiled import CompiledPack
-from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
+from tests.factories import plain_learning
 from tests.projections.chronicle import (
     EATEN,
     GARDEN,
@@ -263,7 +263,7 @@ def test_other_limits_reassess_every_heuristic() -> None:
     """A start with other settings may deprecate what was active."""
     scenario = garden()
     scenario.sense("hello")
-    learning = LearningSettings(deprecated_below=0.7)
+    learning = plain_learning(deprecated_below=0.7)
     started: MindStarted = factories.mind_started(learning=learning)
     scenario.control(started, agent=SHARED_AGENT)
 

@@ -18,9 +18,8 @@ from schemas.messages.learning import (
     HeuristicFormed,
     HeuristicReinforced,
 )
-from schemas.values.settings import LearningSettings
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_learning
 from tests.replay.closed_loop.test_run import run_over
 from tests.replay.open_loop.test_asked import (
     check_contexts,
@@ -135,7 +134,7 @@ async def test_another_weight_moves_what_models_said_alone(weight: float) -> Non
     """Without a cap each pseudo-count differs by the endorsements, and nothing else."""
     scenario = taught()
     evidence = joined(await gather(recorded(scenario)))
-    free = LearningSettings(endorsement_cap=1.0)
+    free = plain_learning(endorsement_cap=1.0)
     plain = BeliefFold(evidence.believed, free, {"learning.weights.endorsement": 0.0})
     other = BeliefFold(
         evidence.believed, free, {"learning.weights.endorsement": weight}

@@ -19,11 +19,10 @@ from schemas.messages.executive import (
     TraitAdjusted,
 )
 from schemas.messages.experiments import Variant
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import StrategySpec
 from streams.session_files.memory_log import SessionLog
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.replay.closed_loop.test_run import run_again
 from tests.replay.open_loop.test_asked import (
     check_contexts,
@@ -46,7 +45,7 @@ BUTLER = Variant(template="butler")
 
 def beginning(template: str = "") -> Scenario:
     """A scenario in which a model is asked unless something learnt is trusted."""
-    executive = ExecutiveSettings(templates=shipped(), template=template)
+    executive = plain_executive(templates=shipped(), template=template)
     return Scenario(
         GARDEN,
         executive=executive,

@@ -11,11 +11,10 @@ from replay.verify import Span, verify
 from schemas.messages.executive import BreakSignalled, ReminderSet, UserStateChanged
 from schemas.messages.results import ClockTicked
 from schemas.values import ids
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
 from schemas.values.settings import StrategySpec
 from streams.session_files.memory_log import SessionLog
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.projections.test_rows import rows
 from tests.replay.closed_loop.test_run import run_again
 from tests.replay.open_loop.test_asked import replayed
@@ -36,7 +35,7 @@ def _day() -> Scenario:
     """A reminder at an event's own time, another that waits for a break, and a check-in."""
     scenario = Scenario(
         pack(heuristic("low", "health low", "Drink.", 0.9)),
-        executive=ExecutiveSettings(timing=True, check_in=True, phrases=(WORDS,)),
+        executive=plain_executive(timing=True, check_in=True, phrases=(WORDS,)),
     )
     scenario.sense("hello there", source="user", type_="message")
     scenario.control(ReminderSet(text="Tea.", in_s=60.0, reminder_id="tea"))

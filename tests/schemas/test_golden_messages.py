@@ -19,6 +19,8 @@ FOLDER = Path(__file__).parents[1] / "golden" / "messages"
 MODELS = {model.token: model for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)}
 TOKENS = FOLDER.parent / "tokens.txt"
 FILES = sorted(FOLDER.glob("*.json"))
+SPARSE = {"mind_started.v1"}
+"""Of before settings were recorded in full: read, and written with what they lack."""
 
 
 def present(path: Path) -> tuple[str, int, bytes]:
@@ -37,7 +39,7 @@ def test_a_golden_message_reads_and_writes_the_same(path: Path) -> None:
         upcast(token, orjson.loads(body), version, model.version)
     )
 
-    if version == model.version:
+    if version == model.version and path.stem not in SPARSE:
         assert message.to_bytes() == body
     assert model.from_fields(orjson.loads(message.to_bytes())) == message
 

@@ -13,7 +13,8 @@ import pytest
 from immutables import Map
 
 from schemas.codec import checkpoint
-from schemas.codec.checkpoint import FORMAT, OLDEST, UPCASTS, CheckpointError
+from schemas.codec.checkpoint import FORMAT, OLDEST, CheckpointError
+from schemas.codec.upcasts import STATES
 from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.packs.manifest import from_blob
 from schemas.state.agent import AgentState, PartitionState
@@ -58,7 +59,7 @@ def test_a_frozen_state_is_read_whole(path: Path) -> None:
     frozen = golden(path)["checkpoint"]
     state = frozen["state"]
     for each in range(frozen["format"], FORMAT):
-        state = UPCASTS[each](state)
+        state = STATES[each](state)
 
     written = checkpoint.dump(checkpoint.load(orjson.dumps(frozen)))
     assert _lost(state, orjson.loads(written)["state"]) == []

@@ -83,7 +83,7 @@ def ask_or_wait(
 ) -> ModelAsked | TurnAsked:
     """Return a layer's question to its model, or what asks for its turn if it waits for one."""
     rules, ttl_s = turn.settings.characters, turn.settings.ttl_s
-    if rules is None or not rules.turns:
+    if not rules.turns:
         return ask(turn, question, decision_id)
     session = turn.state.session
     # A world with a clock of its own stands still until its members have their answers.

@@ -94,8 +94,8 @@ def _waits(
     turn: TurnContext, character: Character, at: datetime
 ) -> Mapping[str, Failing]:
     """Return what is held back at a time, by behaviour, as it failed."""
-    failing, rules = character.failing, turn.settings.characters
-    if not failing or rules is None or not rules.backs_off:
+    failing = character.failing
+    if not failing or not turn.settings.characters.backs_off:
         return _NONE
     return {each: failing[each] for each in failing if at < failing[each].until}
 

@@ -23,8 +23,7 @@ def under(turn: TurnContext, mind: CharacterMind) -> CharacterMind:
         return mind
     strategy = strategy_in_force(turn)
     wanted = strategy.mode if isinstance(strategy, Layers) else None
-    rules = turn.settings.characters
-    if rules is not None and rules.falls_back and turn.settings.model is None:
+    if turn.settings.characters.falls_back and turn.settings.model is None:
         wanted = "scripted"
     if wanted == "single" and not mind.has_both:
         # One model it is in any case.

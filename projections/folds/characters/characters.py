@@ -49,7 +49,6 @@ def noticed(
 def _judged(
     state: AgentState, context: FoldContext, message: Completed | Dropped
 ) -> AgentState:
-    rules = context.settings.characters
-    if rules is None or not rules.falls_back:
+    if not context.settings.characters.falls_back:
         return state
     return failing.ended(state, message)

@@ -13,8 +13,7 @@ from schemas.messages.executive import (
     SkillUnloaded,
 )
 from schemas.packs.compiled import CompiledPack
-from schemas.values.executive_settings import ExecutiveSettings
-from tests.factories import pack
+from tests.factories import pack, plain_executive
 from tests.handlers.mind.test_skills import EXPERTISE
 from tests.scenario import Scenario
 
@@ -39,7 +38,7 @@ def beginning(**own: Any) -> Scenario:
         "template": "jester",
         **own,
     }
-    settings = ExecutiveSettings(**given)
+    settings = plain_executive(**given)
     scenario = Scenario(MINECRAFT, executive=settings, relevance=0.0)
     scenario.control(ContextSwitched(context="gaming"))
     return scenario

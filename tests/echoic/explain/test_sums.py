@@ -23,6 +23,7 @@ from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import MindSettings
 from tests import factories
 from tests.echoic.samples import NAMES, decided, group, sensed
+from tests.factories import plain_executive
 from tests.handlers.mind.wild_controls import EVERYTHING
 from tests.scenario import Scenario, said
 
@@ -131,7 +132,7 @@ def quiet() -> DecisionRecord:
         dimensions={"novelty": 0.04}, score=0.513, sensitivity=1.0, effective=0.513
     )
     settings = factories.settings(
-        relevance=0.5, executive=ExecutiveSettings(relevance=True)
+        relevance=0.5, executive=plain_executive(relevance=True)
     )
     made = held(
         found,
@@ -191,7 +192,7 @@ def test_at_the_limit_of_thresholds_nothing_is_made_up(moved: float) -> None:
     """What the threshold was before is not recorded, and so not told."""
     found = Salience(dimensions={}, score=0.5, sensitivity=1.0, effective=0.5)
     settings = factories.settings(
-        relevance=0.5, executive=ExecutiveSettings(relevance=True)
+        relevance=0.5, executive=plain_executive(relevance=True)
     )
     made = held(
         found,

@@ -18,14 +18,13 @@ from schemas.messages.executive import (
     PersonalitySelected,
     TraitAdjusted,
 )
-from schemas.values.executive_settings import ExecutiveSettings
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import Scenario, one
 
 
 def living(**settings: Any) -> Scenario:
     """A scenario with the shipped personalities."""
-    executive = ExecutiveSettings(templates=shipped(), **settings)
+    executive = plain_executive(templates=shipped(), **settings)
     garden = pack(heuristic("dusk", "dusk falls", "Go home.", confidence=0.9))
     return Scenario(garden, executive=executive, relevance=0.0)
 

@@ -20,10 +20,9 @@ from replay.closed_loop.run import Answers
 from schemas.messages.executive import ReminderSet
 from schemas.messages.experiments import Variant
 from schemas.messages.results import ClockTicked
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import StrategySpec
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.replay.scenarios import WordsEmbedder, recording_of_scenario
 from tests.scenario import Scenario
 
@@ -35,7 +34,7 @@ PLANTS = pack(
 
 def gardening(template: str = "jester", **settings: Any) -> Scenario:
     """Plain sentences of a jester's, most of which are said otherwise by others."""
-    own = ExecutiveSettings(
+    own = plain_executive(
         templates=personalities.shipped(),
         skills=skills.shipped(),
         template=template,

@@ -17,7 +17,7 @@ from schemas.values.settings import LearningSettings
 from schemas.values.settings_by_name import TuningError
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
-from tests.factories import heuristic, mind_started, pack
+from tests.factories import heuristic, mind_started, pack, plain_learning
 from tests.handlers.mind.wild import Wild
 from tests.replay.evening import evening, place, with_record
 from tests.replay.scenarios import everything, recording_of, recording_of_scenario
@@ -87,9 +87,9 @@ async def test_a_changed_weight_changes_its_own_signals_alone(seed: int) -> None
     wild.scenario.decide("health low")
     evidence = await evidence_of(wild.scenario)
     facts = tuple(each for each in evidence.facts if not isinstance(each, Ruled))
-    plain = BeliefFold(evidence.believed, LearningSettings(), {})
+    plain = BeliefFold(evidence.believed, plain_learning(), {})
     changed = BeliefFold(
-        evidence.believed, LearningSettings(), {"learning.weights.explicit": 1.8}
+        evidence.believed, plain_learning(), {"learning.weights.explicit": 1.8}
     )
     for fact in facts:
         plain.take(fact)
@@ -136,7 +136,12 @@ async def test_a_recording_that_disagrees_with_itself_is_refused() -> None:
 async def test_a_race_is_proven_by_its_decision() -> None:
     """What answers later was trusted as of then, whatever a vote changed meanwhile."""
     garden = pack(heuristic("h", "health low", "Drink.", confidence=0.8))
-    scenario = Scenario(garden, model=factories.MODEL, strategy={"name": "hybrid"})
+    scenario = Scenario(
+        garden,
+        model=factories.MODEL,
+        strategy={"name": "hybrid"},
+        learning=LearningSettings(),
+    )
     scenario.sense("health low")
     scenario.tell(FeedbackGiven(heuristic_id=garden.ids[0], rating="negative"))
     scenario.wait(5).tell(ClockTicked(due_at=scenario.at))

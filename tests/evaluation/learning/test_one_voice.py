@@ -9,15 +9,14 @@ from echoic.packs.skills import shipped as styles
 from evaluation.learning.one_voice import VoiceCheck, breaks, check
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.decisions import Decided
-from schemas.values.executive_settings import ExecutiveSettings
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import Scenario, decision_id, said
 
 
 def spoken(text: str, template: str, **event: Any) -> DecisionRecord:
     """The record of a decision in which a personality says a text."""
     garden = pack(heuristic("dusk", "dusk falls", text, confidence=0.9))
-    executive = ExecutiveSettings(templates=shipped(), template=template)
+    executive = plain_executive(templates=shipped(), template=template)
     scenario = Scenario(garden, executive=executive, relevance=0.0)
     turn = scenario.sense("dusk falls", **event)
     assert said(turn, Decided)[0].text == text
@@ -69,7 +68,7 @@ def hundred(template: str, texts: tuple[str, ...], **own: Any) -> VoiceCheck:
     garden = pack(
         *(heuristic(f"h{n}", f"case {n}", text, 0.9) for n, text in enumerate(texts))
     )
-    settings = ExecutiveSettings(
+    settings = plain_executive(
         templates=shipped(), skills=styles(), template=template, **own
     )
     scenario = Scenario(garden, executive=settings, relevance=0.0)

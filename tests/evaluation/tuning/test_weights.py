@@ -10,9 +10,8 @@ from evaluation.evidence.gather import gather, joined
 from evaluation.evidence.refold import BeliefFold
 from schemas.messages.asks import ModelAsked
 from schemas.state.evidence import Belief, Signal, SignalKind
-from schemas.values.settings import LearningSettings
 from tests import factories
-from tests.factories import heuristic, pack, pattern
+from tests.factories import heuristic, pack, pattern, plain_learning
 from tests.replay.scenarios import recording_of_scenario
 from tests.replay.test_formed import recorded, taught
 from tests.scenario import Scenario, decision_id, said
@@ -23,7 +22,7 @@ SOURCES: Mapping[str, SignalKind] = {
     "endorsement": "endorsement",
     "ignored": "ignored",
 }
-FREE = LearningSettings(endorsement_cap=1.0)
+FREE = plain_learning(endorsement_cap=1.0)
 """Models' agreement without a cap, under which more of it would change nothing."""
 
 MORE = 0.75

@@ -19,10 +19,9 @@ from schemas.messages.executive import (
     UserStateChanged,
 )
 from schemas.messages.results import ClockTicked
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.text_form import normalized
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import Scenario
 
 _FILE = Path(__file__).parents[2] / "fixtures" / "injections.yaml"
@@ -83,7 +82,7 @@ def alive(*, recall: bool = False) -> Scenario:
 
 @cache
 def _begun(*, recall: bool) -> Scenario:
-    executive = ExecutiveSettings(
+    executive = plain_executive(
         phrases=phrases.shipped(("en", "de")),
         skills=shipped.shipped(),
         templates=personalities.shipped(),

@@ -8,9 +8,8 @@ from handlers.mind.turn import Turn
 from schemas.codec import checkpoint
 from schemas.messages.controls import HeuristicSeeded
 from schemas.messages.sleep import Sleeping
-from schemas.values.settings import SleepSettings
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_sleep
 from tests.scenario import Scenario, applied, decision_id
 
 GARDEN = pack(heuristic("dusk", "the sun goes down over the hills", "Go in.", 0.8))
@@ -21,7 +20,7 @@ MESSAGE = "Your health is very low now so eat what lies near you"
 
 def living(*, sleep: Any = None, **settings: Any) -> Scenario:
     """A scenario that remembers what a sleep may look at."""
-    how = SleepSettings(**{"events": 4, **(sleep or {})})
+    how = plain_sleep(**{"events": 4, **(sleep or {})})
     defaults = {"model": factories.MODEL, "relevance": 0.0, "endorsement": True}
     return Scenario(GARDEN, sleep=how, **{**defaults, "formation": True, **settings})
 

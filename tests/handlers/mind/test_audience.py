@@ -11,11 +11,10 @@ from schemas.messages.executive import UserStateChanged
 from schemas.messages.results import ClockTicked
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.manifest import Pack, to_blob
-from schemas.values.executive_settings import ExecutiveSettings
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import Scenario, names, one, said
 
-ON = ExecutiveSettings(timing=True)
+ON = plain_executive(timing=True)
 PEOPLE = [{"name": "ada", "channel": "phone-ada"}, {"name": "ben"}]
 TYPE: dict[str, Any] = {"type": "thing", "hidden_from": "hidden_from", "ttl_s": 300}
 

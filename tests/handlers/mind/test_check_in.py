@@ -14,6 +14,7 @@ from schemas.messages.results import ClockTicked
 from schemas.values.exact_math import power
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
+from tests.factories import plain_executive
 from tests.scenario import Scenario, names, one, said
 
 WORDS = Phrases(
@@ -23,7 +24,7 @@ WORDS = Phrases(
     refusal="No.",
     check_ins=("All well?", "Hm?"),
 )
-ON = ExecutiveSettings(check_in=True, phrases=(WORDS,))
+ON = plain_executive(check_in=True, phrases=(WORDS,))
 
 
 def start(executive: ExecutiveSettings = ON, **settings: Any) -> Scenario:
@@ -223,7 +224,7 @@ def test_it_is_off_unless_asked_for(settings: ExecutiveSettings) -> None:
     """It is off by itself, and where there is nothing to say."""
     scenario = start(settings)
 
-    assert not ExecutiveSettings().check_in
+    assert not plain_executive().check_in
     assert not said(greet(scenario), OpportunityDrawn)
     assert not scenario.mind.timers
 

@@ -19,7 +19,7 @@ from schemas.values.learning_settings import (
 )
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_learning
 from tests.scenario import Scenario, decision_id, said
 
 THREAT = {"threat": 0.9}
@@ -125,7 +125,7 @@ def test_a_changed_preset_reads_the_same_facts_again_at_once() -> None:
         scenario.feedback(scenario.sense("health low", salience=THREAT))
     assert confidence(scenario) == 0.833333
 
-    whole = LearningSettings(weights=LearningWeights(explicit=2.0))
+    whole = plain_learning(weights=LearningWeights(explicit=2.0))
     changed = factories.mind_started(threshold=0.1, learning=whole)
     scenario.control(changed, agent=SHARED_AGENT)
     assert confidence(scenario) == 0.916667
@@ -135,8 +135,7 @@ def test_a_changed_preset_reads_the_same_facts_again_at_once() -> None:
 
 
 @pytest.mark.parametrize(
-    ("learning", "expected"),
-    [(LearningSettings(), 0.736842), (SEED_LEARNING, 0.666667)],
+    ("learning", "expected"), [(plain_learning(), 0.736842), (SEED_LEARNING, 0.666667)]
 )
 @pytest.mark.parametrize("first", ["vote", "outcome"])
 def test_by_the_seed_s_preset_the_first_signal_of_a_fire_is_final(

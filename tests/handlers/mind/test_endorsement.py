@@ -26,10 +26,10 @@ from schemas.packs.compiled import (
 )
 from schemas.packs.manifest import Pack
 from schemas.state.evidence import Belief
-from schemas.values.settings import LearningSettings, MatchLimits
+from schemas.values.settings import MatchLimits
 from schemas.values.vectors import Vector
 from tests import factories
-from tests.factories import heuristic, pack, pattern
+from tests.factories import heuristic, pack, pattern, plain_learning
 from tests.scenario import Scenario, decision_id, names, one, said
 
 EMBEDDER = WordLlamaEmbedder()
@@ -366,7 +366,7 @@ def test_withholding_is_part_of_how_a_model_is_asked() -> None:
 
 def test_from_a_good_answer_to_one_that_takes_no_model() -> None:
     """Formed at .3, endorsed to the cap, liked once: then it answers by itself."""
-    scenario = RealLife(known(0.05), learning=LearningSettings())
+    scenario = RealLife(known(0.05), learning=plain_learning())
     condition = "the player is standing in the dark forest and a wolf is howling close"
     message = "A wolf is near you in the dark: climb up a tree and wait for the dawn"
     asked = scenario.sense("a wolf howls close by in the dark forest")

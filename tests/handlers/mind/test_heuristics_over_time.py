@@ -10,9 +10,7 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import DriftRaised, LifecycleChanged
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.constraints import Constraints
-from schemas.values.settings import LearningSettings
 from schemas.values.subjects import SHARED_AGENT
-from tests import factories
 from tests.factories import heuristic, pack, pack_loaded
 from tests.replay.scenarios import recording_of_scenario
 from tests.scenario import Scenario, applied, names, one, said
@@ -183,15 +181,3 @@ def test_drift_is_raised_once() -> None:
     assert one_.heuristic_id == "h"
     assert one_.fires == 5
     assert one_.successes / one_.fires < one_.low <= one_.expected
-
-
-def test_unusual_settings_are_no_part_of_a_start_that_does_not_have_them() -> None:
-    """What is as ever is not written."""
-    assert set(LearningSettings().model_dump()) == {
-        "kappa",
-        "gamma",
-        "weights",
-        "deprecated_below",
-        "frozen_below",
-    }
-    assert factories.mind_started().settings.learning == LearningSettings()

@@ -10,7 +10,7 @@ from schemas.messages.results import ClockTicked
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.manifest import to_blob
 from schemas.values.executive_settings import ExecutiveSettings
-from tests.factories import pack
+from tests.factories import pack, plain_executive
 from tests.scenario import Scenario, one, said
 
 MINED: dict[str, Any] = {
@@ -24,7 +24,7 @@ MINED: dict[str, Any] = {
 
 def start(executive: ExecutiveSettings | None = None, **settings: Any) -> Scenario:
     """A scenario with a mine."""
-    own = executive or ExecutiveSettings(timing=True, cooldown_s=600.0)
+    own = executive or plain_executive(timing=True, cooldown_s=600.0)
     return Scenario(mine(), executive=own, **settings)
 
 

@@ -18,9 +18,8 @@ from schemas.messages.executive import (
 )
 from schemas.messages.results import ClockTicked
 from schemas.state import limits
-from schemas.values.executive_settings import ExecutiveSettings
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import (
     Scenario,
     applied,
@@ -37,7 +36,7 @@ CALL = ReminderSet(text="Call Lee.", in_s=600.0)
 
 def start(**settings: Any) -> Scenario:
     """A scenario whose answers may wait."""
-    own = ExecutiveSettings(timing=True, cooldown_s=4.0)
+    own = plain_executive(timing=True, cooldown_s=4.0)
     return Scenario(
         pack(heuristic("wash", "the machine is done", "Hang it up.", 0.9)),
         executive=own,

@@ -17,10 +17,9 @@ from schemas.messages.executive import (
     TraitAdjusted,
 )
 from schemas.packs.compiled import CompiledPack
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.settings import StrategySpec
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import Scenario, applied, one, refused
 
 EXPERTISE = {
@@ -74,7 +73,7 @@ def playing(*packs: CompiledPack, context: str = "gaming", **settings: Any) -> S
     }
     scenario = Scenario(
         *(packs or (minecraft(),)),
-        executive=ExecutiveSettings(**own),
+        executive=plain_executive(**own),
         relevance=0.0,
         **settings,
     )

@@ -8,9 +8,8 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.controls import SleepRequested as Sleep
 from schemas.messages.learning import Endorsed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
-from schemas.values.settings import SleepSettings
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_sleep
 from tests.handlers.mind.sleepers import (
     EVENT,
     GARDEN,
@@ -171,7 +170,7 @@ def test_what_a_pack_without_vectors_says_is_not_known_by_any() -> None:
     scenario = Scenario(
         replace(bare, action_vectors=()),
         GARDEN,
-        sleep=SleepSettings(events=4),
+        sleep=plain_sleep(events=4),
         relevance=0.0,
     )
     scenario.sense("the moon is up", type_="m")

@@ -6,9 +6,9 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.controls import SleepRequested as Sleep
 from schemas.messages.results import ClockTicked, ModelAnswered
 from schemas.messages.sleep import SleepBegun, SleepEnded
-from schemas.values.settings import SleepSettings
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
+from tests.factories import plain_sleep
 from tests.handlers.mind.sleepers import (
     CONDITION,
     EVENT,
@@ -121,7 +121,7 @@ def test_a_model_that_is_gone_meanwhile_teaches_nothing() -> None:
     answered_event(scenario)
     asked = scenario.wait(60).control(Sleep())
     started = factories.mind_started(
-        sleep=SleepSettings(events=4), formation=True, relevance=0.0
+        sleep=plain_sleep(events=4), formation=True, relevance=0.0
     )
     scenario.control(started, agent=SHARED_AGENT)
 

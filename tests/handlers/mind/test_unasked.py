@@ -13,9 +13,8 @@ from schemas.messages.executive import Muted, TraitAdjusted, UserStateChanged
 from schemas.messages.notes import OpportunityDrawn
 from schemas.messages.results import ClockTicked
 from schemas.packs.compiled import CompiledPack
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
-from tests.factories import pack
+from tests.factories import pack, plain_executive
 from tests.scenario import Scenario, names, one, said
 
 WORDS = Phrases(
@@ -26,7 +25,7 @@ WORDS = Phrases(
     observations=("A lot of {type}: {count}.",),
     mood_comments=("Rough session?",),
 )
-ON = ExecutiveSettings(
+ON = plain_executive(
     observation=True, mood_comment=True, phrases=(WORDS,), check_in_probability=1.0
 )
 MINING: dict[str, Any] = {"source": "game", "type_": "mined_ore"}
@@ -215,8 +214,8 @@ def test_a_quiet_hour_and_an_empty_room_cost_nothing() -> None:
 
 def test_both_are_off_unless_asked_for() -> None:
     """Then nothing is counted, either."""
-    assert not ExecutiveSettings().observation
-    assert not ExecutiveSettings().mood_comment
+    assert not plain_executive().observation
+    assert not plain_executive().mood_comment
     scenario = start(observation=False, mood_comment=False)
     mines(scenario, 6)
     feels(scenario, -0.9)

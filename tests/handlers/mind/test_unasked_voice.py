@@ -20,9 +20,8 @@ from schemas.messages.executive import (
     UserStateChanged,
 )
 from schemas.messages.results import ClockTicked
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
-from tests.factories import pack
+from tests.factories import pack, plain_executive
 from tests.handlers.mind.test_named_facts import PHONE
 from tests.handlers.mind.test_unasked import feels, start, tick
 from tests.replay.scenarios import WordsEmbedder, recording_of_scenario
@@ -50,7 +49,7 @@ def living(template: str = "jester", **own: Any) -> Scenario:
         **own,
     }
     garden = pack(name="phone", types=("moved",), skills=[PHONE, HOMEWARD])
-    settings = ExecutiveSettings(**given)
+    settings = plain_executive(**given)
     return Scenario(garden, executive=settings, relevance=0.0)
 
 

@@ -5,8 +5,7 @@ from typing import Any
 from handlers.mind.turn import Turn
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
-from schemas.values.settings import LearningSettings
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_learning
 from tests.scenario import Scenario, decision_id, one
 
 GARDEN = pack(heuristic("rest", "health low", "Rest.", 0.8))
@@ -15,7 +14,7 @@ THREAT = {"threat": 0.9}
 
 def living(**learning: Any) -> Scenario:
     """A scenario with these learning settings."""
-    return Scenario(GARDEN, learning=LearningSettings(**learning))
+    return Scenario(GARDEN, learning=plain_learning(**learning))
 
 
 def voted(

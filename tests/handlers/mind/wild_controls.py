@@ -23,8 +23,8 @@ from schemas.messages.executive import (
     TraitAdjusted,
     UserStateChanged,
 )
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import TRAITS
+from tests.factories import plain_executive
 
 SKILLS: tuple[dict[str, object], ...] = (
     {
@@ -45,10 +45,10 @@ SKILLS: tuple[dict[str, object], ...] = (
 """Those of a pack."""
 
 EXECUTIVES = (
-    ExecutiveSettings(),
-    ExecutiveSettings(timing=True),
-    ExecutiveSettings(timing=True, relevance=True, shares_votes=True),
-    ExecutiveSettings(
+    plain_executive(),
+    plain_executive(timing=True),
+    plain_executive(timing=True, relevance=True, shares_votes=True),
+    plain_executive(
         timing=True,
         cooldown_s=4.0,
         heuristic_cooldown_s=30.0,
@@ -60,7 +60,7 @@ EXECUTIVES = (
         budget_tokens=1_000,
         phrases=shipped(("en",)),
     ),
-    ExecutiveSettings(
+    plain_executive(
         timing=True,
         check_in=True,
         check_in_interval_s=60.0,
@@ -71,7 +71,7 @@ EXECUTIVES = (
         mood_comment=True,
         phrases=shipped(("en",)),
     ),
-    ExecutiveSettings(
+    plain_executive(
         timing=True,
         relevance=True,
         templates=personalities.shipped(),
@@ -80,11 +80,11 @@ EXECUTIVES = (
         consistent=True,
         prompt_tokens=200,
     ),
-    ExecutiveSettings(timing=True, speech=True, quip_interval_s=300.0, quiet_cuts=True),
-    ExecutiveSettings(
+    plain_executive(timing=True, speech=True, quip_interval_s=300.0, quiet_cuts=True),
+    plain_executive(
         timing=True, prompt_tokens=200, stream=True, phrases=shipped(("en", "de"))
     ),
-    ExecutiveSettings(
+    plain_executive(
         templates=personalities.shipped(),
         template="jester",
         skills=skills_shipped.shipped(),
@@ -92,7 +92,7 @@ EXECUTIVES = (
 )
 
 
-EVERYTHING = ExecutiveSettings(
+EVERYTHING = plain_executive(
     timing=True,
     shares_votes=True,
     relevance=True,

@@ -8,10 +8,10 @@ from hypothesis import strategies as st
 
 from projections.folds.learning import confidence
 from schemas.state.evidence import Belief
-from schemas.values.learning_settings import LearningSettings, LearningWeights
-from tests.factories import NOON
+from schemas.values.learning_settings import LearningWeights
+from tests.factories import NOON, plain_learning
 
-DEFAULT = LearningSettings()
+DEFAULT = plain_learning()
 
 
 def endorsed(belief: Belief, *likenesses: float, place: int = 0) -> Belief:
@@ -67,7 +67,7 @@ def test_no_number_of_models_passes_the_cap(
 ) -> None:
     """Whatever they say, forget and weigh, they never lift over it, and never lower."""
     weights = LearningWeights(endorsement=weight)
-    learning = LearningSettings(gamma=gamma, weights=weights)
+    learning = plain_learning(gamma=gamma, weights=weights)
     belief = start = confidence.initial(declared, learning)
     for number, likeness in enumerate(likenesses):
         belief = confidence.endorsed(belief, f"d{number}", likeness, number, learning)
@@ -85,7 +85,7 @@ def test_one_answer_endorses_once() -> None:
 
 def test_without_a_cap_models_go_on() -> None:
     """A cap of 1 is none."""
-    free = LearningSettings(endorsement_cap=1.0)
+    free = plain_learning(endorsement_cap=1.0)
     belief = confidence.initial(0.3, free)
     for number in range(100):
         belief = confidence.endorsed(belief, f"d{number}", 1.0, number, free)
@@ -101,7 +101,7 @@ def test_settling_old_endorsements_changes_nothing(
     said: list[tuple[bool, float]], gamma: float
 ) -> None:
     """The bounded list of signals gives what an endless one would."""
-    learning = LearningSettings(gamma=gamma)
+    learning = plain_learning(gamma=gamma)
 
     def folded() -> Belief:
         belief = confidence.initial(0.3, learning)
@@ -131,8 +131,8 @@ def test_other_settings_count_endorsements_anew() -> None:
     belief = endorsed(confidence.initial(0.3, DEFAULT), 0.8, 0.6)
     belief = confidence.fired(belief, NOON + timedelta(seconds=1))
     voted = confidence.voted(belief, "f", "ana", 1.0, 9, DEFAULT)
-    deaf = LearningSettings(weights=LearningWeights(endorsement=0.0))
-    low = LearningSettings(endorsement_cap=0.4)
+    deaf = plain_learning(weights=LearningWeights(endorsement=0.0))
+    low = plain_learning(endorsement_cap=0.4)
 
     assert confidence.relearnt(voted, DEFAULT, deaf).confidence == 0.5
     assert confidence.relearnt(belief, DEFAULT, low).confidence == 0.4

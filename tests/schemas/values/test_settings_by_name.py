@@ -2,7 +2,7 @@
 
 import pytest
 
-from schemas.values.learning_settings import LearningSettings, LearningWeights
+from schemas.values.learning_settings import LearningWeights
 from schemas.values.settings import StrategySpec
 from schemas.values.settings_by_name import (
     LEARNING,
@@ -13,22 +13,23 @@ from schemas.values.settings_by_name import (
     scalar,
     strategy_with,
 )
+from tests.factories import plain_learning
 
 
 def test_named_settings_change_and_no_others() -> None:
     """A part of a part is named with its path."""
     changed = learning_with(
-        LearningSettings(), {"learning.gamma": 0.9, "learning.weights.explicit": 1}
+        plain_learning(), {"learning.gamma": 0.9, "learning.weights.explicit": 1}
     )
 
-    assert changed == LearningSettings(gamma=0.9, weights=LearningWeights(explicit=1.0))
+    assert changed == plain_learning(gamma=0.9, weights=LearningWeights(explicit=1.0))
 
 
 @pytest.mark.parametrize("name", LEARNING)
 def test_every_setting_can_be_read_and_set(name: str) -> None:
     """At both ends of its range."""
     for value in LEARNING[name]:
-        changed = learning_with(LearningSettings(), {name: value})
+        changed = learning_with(plain_learning(), {name: value})
         assert learning_value(changed, name) == value
 
 
@@ -37,7 +38,7 @@ def test_an_unknown_name_is_told_with_the_known_ones() -> None:
     with pytest.raises(
         TuningError, match=r"no setting 'learning.gama'.*learning.kappa"
     ):
-        learning_with(LearningSettings(), {"learning.gama": 0.9})
+        learning_with(plain_learning(), {"learning.gama": 0.9})
 
 
 @pytest.mark.parametrize("name", ["threshold", "confidence_threshold"])

@@ -8,17 +8,18 @@ from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, ModelAsked, WakeupSet
 from schemas.messages.decisions import Decided, LayerVerdict
 from schemas.values.character_settings import CharacterSettings
+from tests.factories import plain_characters
 from tests.handlers.mind.characters import planners
 from tests.handlers.mind.characters.test_talker import TALKER
 from tests.handlers.mind.characters.village import HUNGRY
 from tests.handlers.mind.characters.worksite import MODEL, Worksite, pack, reply
 from tests.scenario import Scenario, one, said
 
-RULES = CharacterSettings(backs_off=True, falls_back=True)
+RULES = plain_characters(backs_off=True, falls_back=True)
 AIMLESS = {"name": "aimless", "when": "scripted = true", "behaviour": "wander"}
 
 
-def site(rules: CharacterSettings | None = RULES, **mind: Any) -> Worksite:
+def site(rules: CharacterSettings = RULES, **mind: Any) -> Worksite:
     """A villager under these settings, with a model."""
     return Worksite(Scenario(pack(**mind), agent="aria", model=MODEL, characters=rules))
 
@@ -111,9 +112,9 @@ def test_the_next_reflex_acts_while_one_is_held_back() -> None:
     assert "seek_food failed 1 times in a row" in verdict.why
 
 
-def test_a_log_of_before_tries_at_once() -> None:
-    """Without the setting nothing is held back."""
-    world = site(None)
+def test_without_the_setting_it_tries_at_once() -> None:
+    """Nothing is held back."""
+    world = site(plain_characters())
     world.report(hunger=0.2)
     assert said(ended(world), DeliveryAsked)
 

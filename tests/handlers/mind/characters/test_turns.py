@@ -9,14 +9,14 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked, TurnAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.notes import ControlInferred, Handled
 from schemas.messages.results import ModelAnswered, TurnFailed, TurnGranted
-from schemas.values.character_settings import CharacterSettings
+from tests.factories import plain_characters
 from tests.handlers.mind.characters import planners
 from tests.handlers.mind.characters.test_talker import ARIA, TALKER
 from tests.handlers.mind.characters.worksite import MODEL, Worksite, pack, reply
 from tests.scenario import Scenario, one, output, said
 
 LAYERS = ["reflex", "queue", "talker", "executor"]
-RULES = CharacterSettings(
+RULES = plain_characters(
     turns=True, call_gap_s=0.25, talker_per_minute=20, executor_per_minute=6
 )
 

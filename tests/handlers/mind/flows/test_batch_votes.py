@@ -18,13 +18,13 @@ from schemas.messages.learning import FeedbackApplied
 from schemas.state.evidence import Belief, Signal
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.model_settings import ModelSettings
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.projections import chronicle
 from tests.replay.scenarios import recording_of_scenario
 from tests.scenario import Scenario, one, said
 
-ON = ExecutiveSettings(timing=True, shares_votes=True)
-OFF = ExecutiveSettings(timing=True)
+ON = plain_executive(timing=True, shares_votes=True)
+OFF = plain_executive(timing=True)
 BUSY = UserStateChanged(busy=True)
 
 THINGS = ("kettle", "oven", "boiler", "freezer", "dryer")

@@ -8,10 +8,9 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Completed, Decided, Dropped
 from schemas.messages.executive import BreakSignalled, Muted, UserStateChanged
 from schemas.messages.notes import ControlInferred
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import Scenario, decision_id, names, one, said
 
 LAUNDRY = heuristic(
@@ -26,7 +25,7 @@ def start(*words: Phrases) -> Scenario:
         pack(LAUNDRY, types=("vital", "message")),
         relevance=0.01,
         model=factories.MODEL,
-        executive=ExecutiveSettings(timing=True, phrases=known),
+        executive=plain_executive(timing=True, phrases=known),
     )
 
 

@@ -20,9 +20,8 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import LifecycleChanged, ProposalMade
 from schemas.messages.repertoire import RepertoireChange
 from schemas.messages.sleep import SleepEnded
-from schemas.values.learning_settings import LearningSettings, LearningWeights
-from schemas.values.settings import SleepSettings
-from tests.factories import heuristic, pack
+from schemas.values.learning_settings import LearningWeights
+from tests.factories import heuristic, pack, plain_learning, plain_sleep
 from tests.handlers.mind.sleepers import state
 from tests.scenario import Scenario, applied, names, one, refused, said
 
@@ -285,7 +284,7 @@ def test_what_fired_once_and_never_since_is_of_no_use() -> None:
     scenario.sense(WEATHER)
     assert goes(slept(scenario.wait(31 * DAYS))) == [("stale", "a")]
 
-    patient = living(learning=LearningSettings(stale_days=0.0))
+    patient = living(learning=plain_learning(stale_days=0.0))
     taught(patient, "a")
     assert goes(slept(patient.wait(400 * DAYS))) == []
 
@@ -297,7 +296,7 @@ def test_what_failed_often_enough_is_of_no_use() -> None:
     scenario = living(
         pack(heuristic("mine", dusk, "Sing.", 0.9), locked),
         threshold=0.3,
-        learning=LearningSettings(weights=LearningWeights(explicit=1.0)),
+        learning=plain_learning(weights=LearningWeights(explicit=1.0)),
     )
     pack_id = next(iter(scenario.blobs.values())).ids[0]
     taught(scenario, "a", confidence=0.9)
@@ -354,5 +353,5 @@ def test_changes_of_heuristics_do_not_stand_in_the_way_of_settings() -> None:
 
 def test_a_sleep_without_memory_tidies_all_the_same() -> None:
     """No settings for sleep are needed to look at what there is."""
-    scenario = living(sleep=SleepSettings(events=0))
+    scenario = living(sleep=plain_sleep(events=0))
     assert one(slept(scenario), SleepEnded).reason == "done"

@@ -19,14 +19,13 @@ from schemas.messages.executive import (
 )
 from schemas.messages.notes import ControlInferred, TimerFailed
 from schemas.packs.compiled import CompiledPack
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.handlers.mind.test_containment import boom
 from tests.scenario import Scenario, decision_id, names, one, said
 
-ON = ExecutiveSettings(timing=True)
+ON = plain_executive(timing=True)
 BUSY = UserStateChanged(busy=True)
 FREE = UserStateChanged(busy=False)
 

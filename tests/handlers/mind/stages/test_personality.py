@@ -17,10 +17,9 @@ from schemas.messages.executive import (
 from schemas.messages.voices import Voice
 from schemas.packs.compiled import CompiledPack
 from schemas.values.exact_math import clamp
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import DETECTED, USUAL_TRAITS, Trait
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.scenario import Scenario, applied, one, refused
 
 GARDEN = pack(heuristic("dusk", "dusk falls", "Go home.", confidence=0.9))
@@ -28,7 +27,7 @@ GARDEN = pack(heuristic("dusk", "dusk falls", "Go home.", confidence=0.9))
 
 def living(*packs: CompiledPack, template: str = "", **settings: Any) -> Scenario:
     """A scenario with the executive on, and the shipped templates."""
-    executive = ExecutiveSettings(templates=shipped(), template=template)
+    executive = plain_executive(templates=shipped(), template=template)
     packs = packs or (GARDEN,)
     return Scenario(*packs, executive=executive, relevance=0.0, **settings)
 
@@ -346,7 +345,7 @@ def test_a_new_mind_keeps_the_selection() -> None:
     scenario = living(template="coach")
     scenario.control(PersonalitySelected(template="butler"))
     scenario.control(TraitAdjusted(trait="humor", by_amount=0.1))
-    executive = ExecutiveSettings(templates=shipped(), template="jester")
+    executive = plain_executive(templates=shipped(), template="jester")
     scenario.control(factories.mind_started(executive=executive), agent="_")
 
     found = voice(scenario)

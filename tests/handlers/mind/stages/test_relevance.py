@@ -6,12 +6,11 @@ from handlers.mind.stages.response_type import response_type
 from schemas.messages.decisions import Decided, Relevance
 from schemas.messages.executive import TraitAdjusted, UserStateChanged
 from schemas.messages.sensing import Dimension
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import USUAL_TRAITS
-from tests.factories import LIMITS, heuristic, pack
+from tests.factories import LIMITS, heuristic, pack, plain_executive
 from tests.scenario import Scenario, one
 
-ON = ExecutiveSettings(relevance=True)
+ON = plain_executive(relevance=True)
 GOAL = LIMITS.model_copy(update={"goal": 0.3})
 SALIENT = {"opportunity": 0.6, "novelty": 0.0}
 
@@ -102,8 +101,8 @@ def test_a_proactive_or_helpful_character_needs_less() -> None:
 
 
 def test_each_weight_is_a_setting() -> None:
-    """What is set is what is added; the usual weights are on no record."""
-    own = ExecutiveSettings(
+    """What is set is what is added."""
+    own = plain_executive(
         relevance=True,
         weight_goal=0.5,
         weight_focus=0.05,
@@ -129,7 +128,6 @@ def test_each_weight_is_a_setting() -> None:
     assert (first.goal, first.focus, first.novelty) == (0.5, 0.05, 0.2)
     assert (first.already_said, again.already_said) == (0.0, -0.25)
     assert first.by_traits == -0.2
-    assert b"weight" not in ExecutiveSettings(relevance=True).model_dump_json().encode()
 
 
 def test_the_type_of_an_answer_follows_character_and_context() -> None:

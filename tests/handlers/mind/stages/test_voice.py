@@ -11,11 +11,10 @@ from schemas.messages.controls import ExperimentStarted
 from schemas.messages.decisions import Decided
 from schemas.messages.executive import PersonalitySelected, TraitAdjusted
 from schemas.messages.experiments import Variant
-from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import TRAITS, USUAL_TRAITS
 from schemas.values.settings import StrategySpec
 from tests import factories
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.handlers.mind.stages.test_personality import living
 from tests.scenario import Scenario, one
 
@@ -175,7 +174,7 @@ def test_an_experiment_may_set_two_templates_against_each_other() -> None:
 def test_traits_never_replace_a_strategy_skip_a_check_or_ignore_feedback() -> None:
     """With the most extreme of templates the same arms are weighed and the same is learnt."""
     loud = dict.fromkeys(TRAITS, 1.0)
-    executive = ExecutiveSettings(
+    executive = plain_executive(
         templates=(
             *shipped(),
             shipped()[0].model_copy(update={"name": "loud", "traits": loud}),
@@ -184,7 +183,7 @@ def test_traits_never_replace_a_strategy_skip_a_check_or_ignore_feedback() -> No
     )
     plain, strong = (
         Scenario(GARDEN, relevance=0.0, executive=each)
-        for each in (ExecutiveSettings(), executive)
+        for each in (plain_executive(), executive)
     )
     for life in (plain, strong):
         said = life.sense("dusk falls")

@@ -15,7 +15,7 @@ from schemas.packs.constraints import Constraints, within
 from schemas.state.agent import AgentState, Shelf, Taught
 from schemas.state.evidence import Belief, Prior
 from schemas.values.learning_settings import LearningSettings, OriginFactors
-from tests.factories import NOON, after, heuristic, pack
+from tests.factories import NOON, after, heuristic, pack, plain_learning
 
 Said = tuple[Literal["seen", "voted"], bool, str]
 SAID: st.SearchStrategy[list[Said]] = st.lists(
@@ -44,7 +44,7 @@ def told(said: list[Said], learning: LearningSettings, declared: float = 0.5) ->
 @given(SAID, BOUND)
 def test_a_locked_one_never_moves(said: list[Said], declared: float) -> None:
     """Whatever the world and people say; neither do its pseudo-counts."""
-    its = beliefs.learning_under(LearningSettings(), Terms(locked=declared))
+    its = beliefs.learning_under(plain_learning(), Terms(locked=declared))
     held = told(said, its, declared)
 
     assert beliefs.bounded(held, its).confidence == round(declared, 6)
@@ -59,10 +59,8 @@ def test_a_confidence_stays_within_its_bounds(
 ) -> None:
     """After whatever was said, and as soon as the bounds hold."""
     floor, ceiling = sorted((one, other))
-    its = beliefs.learning_under(
-        LearningSettings(), Terms(floor=floor, ceiling=ceiling)
-    )
-    late = beliefs.bounded(told(said, LearningSettings()), its).confidence
+    its = beliefs.learning_under(plain_learning(), Terms(floor=floor, ceiling=ceiling))
+    late = beliefs.bounded(told(said, plain_learning()), its).confidence
 
     reported = beliefs.bounded(told(said, its), its).confidence
     assert round(floor, 6) <= reported <= round(ceiling, 6)
@@ -72,9 +70,9 @@ def test_a_confidence_stays_within_its_bounds(
 @given(SAID, st.floats(0.25, 2.0))
 def test_a_feedback_weight_changes_votes_alone(said: list[Said], weight: float) -> None:
     """Each vote's delta is that many times as much, each outcome's the same."""
-    plain = told(said, LearningSettings())
+    plain = told(said, plain_learning())
     held = told(
-        said, beliefs.learning_under(LearningSettings(), Terms(feedback_weight=weight))
+        said, beliefs.learning_under(plain_learning(), Terms(feedback_weight=weight))
     )
 
     votes = [each.value for each in plain.signals if each.kind == "explicit"]
@@ -87,8 +85,8 @@ def test_a_feedback_weight_changes_votes_alone(said: list[Said], weight: float) 
 @given(SAID, st.floats(0.0, 5.0))
 def test_repeated_approvals_count_for_less(said: list[Said], k: float) -> None:
     """The first as ever, the one after n of them 1 / (1 + k n) of it; nothing else."""
-    plain = told(said, LearningSettings())
-    held = told(said, LearningSettings(repeat_decay=k))
+    plain = told(said, plain_learning())
+    held = told(said, plain_learning(repeat_decay=k))
 
     approved = sum(1 for each in plain.signals if signal_weights.is_approval(each))
     less = sum(0.8 * (1.0 - 1.0 / (1.0 + k * n)) for n in range(approved))
@@ -98,7 +96,7 @@ def test_repeated_approvals_count_for_less(said: list[Said], k: float) -> None:
 
 def test_repeated_approvals_are_counted_beyond_what_can_change() -> None:
     """Evidence that is settled was repeated all the same."""
-    learning = LearningSettings(repeat_decay=1.0)
+    learning = plain_learning(repeat_decay=1.0)
     said: list[Said] = [("voted", True, str(each)) for each in range(600)]
     held = told(said, learning)
 
@@ -125,7 +123,7 @@ def test_bounds_are_on_where_one_is_set(
     settings: Any, its: Any, bounds: tuple[float, float]
 ) -> None:
     """Then within 0.05 and 0.95; what the author says goes before the settings."""
-    assert beliefs.bounds(LearningSettings(**settings), Terms(**its)) == bounds
+    assert beliefs.bounds(plain_learning(**settings), Terms(**its)) == bounds
 
 
 def test_a_heuristic_goes_before_its_pack_and_that_before_the_settings() -> None:
@@ -140,12 +138,12 @@ def test_a_heuristic_goes_before_its_pack_and_that_before_the_settings() -> None
     )
     assert within(Constraints(ceiling=0.2), wider).floor is None
     weighed = beliefs.learning_under(
-        LearningSettings(feedback_weight=2.0), Terms(feedback_weight=0.5)
+        plain_learning(feedback_weight=2.0), Terms(feedback_weight=0.5)
     )
     assert weighed.weights.explicit == 0.4
-    by_settings = beliefs.learning_under(LearningSettings(feedback_weight=2.0), FREE)
+    by_settings = beliefs.learning_under(plain_learning(feedback_weight=2.0), FREE)
     assert by_settings.weights.explicit == 1.6
-    assert beliefs.learning_under(LearningSettings(), FREE) == LearningSettings()
+    assert beliefs.learning_under(plain_learning(), FREE) == plain_learning()
 
 
 def test_a_prior_is_what_its_origin_starts_from() -> None:
@@ -171,7 +169,7 @@ def test_a_prior_is_what_its_origin_starts_from() -> None:
     assert beliefs.declared_confidence(weighty, (garden,), free) == 0.8
     assert beliefs.declared_confidence(known, (garden,), free) == 0.6
     assert beliefs.declared_confidence(known, (garden,), held) == 0.8
-    learning = LearningSettings()
+    learning = plain_learning()
     start = beliefs.raw_belief(
         known, (garden,), learning, free, garden.content_hashes[0]
     )
@@ -183,7 +181,7 @@ def test_a_new_trial_starts_from_what_was_declared(
     said: list[Said], declared: float
 ) -> None:
     """It keeps how often it fired and succeeded, and nothing of what was learnt."""
-    learning = LearningSettings()
+    learning = plain_learning()
     held = told(said, learning, declared)
     anew = controls.revived(held, declared, learning)
 
@@ -222,12 +220,12 @@ def test_what_has_not_fired_for_long_is_stale(
 def test_what_is_declared_weighs_by_who_declared_it() -> None:
     """A pack's .8 outlives one failure; a pooled or set prior has the last word."""
     garden = pack(heuristic("low", "health low", "Drink.", confidence=0.8))
-    by_origin = LearningSettings(
+    by_origin = plain_learning(
         kappa_by_origin=OriginFactors(skill_pack=4.0, seeded=2.0)
     )
     id_, content = garden.ids[0], garden.content_hashes[0]
     found = {}
-    for learning in (LearningSettings(), by_origin):
+    for learning in (plain_learning(), by_origin):
         for state in (AgentState(), AgentState(priors=Map({"skill_pack": WEIGHTY}))):
             its = beliefs.learning_under(
                 learning, beliefs.terms_of(state, (garden,), id_)
@@ -276,7 +274,7 @@ TAUGHT = Taught(
     st.lists(
         st.tuples(
             st.sampled_from((None, WEIGHTY, Prior(kappa=3.0, mean=0.9))),
-            st.sampled_from((LearningSettings(), LearningSettings(kappa=5.0))),
+            st.sampled_from((plain_learning(), plain_learning(kappa=5.0))),
             st.sampled_from((("free", "bound"), ("bound", "free"), ("bound",))),
             st.booleans(),
         ),

@@ -6,14 +6,10 @@ from hypothesis import strategies as st
 
 from projections.folds.learning import beliefs, confidence
 from schemas.state.evidence import Belief
-from schemas.values.learning_settings import (
-    SEED_LEARNING,
-    LearningSettings,
-    LearningWeights,
-)
-from tests.factories import NOON, after
+from schemas.values.learning_settings import SEED_LEARNING, LearningWeights
+from tests.factories import NOON, after, plain_learning
 
-DEFAULT = LearningSettings()
+DEFAULT = plain_learning()
 
 
 def outcomes(*results: bool, declared: float = 0.5) -> Belief:
@@ -142,7 +138,7 @@ def test_successes_count_fires_by_their_stronger_signal() -> None:
 
 def test_forgetting_pulls_toward_the_prior() -> None:
     """With gamma < 1 each signal first decays what was learnt before it."""
-    learning = LearningSettings(gamma=0.5, weights=LearningWeights(outcome=1.0))
+    learning = plain_learning(gamma=0.5, weights=LearningWeights(outcome=1.0))
     belief = confidence.initial(0.5, learning)
     belief = confidence.observed(belief, "f1", True, 1, learning)
     belief = confidence.observed(belief, "f2", False, 2, learning)
@@ -190,7 +186,7 @@ def test_settling_old_evidence_changes_nothing(
     results: list[bool], gamma: float
 ) -> None:
     """The bounded list of signals gives what an endless one would."""
-    learning = LearningSettings(gamma=gamma)
+    learning = plain_learning(gamma=gamma)
     endless = settled = confidence.initial(0.6, learning)
     for place, success in enumerate(results):
         endless = confidence.observed(endless, f"f{place}", success, place, learning)
@@ -263,7 +259,7 @@ def test_confidence_is_the_mean_of_the_pseudo_counts(
 
 def test_other_settings_count_what_can_change_anew() -> None:
     """Settled evidence keeps its weight; going back gives the very belief that was."""
-    before, after = LearningSettings(), LearningSettings(gamma=0.9, kappa=4.0)
+    before, after = plain_learning(), plain_learning(gamma=0.9, kappa=4.0)
     limit, confidence.SIGNAL_LIMIT = confidence.SIGNAL_LIMIT, 2
     try:
         few = confidence.observed(

@@ -10,6 +10,7 @@ from projections.folds.learning import confidence
 from projections.folds.learning.drift import drift, interval
 from schemas.state.evidence import Belief
 from schemas.values.settings import LearningSettings
+from tests.factories import plain_learning
 
 
 def belief_after(ends: list[bool], learning: LearningSettings) -> Belief:
@@ -53,7 +54,7 @@ def test_much_evidence_does_not_vanish() -> None:
 
 def test_there_must_be_as_many_before() -> None:
     """With fewer nobody could tell."""
-    learning = LearningSettings(drift_fires=10, drift_level=0.99)
+    learning = plain_learning(drift_fires=10, drift_level=0.99)
     few = [True] * 9 + [False] * 10
 
     assert drift(belief_after(few, learning), learning) is None
@@ -61,14 +62,14 @@ def test_there_must_be_as_many_before() -> None:
     assert raised is not None
     assert (raised.fires, raised.successes, raised.low) == (10, 0, 0.5)
     assert raised.expected == 0.916667
-    assert drift(belief_after([True, *few], learning), LearningSettings()) is None
-    off = LearningSettings(drift_fires=0)
+    assert drift(belief_after([True, *few], learning), plain_learning()) is None
+    off = plain_learning(drift_fires=0)
     assert drift(belief_after([True, *few], off), off) is None
 
 
 def test_getting_better_is_drift_as_well() -> None:
     """What is trusted too little has changed, too."""
-    learning = LearningSettings(drift_fires=10, drift_level=0.99)
+    learning = plain_learning(drift_fires=10, drift_level=0.99)
     raised = drift(belief_after([False] * 30 + [True] * 10, learning), learning)
 
     assert raised is not None
@@ -77,7 +78,7 @@ def test_getting_better_is_drift_as_well() -> None:
 
 def test_a_vote_does_not_hide_how_a_fire_went() -> None:
     """Of several signals on one fire the strongest counts, and it counts once."""
-    learning = LearningSettings(drift_fires=10, drift_level=0.99)
+    learning = plain_learning(drift_fires=10, drift_level=0.99)
     held = belief_after([True] * 20 + [False] * 10, learning)
     for fire in range(20, 30):
         held = confidence.voted(held, f"f{fire}", "ada", 1.0, 50 + fire, learning)
@@ -91,7 +92,7 @@ def test_a_vote_does_not_hide_how_a_fire_went() -> None:
 
 def test_an_interval_of_the_rate_alone_would_alarm_in_most_sound_lives() -> None:
     """The predictive one allows for the chance of twenty fires, too."""
-    learning = LearningSettings()
+    learning = plain_learning()
     predictive = credible = 0
     for seed in range(20):
         random, ends = Random(seed), []
@@ -116,7 +117,7 @@ def test_an_interval_of_the_rate_alone_would_alarm_in_most_sound_lives() -> None
 
 def test_a_steady_life_seldom_alarms_and_a_drop_nearly_always() -> None:
     """Over sixty lives of 150 fires at .7, and then forty at .2."""
-    learning = LearningSettings()
+    learning = plain_learning()
     false_alarms = caught = 0
     for seed in range(60):
         random = Random(seed)

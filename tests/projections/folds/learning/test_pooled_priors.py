@@ -7,12 +7,12 @@ import pytest
 from projections.folds.learning import confidence
 from projections.folds.learning.pooled_priors import KAPPA, pooled
 from schemas.state.evidence import Belief
-from schemas.values.settings import LearningSettings
+from tests.factories import plain_learning
 
 
 def fired(good: int, bad: int) -> Belief:
     """What is believed of a heuristic after so many fires of each end."""
-    held, learning = confidence.initial(0.5, LearningSettings()), LearningSettings()
+    held, learning = confidence.initial(0.5, plain_learning()), plain_learning()
     for place in range(good + bad):
         held = confidence.observed(held, f"f{place}", place < good, place, learning)
     return held

@@ -12,9 +12,8 @@ from schemas.state import limits
 from schemas.state.agent import STRANGER, Remembered
 from schemas.state.evidence import Belief, Rater
 from schemas.values.bounded_map import Bounded
-from schemas.values.settings import LearningSettings
 from tests import factories
-from tests.factories import heuristic, pack, pattern
+from tests.factories import heuristic, pack, pattern, plain_learning
 from tests.scenario import Scenario, decision_id, said
 
 THREAT = {"threat": 0.9}
@@ -23,7 +22,7 @@ GARDEN = pack(
     patterns=[pattern("health", "health restored", 60)],
 )
 KEY = f"{GARDEN.ids[0]}@{GARDEN.content_hashes[0]}"
-LEARNING = LearningSettings()
+LEARNING = plain_learning()
 
 
 def settled(held: Belief) -> Belief:
