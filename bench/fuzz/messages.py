@@ -18,7 +18,7 @@ from bench.world import events
 from handlers.mind.turn import Turn
 from schemas.codec import catalogue
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAsked
-from schemas.messages.controls import UNBUILT, MindStarted, PackLoaded
+from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.values.record import Wire
 from schemas.values.subjects import INPUT_KINDS, SHARED_AGENT
@@ -181,7 +181,7 @@ _OFTEN = [
     each for each in catalogue.INPUTS if each.kind in ("feedback", "result", "clock")
 ]
 _INPUTS = [each for each in catalogue.INPUTS if each not in _SHELL]
-_TOKENS = (*(each.token for each in _INPUTS), *UNBUILT)
+_TOKENS = tuple(each.token for each in _INPUTS)
 
 
 @cache

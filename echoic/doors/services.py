@@ -28,7 +28,7 @@ from echoic.doors.requests import (
 from handlers.mind.flows.initiate import REQUEST
 from schemas.codec.catalogue import message_type
 from schemas.codec.decode import read_input
-from schemas.codec.envelope import Input, NotBuilt, Output, Unreadable
+from schemas.codec.envelope import Input, Output, Unreadable
 from schemas.messages.controls import Control, MindStarted
 from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven
@@ -98,7 +98,7 @@ class Services:
         return {"accepted": True, "state": dict(seen)}
 
     async def _submit(self, given: Input) -> Reply:
-        assert not isinstance(given.message, Unreadable | NotBuilt)
+        assert not isinstance(given.message, Unreadable)
         try:
             outputs = await submit(
                 self.log,
@@ -145,8 +145,6 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
     match given.message:
         case Unreadable(reason=reason, detail=detail):
             raise _RefusedError(reason, detail, _wrong_fields(subject, body))
-        case NotBuilt(control=control):
-            raise _RefusedError("not_built", f"{control!r} is not built yet")
         case MindStarted():
             raise _RefusedError("reserved", "only a worker says that a mind started")
         case Control() | FeedbackGiven() as meant:

@@ -10,7 +10,7 @@ from evaluation.evidence.facts import Judged
 from projections.folds.learning import confidence, raters
 from projections.folds.learning import vote_targets as judging
 from schemas.codec.catalogue import InputMessage
-from schemas.codec.envelope import NotBuilt, Unreadable
+from schemas.codec.envelope import Unreadable
 from schemas.messages.feedback import FeedbackGiven, Strand
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.state.agent import AgentState
@@ -37,7 +37,7 @@ class Voting:
         key: str,
         declared: float,
         vote: FeedbackApplied,
-        given: InputMessage | Unreadable | NotBuilt,
+        given: InputMessage | Unreadable,
         before: float | None = None,
         *,
         is_seen: bool = False,
@@ -68,7 +68,7 @@ class Voting:
     def before(
         self,
         vote: FeedbackApplied,
-        given: InputMessage | Unreadable | NotBuilt,
+        given: InputMessage | Unreadable,
         held: Belief | None,
     ) -> float | None:
         """Return the same person's earlier vote on the same, as the mind remembers it."""
@@ -130,7 +130,7 @@ class Voting:
         }
 
     def _earlier(
-        self, vote: FeedbackApplied, given: InputMessage | Unreadable | NotBuilt
+        self, vote: FeedbackApplied, given: InputMessage | Unreadable
     ) -> tuple[Strand, ...]:
         if isinstance(given, FeedbackGiven) and given.about is not None:
             return given.about.entries

@@ -42,7 +42,7 @@ from projections.folds.executive import grants, reminders
 from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
-from schemas.codec.envelope import Input, NotBuilt, Unreadable
+from schemas.codec.envelope import Input, Unreadable
 from schemas.messages.characters import AimsSet, PlanSet, ReflectionRequested
 from schemas.messages.controls import (
     HeuristicFrozen,
@@ -286,7 +286,7 @@ def _answer(turn: TurnContext, ran: int) -> None:
             _hear(turn, result)
         case Result() as result:
             _take(turn, result)
-        case Unreadable() | NotBuilt():
+        case Unreadable():
             raise AssertionError("intake refuses what cannot be read")
         case ProposalSubmitted() | ProposalApplied() | ProposalReverted() as control:
             propose.answer(turn, control)

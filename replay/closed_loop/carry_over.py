@@ -10,7 +10,7 @@ from projections.folds import timers
 from replay.closed_loop.history import History
 from replay.recording.in_force import Contender, variant_of
 from schemas.codec.catalogue import InputMessage
-from schemas.codec.envelope import NotBuilt, Unreadable
+from schemas.codec.envelope import Unreadable
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.results import (
@@ -29,7 +29,7 @@ from schemas.messages.results import (
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.state.agent import AgentState, PartitionState
 
-Message = InputMessage | Unreadable | NotBuilt
+Message = InputMessage | Unreadable
 Spoken = Delivered | DeliveryFailed | DeliveryBegun | DeliveryInterrupted
 """What becomes of a delivery."""
 

@@ -19,7 +19,7 @@ from schemas.codec.catalogue import (
     OutputMessage,
     message_type,
 )
-from schemas.codec.envelope import Input, Mark, NotBuilt, Output, Unreadable
+from schemas.codec.envelope import Input, Mark, Output, Unreadable
 from schemas.codec.upcasts import NewerVersionError, upcast
 from schemas.messages import controls
 from schemas.ports import faults
@@ -65,7 +65,7 @@ def read_input(record: Record) -> Input:
     place = subjects.parse(record.subject)
     agent, id_ = place.agent, record.headers.get("ce-id", "")
     is_usable = _ID.fullmatch(id_) is not None
-    message: InputMessage | Unreadable | NotBuilt
+    message: InputMessage | Unreadable
     try:
         _check_agent(record, place)
         if id_ and not is_usable:
@@ -178,9 +178,7 @@ def _check_agent(record: Record, place: subjects.LogSubject) -> None:
         )
 
 
-def _input_message(
-    record: Record, place: subjects.LogSubject
-) -> InputMessage | NotBuilt:
+def _input_message(record: Record, place: subjects.LogSubject) -> InputMessage:
     """Read the body; feedback and controls published like events are read as such."""
     if place.kind != "sensor":
         fields = _fields(record)
@@ -218,18 +216,12 @@ def _started(fields: bytes, version: int) -> InputMessage:
 
 def _message(
     record: Record, kind: str, token: str, fields: dict[str, Any]
-) -> InputMessage | NotBuilt:
+) -> InputMessage:
     if kind not in subjects.INPUT_KINDS:
         raise _RefusedError(
             "unknown_type", f"there are no inputs of the kind {quoted(kind)}"
         )
-    # Refused by name, so that a client learns it is not built, and not mistyped.
-    try:
-        return cast(InputMessage, _decode(kind, token, fields, _version(record)))
-    except _RefusedError:
-        if kind == "control" and token in controls.UNBUILT:
-            return NotBuilt(token)
-        raise
+    return cast(InputMessage, _decode(kind, token, fields, _version(record)))
 
 
 def _check_tokens(source: str, type_: str) -> None:

@@ -16,12 +16,6 @@ class Unreadable(Struct, frozen=True):
     detail: str
 
 
-class NotBuilt(Struct, frozen=True):
-    """A control that the design names and this version does not build."""
-
-    control: str
-
-
 class Input(Struct, frozen=True):
     """An input as the mind receives it."""
 
@@ -33,7 +27,7 @@ class Input(Struct, frozen=True):
     """Its `ce-id`, or one derived from its place in the log."""
     at: datetime
     """The broker's time."""
-    message: InputMessage | Unreadable | NotBuilt
+    message: InputMessage | Unreadable
 
     @property
     def sequence(self) -> int:

@@ -282,7 +282,3 @@ class PersonForgotten(Control):
     keys: tuple[Name, ...] = Field(default=(), max_length=1_000)
     """The names of the keys that were destroyed; a restored copy of one is destroyed again."""
     by: Name = "user"
-
-
-UNBUILT = (PersonForgotten.token,)
-"""Controls that a log in clear refuses as not built, even those that cannot be read."""

@@ -47,9 +47,7 @@ class ExecutiveSettings(Part):
         float, Setting("heuristic_cooldown_s")
     ] = Field(default=30.0, ge=0.0, le=86_400.0)
     """How many seconds lie between two responses by the same heuristic, at least."""
-    rate_per_hour: Annotated[int, Setting("rate_per_hour")] = Field(
-        default=0, ge=0, le=100
-    )
+    rate_per_hour: Annotated[int, Setting("rate_per_hour")] = Field(default=0, ge=0, le=100)
     """How many responses an hour there are at most, alerts and answers to a person's own
     words aside; 0: any number."""
     quiet_hours: Annotated[

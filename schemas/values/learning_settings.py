@@ -62,9 +62,7 @@ class LearningSettings(Part):
     """Models' agreement lifts a confidence up to here and no further."""
     deprecated_below: Annotated[Unit, Tunable()] = 0.3
     frozen_below: Annotated[Unit, Tunable()] = 0.1
-    calibrate_raters: Annotated[
-        bool, Tunable(), Setting("learning.calibrate_raters")
-    ] = False
+    calibrate_raters: Annotated[bool, Tunable(), Setting("learning.calibrate_raters")] = False
     """Whether what somebody says of everything counts for less than what they say
     rarely."""
     undo_s: Annotated[

@@ -135,7 +135,7 @@ Quarantine = Literal[
 ]
 
 Refusal = Literal[
-    "not_built",
+    "not_built",  # only in logs of before: each control that has a name is built
     "unknown_decision",
     "unknown_heuristic",
     "unknown_strategy",

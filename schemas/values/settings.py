@@ -78,9 +78,7 @@ answers by itself today."""
 class SleepSettings(Part):
     """How an agent looks back on what it did, while nothing happens."""
 
-    events: Annotated[int, Setting("sleep.events")] = Field(
-        default=64, ge=0, le=256
-    )
+    events: Annotated[int, Setting("sleep.events")] = Field(default=64, ge=0, le=256)
     """How many of the latest decisions are remembered, which a sleep may make again; 0:
     none."""
     limit: Annotated[int, Setting("sleep.limit")] = Field(default=16, ge=0, le=64)
@@ -157,9 +155,7 @@ class MindSettings(Part):
     """How a model is told what it is."""
     personality: Annotated[str, Setting("personality", reach="nothing")] = ""
     """How it is told what character it has."""
-    max_candidates: Annotated[int, Setting("model.candidates")] = Field(
-        default=3, ge=0, le=5
-    )
+    max_candidates: Annotated[int, Setting("model.candidates")] = Field(default=3, ge=0, le=5)
     """How many known answers a model is shown."""
     present: Annotated[Presentation, Setting("candidates.present")] = "neutral"
     """How a model is shown what was learnt: `neutral`, as what was said before, without

@@ -261,15 +261,15 @@ async def test_headers_near_the_brokers_limit_are_survived(ada: Companion) -> No
 
 
 async def test_an_unknown_control_is_answered(ada: Companion) -> None:
-    """A control that is not built is refused, one that does not exist quarantined."""
+    """One that is not a sensor's is refused, one that does not exist quarantined."""
     for control in ("person_forgotten", "made_up"):
-        body = orjson.dumps({"control": control})
+        body = orjson.dumps({"control": control, "person": "ana"})
         subject = f"in.{ada.agent}.remote.control"
         await ada.live.client.request(subject, body)
 
     (refused,) = await ada.comes(ControlRefused)
     (kept,) = await ada.comes(Quarantined)
-    assert (refused.control, refused.reason) == ("person_forgotten", "not_built")
+    assert (refused.control, refused.reason) == ("person_forgotten", "not_granted")
     assert (kept.reason, "made_up" in kept.detail) == ("unknown_type", True)
 
 

@@ -333,7 +333,7 @@ async def test_a_log_in_clear_refuses_and_says_what_to_do(live: Instance) -> Non
     )
     (refusal,) = [each.message for each in outputs]
     assert isinstance(refusal, ControlRefused)
-    assert refusal.reason == "not_built"
+    assert refusal.reason == "unfit"
 
 
 @pytest.mark.asyncio(loop_scope="session")

@@ -10,7 +10,7 @@ import orjson
 from projections.folds import repeats
 from projections.folds.executive import grants
 from schemas.codec.catalogue import InputMessage, LearningMessage, NoteMessage
-from schemas.codec.envelope import Input, NotBuilt, Unreadable
+from schemas.codec.envelope import Input, Unreadable
 from schemas.messages.controls import Control, GoalsSet, MindStarted, PersonForgotten
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackRefused
@@ -35,10 +35,8 @@ def refusal(
         # First, since nearly all inputs are events.
         case Sensed():
             return _repeated(state, input_)
-        case NotBuilt():
-            return _not_built(message.control)
-        case _ if (token := _unbuilt(input_, settings)) is not None:
-            return _not_built(token)
+        case PersonForgotten() if (no := _unforgettable(input_, settings)) is not None:
+            return no
         case Unreadable():
             return quarantined(input_, message)
         case _ if input_.agent == SHARED_AGENT:
@@ -52,28 +50,17 @@ def refusal(
             return None
 
 
-def _unbuilt(input_: Input, settings: MindSettings) -> str | None:
-    """Return the token of a control that these settings do not know; None if it is none."""
-    message = input_.message
-    if isinstance(message, Control):
-        token = message.token
-    else:
-        # One that cannot be read: the subject ends in `.control.<token>`.
-        *_, kind, token = input_.record.subject.split(".")
-        token = token if kind == Control.kind else ""
-    if token != PersonForgotten.token:
-        return None
-    # A sensor may ask for much, but not for this.
-    is_sensors = subjects.sensor_of(input_.record.subject) is not None
-    return token if is_sensors or not settings.sealed else None
-
-
-def _not_built(control: str) -> ControlRefused:
-    return ControlRefused(
-        control=control,
-        reason="not_built",
-        detail=f"{quoted(control)} is named in the design and not built yet",
-    )
+def _unforgettable(input_: Input, settings: MindSettings) -> ControlRefused | None:
+    """Return why nobody is forgotten by this input; None if somebody is."""
+    token = PersonForgotten.token
+    if subjects.sensor_of(input_.record.subject) is not None:
+        # A sensor may ask for much, but not for this.
+        detail = "a sensor may not have anybody forgotten: use `echoic forget`"
+        return ControlRefused(control=token, reason="not_granted", detail=detail)
+    if not settings.sealed:
+        detail = "this log keeps texts in clear, not under keys (privacy.seal)"
+        return ControlRefused(control=token, reason="unfit", detail=detail)
+    return None
 
 
 def quarantined(input_: Input, unreadable: Unreadable) -> Quarantined:

@@ -121,7 +121,7 @@ async def test_a_call_that_is_sent_again_is_accepted_once_more(call: Caller) -> 
         ("svc.ada.control", {"control": ["muted"]}, "unknown_type"),
         ("svc.ada.control", {}, "unknown_type"),
         ("svc.ada.control", b"", "empty"),
-        ("svc.ada.control", {"control": "person_forgotten"}, "not_built"),
+        ("svc.ada.control", {"control": "person_forgotten"}, "invalid"),
         ("svc._.control", {"control": "mind_started"}, "invalid"),
         ("svc.a$a.control", {"control": "goals_set", "goals": []}, "bad_subject"),
     ],

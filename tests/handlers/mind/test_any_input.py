@@ -6,7 +6,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from schemas.codec import catalogue
-from schemas.messages.controls import UNBUILT
 from schemas.values import subjects
 from tests import factories
 from tests.scenario import Scenario
@@ -16,7 +15,7 @@ TOKENS = st.sampled_from(
     ["ana", "_", "game", "user", "vital", "message", "feedback", "control", "sensed"]
 ) | st.text(st.characters(codec="utf-8", exclude_characters=".\r\n"), max_size=8)
 KINDS = st.sampled_from([*subjects.INPUT_KINDS, *subjects.OUTPUT_KINDS, "sensor"])
-DETAILS = st.sampled_from([*(model.token for model in catalogue.INPUTS), *UNBUILT])
+DETAILS = st.sampled_from([*(model.token for model in catalogue.INPUTS)])
 SUBJECTS = st.builds(
     lambda partition, agent, kind, rest: (
         f"ev.{partition}.in.{agent}.{kind}.{'.'.join(rest)}"

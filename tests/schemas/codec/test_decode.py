@@ -14,8 +14,8 @@ from schemas.codec.decode import (
     read_output,
 )
 from schemas.codec.encode import write_input, write_output
-from schemas.codec.envelope import Input, Mark, NotBuilt, Unreadable
-from schemas.messages.controls import UNBUILT, GoalsSet, MindStarted, SessionStarted
+from schemas.codec.envelope import Input, Mark, Unreadable
+from schemas.messages.controls import GoalsSet, MindStarted, SessionStarted
 from schemas.messages.decisions import Dropped
 from schemas.messages.executive import Muted
 from schemas.messages.feedback import FeedbackGiven
@@ -185,15 +185,6 @@ def test_published_controls_are_controls() -> None:
     message = read_input(sensor_record(body, source="app", type_="control")).message
 
     assert message == SessionStarted(session_id="s1")
-
-
-@pytest.mark.parametrize("control", UNBUILT)
-def test_controls_that_are_not_built_are_known(control: str) -> None:
-    """They are read as such, by whichever way they come."""
-    by_us = read_input(record(f"ev.0.in.ana.control.{control}", b"{}"))
-    published = read_input(sensor_record({"control": control}, type_="control"))
-
-    assert by_us.message == published.message == NotBuilt(control)
 
 
 def test_deep_nesting_is_refused_and_breadth_is_not() -> None:

@@ -7,7 +7,6 @@ import pytest
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.asks import ModelAsked
 from schemas.messages.controls import (
-    UNBUILT,
     GoalsSet,
     PackLoaded,
     ProfileSet,
@@ -25,14 +24,24 @@ from tests.scenario import Scenario, applied, one, refused
 THREAT = {"threat": 0.9}
 
 
-@pytest.mark.parametrize("control", UNBUILT)
-def test_what_is_not_built_is_refused(control: str) -> None:
-    """Each control that has a name and no meaning yet says so."""
-    scenario = Scenario()
-    turn = scenario.take(f"ev.{scenario.partition}.in.ana.control.{control}", b"{}")
+@pytest.mark.parametrize(
+    ("way", "sealed", "reason"),
+    [
+        ("control.person_forgotten", False, "unfit"),
+        ("sensor.app.control", False, "not_granted"),
+        ("sensor.app.control", True, "not_granted"),
+    ],
+)
+def test_who_may_not_have_somebody_forgotten(
+    way: str, sealed: bool, reason: str
+) -> None:
+    """No sensor may, and nobody in a log that has no keys to destroy."""
+    scenario = Scenario(sealed=sealed)
+    body = b'{"control": "person_forgotten", "person": "ana"}'
+    turn = scenario.take(f"ev.{scenario.partition}.in.ana.{way}", body)
 
-    assert refused(turn) == "not_built"
-    assert one(turn, ControlRefused).control == control
+    assert refused(turn) == reason
+    assert one(turn, ControlRefused).control == "person_forgotten"
 
 
 def test_goals_of_an_agent_go_before_the_settings() -> None:
