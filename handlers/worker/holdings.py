@@ -1,14 +1,16 @@
 """The partitions that a worker owns: taken up, left and folded again while others go on."""
 
+import asyncio
+from collections import deque
 from collections.abc import Callable, Iterable, Sequence
 from functools import partial
+from typing import Any, TypeVar
 
 from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms
 from handlers.worker.entering import Entrance
 from handlers.worker.lanes import Lanes
 from handlers.worker.partition_owner import PartitionOwner
-from handlers.worker.rest import AtRest
 from schemas.state.agent import PartitionState
 
 
@@ -21,7 +23,7 @@ class Holdings:
         """Own nothing yet."""
         self.owners: dict[int, PartitionOwner] = {}
         """Only what the log has acknowledged; turns decided ahead are the worker's own."""
-        self.rest = AtRest(lanes.wake)
+        self.rest = _AtRest(lanes.wake)
         self._entrance = entrance
         self._lanes = lanes
         self._alarms = alarms
@@ -91,3 +93,33 @@ class Holdings:
             self._lanes.remove(partition)
             self._alarms.note_all(partition, PartitionState())
         return self._saver.forget(partition)
+
+
+_T = TypeVar("_T")
+
+
+class _AtRest:
+    """Changes that wait until the worker answers nothing and no write is under way.
+
+    Each lasts no longer than a call.
+    """
+
+    def __init__(self, wake: Callable[[], None]) -> None:
+        """Ask for a rest by `wake`."""
+        self._wake = wake
+        self._waiting: deque[tuple[Callable[[], Any], asyncio.Future[Any]]] = deque()
+
+    async def make(self, change: Callable[[], _T]) -> _T:
+        """Have a change made, and return its result."""
+        done: asyncio.Future[_T] = asyncio.get_running_loop().create_future()
+        self._waiting.append((change, done))
+        self._wake()
+        return await done
+
+    def reached(self) -> None:
+        """Make the changes that wait."""
+        while self._waiting:
+            change, done = self._waiting.popleft()
+            # Whoever gave up waiting wants no change any more.
+            if not done.done():
+                done.set_result(change())

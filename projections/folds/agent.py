@@ -28,13 +28,16 @@ from projections.folds.characters import asks as layer_asks
 from projections.folds.characters import body, characters
 from projections.folds.executive import (
     forgotten,
+    ignored,
     initiatives,
+    known_facts,
     opportunities,
+    personality,
     remembering,
     reminders,
     sayings,
-    signals,
     speech,
+    spending,
     waiting,
 )
 from projections.folds.executive.origin import Origin
@@ -110,7 +113,7 @@ def said(
     state = _said(state, context, id_, message)
     state = characters.noticed(state, context, id_, message)
     state = repeats.remembered(state, context, id_, message)
-    return signals.noticed(state, context, message)
+    return _noticed(state, context, message)
 
 
 def _said(
@@ -389,4 +392,20 @@ def _recorded(state: AgentState, context: FoldContext, message: object) -> Agent
     # What has begun is still to end.
     if isinstance(message, Result) and not isinstance(message, DeliveryBegun):
         return fires.ask_is(state, message.ask_id, "answered")
+    return state
+
+
+def _noticed(
+    state: AgentState, context: FoldContext, message: OutputMessage
+) -> AgentState:
+    """Return the state after what an output shows besides: mood, what is ignored, its cost."""
+    settings = context.settings.executive
+    state = personality.felt(state, context, message)
+    # Most outputs are decisions, which tell nothing of what is ignored or spent.
+    if isinstance(message, Decided):
+        return known_facts.noticed(state, context, message)
+    if settings.modulates:
+        state = ignored.noticed(state, context, message)
+    if settings.budget_calls or spending.has_day(settings):
+        state = spending.noticed(state, context, message)
     return state

@@ -6,8 +6,16 @@ from msgspec.structs import replace
 
 from projections.folds import experiments, goals_and_biases, sessions
 from projections.folds.characters import aims, plans
-from projections.folds.executive import controls as executive_controls
-from projections.folds.executive import grants, reminders
+from projections.folds.executive import (
+    facts,
+    grants,
+    modulations,
+    people,
+    personality,
+    reminders,
+    restraints,
+    skills,
+)
 from projections.folds.executive.origin import Origin
 from projections.folds.fold_context import FoldContext
 from projections.folds.learning import beliefs, confidence, heuristics
@@ -15,11 +23,25 @@ from schemas.codec.catalogue import message_type
 from schemas.codec.envelope import Input
 from schemas.messages import controls
 from schemas.messages.characters import AimsSet, PlanSet
-from schemas.messages.executive import OfPerson, PersonsGranted, ReminderSet
+from schemas.messages.executive import (
+    ContextSwitched,
+    FactStated,
+    Muted,
+    OfPerson,
+    PersonalitySelected,
+    PersonsGranted,
+    ReminderSet,
+    SalienceModulated,
+    SkillLoaded,
+    SkillUnloaded,
+    TraitAdjusted,
+    UserStateChanged,
+)
 from schemas.messages.notes import ControlInferred
 from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, PackRef, Packs, Taught
 from schemas.state.evidence import Belief, Prior, belief_key
+from schemas.state.executive import ActiveContext, Executive
 from schemas.values.settings import LearningSettings, StrategySpec
 
 
@@ -35,7 +57,7 @@ def applied(
     if isinstance(message, ReminderSet):
         return reminders.applied(state, message, origin)
     if isinstance(message, OfPerson):
-        executive = executive_controls.applied(state.executive, message, origin)
+        executive = _of_executive(state.executive, message, origin)
         return replace(state, executive=executive)
     match message:
         case (controls.SessionStarted() | controls.SessionEnded()) as message:
@@ -146,3 +168,43 @@ def redeclared(
     its = beliefs.learning_under(learning, beliefs.terms_of(state, packs, taught.id))
     known = confidence.redeclared(known, declared, its)
     return replace(state, beliefs=state.beliefs.set(key, known))
+
+
+def _of_executive(executive: Executive, control: OfPerson, origin: Origin) -> Executive:
+    """Return the executive's state after a control that was sent or inferred."""
+    memory = facts.called(executive.memory, control.person, control.called)
+    if memory is not executive.memory:
+        executive = replace(executive, memory=memory)
+    match control:
+        case PersonalitySelected():
+            own = personality.selected(executive.personality, control)
+            return replace(executive, personality=own)
+        case TraitAdjusted():
+            own = personality.adjusted(executive.personality, control, origin)
+            return replace(executive, personality=own)
+        case ContextSwitched():
+            return _switched(executive, control, origin)
+        case Muted():
+            return restraints.muted(executive, control, origin)
+        case UserStateChanged():
+            return people.changed(executive, control, origin)
+        case FactStated():
+            memory = facts.stated(executive.memory, control, origin)
+            return replace(executive, memory=memory)
+        case SalienceModulated():
+            return modulations.modulated(executive, control, origin)
+        case SkillLoaded() | SkillUnloaded():
+            return skills.set_by_hand(executive, control)
+        case _:
+            return executive
+
+
+def _switched(
+    executive: Executive, message: ContextSwitched, origin: Origin
+) -> Executive:
+    """Return the executive's state in another context, which holds until the next."""
+    now = executive.context
+    if now is not None and now.name == message.context:
+        return executive
+    there = ActiveContext(name=message.context, by=message.by, at=origin.at)
+    return replace(executive, context=there)

@@ -11,12 +11,13 @@ from typing import Any
 
 import psycopg
 import sqlalchemy as sa
+from sqlalchemy import text
 from sqlalchemy.engine import Connection, make_url
 from sqlalchemy.exc import ArgumentError, DBAPIError
 
 from projections.errors import PositionLost, StoreUnusable
 from projections.rows.changes import TableChanges, TableName
-from projections.store import glance, nearness, tables, versions, wiping, writing
+from projections.store import glance, nearness, tables, versions, writing
 from projections.store.places import Move, Position, Version
 from projections.store.positions import moved, positions_of
 
@@ -195,9 +196,7 @@ class Store(glance.Closing):
         """Take dropped versions out of the database's files; False if the role may not."""
         with self._translating(), self._engine.connect() as connection:
             # A vacuum and a checkpoint are no part of a transaction.
-            return wiping.wipe(
-                connection.execution_options(isolation_level="AUTOCOMMIT")
-            )
+            return _wipe(connection.execution_options(isolation_level="AUTOCOMMIT"))
 
     @contextmanager
     def _translating(self) -> Iterator[None]:
@@ -222,3 +221,36 @@ def _engine_url(url: str) -> sa.URL:
     glance.checked(url)
     # Users write the URL as libpq has it; SQLAlchemy would look for psycopg2 by that name.
     return parsed.set(drivername="postgresql+psycopg")
+
+
+# Taking what was dropped out of the files of a PostgreSQL. A dropped table leaves its
+# rows in the write-ahead log, whose files are used again as they are, and samples of
+# its values in the planner's statistics.
+_MAY = text("SELECT current_setting('is_superuser') = 'on'")
+_SWITCH = text("SELECT pg_switch_wal()")
+# One that is empty is not switched from.
+_WRITE = text("SELECT pg_logical_emit_message(false, '', '')")
+_WAITING = text(
+    "SELECT count(*) FROM pg_ls_waldir()"
+    " WHERE name > pg_walfile_name(pg_current_wal_insert_lsn())"
+)
+
+
+def _wipe(connection: Connection) -> bool:
+    """Overwrite or remove all that is no longer part of the database, in autocommit.
+
+    False: the role is no superuser's, and nothing was done.
+    """
+    if not connection.scalar(_MAY):
+        return False
+    # Rewritten: a plain vacuum leaves the bytes of dead rows in their pages.
+    connection.execute(text("VACUUM (FULL) pg_statistic"))
+    connection.execute(_SWITCH)
+    # Removes the files of before, or keeps them under the names of files to come.
+    connection.execute(text("CHECKPOINT"))
+    # One more, since a file is filled with zeros when it is left.
+    for _ in range(1 + (connection.scalar(_WAITING) or 0)):
+        connection.execute(_WRITE)
+        connection.execute(_SWITCH)
+    connection.execute(text("CHECKPOINT"))
+    return True

@@ -5,10 +5,10 @@ from collections.abc import Callable, Sequence
 from functools import partial
 
 import uvicorn
-from starlette.types import ASGIApp
+from anyio import BrokenResourceError
+from starlette.types import ASGIApp, Receive, Scope, Send
 
 from echoic.doors.http.guard import Guard, GuardedProtocol
-from echoic.doors.http.hangups import Hangups
 from echoic.doors.http.heads import Heads
 
 _GOODBYE_S = 5
@@ -71,3 +71,22 @@ def _bound(server: uvicorn.Server) -> str:
     bound = server.servers[0].sockets[0].getsockname()
     host = f"[{bound[0]}]" if ":" in bound[0] else bound[0]
     return f"{host}:{bound[1]}"
+
+
+class Hangups:
+    """Ends a stream quietly whose reader is gone.
+
+    FastAPI 0.165 raises if the next event waits at that moment, and uvicorn would write two
+    pages about it: https://github.com/fastapi/fastapi/discussions/15725.
+    """
+
+    def __init__(self, app: ASGIApp) -> None:
+        """Stand before an application."""
+        self._app = app
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Pass everything on, and all errors but those of a stream without a reader."""
+        try:
+            await self._app(scope, receive, send)
+        except* BrokenResourceError:
+            pass

@@ -6,8 +6,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as some
 
-from evaluation.ope.bounds import difference_bounds, value_bounds
 from evaluation.ope.columns import columns_of
+from evaluation.ope.estimate import difference_bounds, value_bounds
 from evaluation.ope.flips import contrasted
 from tests.evaluation.ope.samples import ARMS, columns, row, rows
 

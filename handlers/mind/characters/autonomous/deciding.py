@@ -10,11 +10,12 @@ from typing import Any
 
 from handlers.mind.characters import asking as layers
 from handlers.mind.characters import occasions, reflexes
+from handlers.mind.characters.acting import deliver
 from handlers.mind.characters.autonomous import asking, chance, habits, looking_back
-from handlers.mind.characters.autonomous.doing import do
 from handlers.mind.context import TurnContext
 from projections.folds.characters import autonomy, episodes, persona, situations
 from projections.folds.characters.autonomy import LAYER
+from schemas.messages.arms import Action
 from schemas.messages.asks import WakeupSet
 from schemas.messages.decisions import Candidate, Decided, Draw, LayerVerdict
 from schemas.messages.sensing import Sensed
@@ -177,7 +178,7 @@ def _at_random(
         return
     common["layers"] = (_verdict("acts", why, drawn.action.type),)
     common |= {"probability": drawn.probability, "draw": drawn.draw}
-    do(turn, mind, drawn.action, drawn.arm, common)
+    _perform(turn, mind, drawn.action, drawn.arm, common)
 
 
 def _by_routine(
@@ -190,7 +191,7 @@ def _by_routine(
     common |= habit.odds(llm, is_explored=False)
     common["layer"] = LAYER
     common["layers"] = (_verdict("acts", habit.why, habit.situation),)
-    do(turn, mind, habit.action, habit.arm, common)
+    _perform(turn, mind, habit.action, habit.arm, common)
 
 
 def _ask(
@@ -221,3 +222,28 @@ def _common(turn: TurnContext, mind: CharacterMind) -> dict[str, Any]:
 
 def _verdict(verdict: Verdict, why: str, rule: str | None = None) -> LayerVerdict:
     return LayerVerdict(layer=LAYER, verdict=verdict, rule=rule, why=why)
+
+
+def _perform(
+    turn: TurnContext,
+    mind: CharacterMind,
+    action: Action,
+    arm: str,
+    common: dict[str, Any],
+) -> None:
+    """Decide on an action without a model, and have the world perform it."""
+    expires_at = turn.now + timedelta(seconds=turn.settings.ttl_s)
+    decision_id = turn.emit(
+        Decided(
+            **{"greedy_arm": arm, **common},
+            path="autonomous",
+            arm=arm,
+            final=True,
+            text=action.type,
+            action=action,
+            expires_at=expires_at,
+        )
+    )
+    deliver(
+        turn, mind, action, decision_id, common["event_id"], "autonomous", expires_at
+    )

@@ -11,7 +11,7 @@ from fastapi import FastAPI
 from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.types import ASGIApp, Message
 
-from echoic.doors.http.hangups import Hangups
+from echoic.doors.http.server import Hangups
 
 SCOPE = {
     "type": "http", "method": "GET", "path": "/stream", "raw_path": b"/stream",
