@@ -125,8 +125,8 @@ def explain_(
     record, explanation, near = on_instance(call, run)
     link = decision_json.trace_url(call.settings.trace_ui, record)
     untraced = why_untraced(call.settings, record)
-    told = f"Not alike enough: {', '.join(map(str, near))}."
-    page = (*explained(record, explanation, link, untraced), *([told] if near else []))
+    told = f"Not alike enough: {', '.join(map(str, near))}." if near else ""
+    page = tuple(explained(record, explanation, link, untraced, told))
     fields = {
         **explained_json(record, explanation),
         "trace_url": link,

@@ -113,5 +113,5 @@ def _sum(of: str, terms: tuple[Term, ...], whole: float) -> Sum:
     # Beyond 0 and 1 nothing counts: the rest is a term, so that the sum is true.
     beyond = round6(whole - total(each.value for each in terms))
     if abs(beyond) > _EVEN:
-        terms = (*terms, Term("limited to 0 to 1", beyond))
+        terms = (*terms, Term("kept within 0 and 1 by", beyond))
     return Sum(of, terms, whole)

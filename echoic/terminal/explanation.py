@@ -33,18 +33,24 @@ def explained(
     found: Explanation,
     link: str = "",
     untraced: str | None = None,
+    near: str = "",
 ) -> "Iterator[RenderableType]":
     """Yield one decision on a page, with the command that asks further and the trace.
 
-    `untraced` is why the trace may not be where the link leads.
+    `untraced` is why the trace may not be where the link leads; `near` is which heuristics
+    were nearly alike.
     """
     yield from explained_alone(record, found)
+    if near:
+        yield near
     if found.supposed is None:
         yield f"Try: {as_typed(_next_command(record))}"
         trace = link or trace_of(record)
         yield text((f"trace {trace}", "dim"))
-        if untraced is not None:
-            yield text((untraced, "dim"))
+        # The command on a line of its own, to be copied.
+        yield from (
+            text((each, "dim")) for each in (untraced or "").split("; ") if each
+        )
 
 
 def explained_alone(

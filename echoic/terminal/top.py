@@ -5,7 +5,7 @@ from collections.abc import Iterator, Mapping
 from rich.console import RenderableType
 
 from echoic.metrics.reading import Figures
-from echoic.terminal.screen import pairs, text
+from echoic.terminal.screen import counted, pairs, text
 
 _MOST = 6
 """Values of one kind on a line, the most frequent."""
@@ -23,7 +23,8 @@ def top(found: Figures, where: str) -> Iterator[RenderableType]:
             "processes": f"{len(found.processes) - len(down)} of"
             f" {len(found.processes)} work"
             + ("".join(f", {each} not" for each in down)),
-            "log": f"{found.log_sequence:,.0f} messages, {found.agents:,.0f} agents",
+            "log": f"{counted(int(found.log_sequence), 'message')},"
+            f" {counted(int(found.agents), 'agent')}",
             "inputs": f"{_rate(found.inputs, found)}, the last answered is"
             f" {found.waiting:,.0f} messages behind",
             "decisions": _several(found.decisions, found),
@@ -31,15 +32,17 @@ def top(found: Figures, where: str) -> Iterator[RenderableType]:
             "silent for": _several(found.silences, found),
             "mind": _times(p50=found.decide_p50_s, p95=found.decide_p95_s),
             "answer": _times(p50=found.answer_p50_s, p95=found.answer_p95_s),
-            "queue, write": f"{_times(p95=found.queue_p95_s)};"
-            f" {_times(p95=found.commit_p95_s)}",
+            "queue": _times(p95=found.queue_p95_s),
+            "write": _times(p95=found.commit_p95_s),
             "model": f"{_several(found.model, found)}; {_times(p95=found.model_p95_s)}",
             "tokens": f"{_several(found.tokens, found)}; ${found.cost_usd:,.4f}",
             "feedback": _several(found.feedback, found),
             "outcomes": _several(found.outcomes, found),
             "heuristics": _several(found.heuristics, None),
-            "read models": f"{found.behind:,.0f} partitions behind, for"
-            f" {found.lag_s:,.0f} s",
+            "read models": f"{counted(int(found.behind), 'partition')} behind, for"
+            f" {found.lag_s:,.0f} s"
+            if found.behind
+            else "up with the log",
             "quarantine": _several(found.quarantined, found),
             "shed": _rate(found.shed, found),
             "mapped topics": _rate(found.mapped_topics, found),

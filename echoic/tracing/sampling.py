@@ -82,11 +82,9 @@ def left_out(decision_id: str, sampling: Sampling) -> str | None:
         return "not traced: silences are not (trace.silent)"
     if is_drawn(decision_id, sampling.ratio):
         return None
-    share = f"sampled, {sampling.ratio:.3g} of the silences (trace.ratio)"
+    share = f"{sampling.ratio:.3g} of the silences are (trace.ratio)"
     if sampling.silent == "auto":
-        return (
-            f"perhaps not traced: of more than {RATE.rate:g} silences a second, {share}"
-        )
+        return f"perhaps not traced: beyond {RATE.rate:g} a second, {share}"
     return f"not traced: {share}"
 
 

@@ -51,8 +51,8 @@ def test_what_is_still_open_was_not_sent(tmp_path: Path) -> None:
     [
         ("all", "0", None),
         ("auto", "1", None),
-        ("auto", "0", "perhaps not traced: of more than 20 silences a second"),
-        ("ratio", "0", "not traced: sampled"),
+        ("auto", "0", "perhaps not traced: beyond 20 a second, 0 of the silences are"),
+        ("ratio", "0", "not traced: 0 of the silences are (trace.ratio)"),
         ("none", "1", "not traced: silences are not"),
     ],
 )

@@ -1,5 +1,6 @@
 """Samples of several processes at one endpoint, and what is read back of them."""
 
+import re
 import socket
 from collections.abc import Iterator
 
@@ -192,6 +193,8 @@ def test_the_screen_says_what_works_and_what_does_not(url: str) -> None:
     assert "1 of 3 work, worker-1 not, worker-2 not" in whole
     assert "spoke 2, silent 2, dropped 1" in whole
     assert "answered 1, timeout 1" in whole
+    assert re.search(r"read models +up with the log\n", whole)
+    assert re.search(r"queue +p95 \S+ m?s\n +write +p95 \S+ m?s\n", whole)
     assert "spoke 1.0/s, silent 1.0/s, dropped 0.5/s" in lately
     assert "the last 2 s" in lately
 

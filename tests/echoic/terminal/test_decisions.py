@@ -169,6 +169,23 @@ def test_figures_are_short() -> None:
     assert [figure(value) for value in (0.0, 0.824, 1.0)] == [".00", ".82", "1.0"]
 
 
+def test_what_to_do_next_ends_the_page() -> None:
+    """After what was nearly alike; a command stands alone on its line, to be copied."""
+    taken = sensed()
+    message = decided(path="none", silence="below_relevance", text=None)
+    (record,) = DecisionRecords().take(taken, group(taken, [message]))
+    why = "perhaps not traced: few are; make it: echoic trace send --session game"
+
+    page = explained(record, explain(record, NAMES), "", why, "Not alike enough: oven.")
+    *_, near, to_try, trace, untraced, make = rendered(page).splitlines()
+
+    assert near == "Not alike enough: oven."
+    assert to_try.startswith("Try: ")
+    assert trace.startswith("trace ")
+    assert untraced == "perhaps not traced: few are"
+    assert make == "make it: echoic trace send --session game"
+
+
 def test_text_is_put_on_one_line() -> None:
     """Line breaks of an event never break the table."""
     assert str(text("a\n  b")) == "a b"

@@ -91,6 +91,6 @@ def test_what_is_left_out_is_known_of_a_share(ratio: float) -> None:
 def test_why_one_is_left_out_names_the_setting() -> None:
     """And says `perhaps` where it may have been traced."""
     assert left_out("x", Sampling("ratio", 0.0)) == (
-        "not traced: sampled, 0 of the silences (trace.ratio)"
+        "not traced: 0 of the silences are (trace.ratio)"
     )
     assert str(left_out("x", Sampling("auto", 0.0))).startswith("perhaps not traced")
