@@ -1,6 +1,6 @@
 """Break a cluster of three in each of the ways it can break, under load, and count.
 
-    python -m bench.cluster_faults [--scenario NAME ...] [--seed N] [--agents 4] [--leases]
+    python -m bench.cluster_faults [--scenario NAME ...] [--seed N] [--agents 4]
         [--lasts SECONDS]
 
 Three brokers run from `deploy/nats`, with TLS, accounts and three replicas; their ways to
@@ -147,7 +147,6 @@ async def measured(
     seed: int,
     agents: int,
     *,
-    leases: str = "off",
     lasts_s: tuple[float, float] = LASTS_S,
 ) -> dict[str, dict[str, object]]:
     """Run scenarios one after the other over one cluster; return the counts of each."""
@@ -159,7 +158,6 @@ async def measured(
         sensors = [(agent, SOURCE) for agent in told.events]
         made = await stack.enter_async_context(linked_cluster(folder, sensors))
         programs = Programs(made, database.url)
-        programs.variables["ECHOIC_WORKER_LEASES"] = leases
         survival = ("--pack", str(bundled.PACKS / "survival"))
         await stack.enter_async_context(programs.up("worker", *survival))
         await stack.enter_async_context(programs.up("projector"))
@@ -279,10 +277,6 @@ def main() -> int:
     parser.add_argument("--scenario", nargs="*", choices=SCENARIOS, default=())
     parser.add_argument("--seed", type=int, default=time.time_ns())
     parser.add_argument("--agents", type=int, default=4)
-    parser.add_argument(
-        "--leases", action="store_const", const="on", default="off",
-        help="the worker owns its partitions by leases",
-    )  # fmt: skip
     parser.add_argument("--lasts", type=float, metavar="SECONDS")
     given = parser.parse_args()
     lasts_s = LASTS_S if given.lasts is None else (given.lasts, given.lasts)
@@ -292,7 +286,7 @@ def main() -> int:
         counts = asyncio.run(
             measured(
                 Path(folder), names, given.seed, given.agents,
-                leases=given.leases, lasts_s=lasts_s,
+                lasts_s=lasts_s,
             )
         )  # fmt: skip
     print(json.dumps(counts, indent=2))

@@ -7,7 +7,7 @@ import os
 import platform
 import shutil
 from collections import Counter
-from collections.abc import Awaitable, Callable
+from collections.abc import Awaitable, Callable, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
 from pathlib import Path
@@ -19,9 +19,8 @@ from echoic.client import health, known_agents, peace, storage
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
 from echoic.client.missed import missed_of
-from echoic.client.owners import owners, unowned
+from echoic.client.owners import Owner, owners, unowned
 from echoic.client.read_models import serving_version
-from echoic.client.sharing import Sharing, sharing
 from echoic.client.watch import last_answered, settings_in_force
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
@@ -33,7 +32,7 @@ from schemas.codec.decode import read_output
 from schemas.messages.notes import Quarantined, TimerFailed
 from schemas.values.lazily import Lazily
 from schemas.values.model_settings import chain_in_words
-from schemas.values.subjects import PARTITIONS, inputs_of
+from schemas.values.subjects import PARTITIONS, inputs_of, range_text
 from streams.errors import StreamsError
 from streams.jetstream.migrate import check as check_streams
 from streams.jetstream.sealed_log import KEYS_MISSING, lacks_keys
@@ -276,36 +275,32 @@ async def _worker(connection: Connection) -> Finding:
         last = await log.last_sequence(inputs_of(partition))
         if last > await last_answered(connection.log, partition):
             behind += 1
+    found = await owners(connection.client)
+    if missing := range_text(unowned(found)):
+        return (
+            "problem",
+            f"no worker owns the partitions {missing}{_by(found)}",
+            "wait a moment: a worker that starts, or stands by, takes them; else: echoic"
+            f" worker --partitions {missing}",
+        )
     if behind:
         return (
             "problem",
             f"{counted(behind, 'partition')} with inputs that nobody answered",
             "wait a moment, else: echoic down; echoic up",
         )
-    if (shared := await sharing(connection.client)) is not None:
-        return _of_sharing(shared)
-    found = await owners(connection.client)
-    if found and (missing := unowned(found)):
-        return (
-            "problem",
-            f"no process owns {counted(len(missing), 'partition')}",
-            "wait a moment: a worker that ended is started again",
-        )
-    by = f" by {len(found)} processes" if found else ""
-    return "fine", f"every input is answered{by}"
+    return "fine", f"every input is answered{_by(found)}"
 
 
-def _of_sharing(shared: Sharing) -> Finding:
-    """Say who shares the agents; partitions without an owner wait for one."""
-    shares = ", ".join(f"{each.name} {len(each.partitions)}" for each in shared.workers)
-    if shared.unowned:
-        unowned = " ".join(map(str, shared.unowned))
-        return (
-            "problem",
-            f"nobody owns the partitions {unowned}; by worker: {shares}",
-            "wait a moment: they are taken by another worker within ten seconds",
-        )
-    return "fine", f"every input is answered; partitions by worker: {shares}"
+def _by(found: Sequence[Owner]) -> str:
+    """Return which workers own what and stand by for what; "" of one that owns all."""
+    if not found or (len(found) == 1 and not found[0].has_standbys):
+        return ""
+    said = (
+        f"{each.name} {'owns' if each.partitions else 'stands by for'} {each.range}"
+        for each in found
+    )
+    return f"; {', '.join(said)}"
 
 
 async def _read_models(connection: Connection) -> Finding:

@@ -12,8 +12,8 @@ from echoic.client import find, known_agents, peace
 from echoic.client.connection import Connection
 from echoic.client.in_force import experimenting, explored, own_of
 from echoic.client.instance_note import read_note
+from echoic.client.owners import Owner, owners
 from echoic.client.peace import Peace
-from echoic.client.sharing import SharingWorker, sharing
 from echoic.client.watch import settings_in_force
 from echoic.errors import NotFoundError
 from replay.recording.decisions import DecisionRecord
@@ -50,8 +50,8 @@ class Status:
     """What agents that decided lately have in force of their own, in words."""
     worker: str
     """Whether every input is answered, in words."""
-    workers: tuple[SharingWorker, ...]
-    """Who shares the partitions by leases; () where nobody does."""
+    workers: tuple[Owner, ...]
+    """Who owns which partitions, and who stands by for them."""
     read_models: str
     quarantine: str
     """What was quarantined, by reason, in words."""
@@ -75,7 +75,7 @@ async def look(connection: Connection) -> Status:
     note = None if settings.nats_url else read_note(settings.data)
     named = await known_agents.names(connection.client)
     found = {check.name: check.found for check in await doctor.of_flow(connection)}
-    database, shared = connection.database_url, await sharing(connection.client)
+    database = connection.database_url
     mind = await settings_in_force(connection.log, 0)
     lately = await _lately(connection, named)
     # The one that is asked about, too, before it has decided anything.
@@ -102,7 +102,7 @@ async def look(connection: Connection) -> Status:
             filter(None, (own_of(each, in_force[each]) for each in sorted(in_force)))
         ),
         worker=found["worker"],
-        workers=shared.workers if shared is not None else (),
+        workers=await owners(connection.client),
         read_models=found["read models"],
         quarantine=found["quarantine"],
         storage=found["storage"],

@@ -198,15 +198,15 @@ STREAMS = (IN, *BOXES, OVER_QUOTA, LOG, BLOBS, CHECKPOINTS)
 BOUNDED = frozenset({IN.name, *(box.name for box in BOXES)})
 """The intake streams, whose `max_bytes` the instance sets while it runs."""
 
-LEASES = StreamSpec(
-    name="KV_LEASES",
-    description="The bucket LEASES: who takes part, and who owns which partition.",
-    subjects=("$KV.LEASES.>",),
+OWNERS = StreamSpec(
+    name="KV_OWNERS",
+    description="The bucket OWNERS: who is in charge of which range of partitions.",
+    subjects=("$KV.OWNERS.>",),
     rollup=True,
     direct=True,
     keyed=True,
 )
-"""Made by the first worker that shares partitions, and by no other (ADR 0063)."""
+"""Made by the first instance that others may join, and by no other (ADR 0082)."""
 
 KEYS = StreamSpec(
     name="KV_KEYS",
@@ -259,7 +259,7 @@ def configuration(spec: StreamSpec, replicas: int = 1) -> dict[str, object]:
         "allow_atomic": spec.atomic,
     }
     if spec.keyed:
-        # The key of a member that has gone is kept for an hour, not for ever.
+        # A key that was given up is kept for an hour, not for ever.
         config["allow_msg_ttl"] = True
     # The sources of a box name a durable consumer of our own, since only there can the
     # number of messages under way be bounded.

@@ -9,48 +9,51 @@ from echoic.cli.options import Data, InstanceCall, new_app, settings_of
 from echoic.cli.up import stopped_by_signal
 from echoic.run.process import log_to_stderr
 from echoic.terminal.output import note, print_json
-from schemas.values.subjects import PARTITIONS
 from streams.cancellation import ended
 
 if TYPE_CHECKING:
-    from handlers.worker.leases.keeper import Holding
+    from handlers.worker.charge import Standing
 
 app = new_app("worker", "Take part in deciding, from any machine.")
 
 
 @app.command()
-def worker(call: InstanceCall, name: str | None = None, force: bool = False) -> None:
-    """Join a running instance as one more worker, until Ctrl-C.
+def worker(
+    call: InstanceCall,
+    partitions: str | None = None,
+    name: str | None = None,
+    force: bool = False,
+) -> None:
+    """Decide for a range of partitions beside a running instance, until Ctrl-C.
 
-    The instance shares its agents with all that join, where it has `worker.leases = on`.
+    Where another worker has the same range, it stands by, and takes over if that one ends.
     All it takes is the broker's address, as NATS_URL; settings are those of the instance.
 
-    Examples: `echoic worker`, `echoic worker --name garage --json`.
+    Examples: `echoic worker --partitions 8-15`, `echoic worker --name garage --json`.
 
     Args:
+        partitions: For which: as in `0-7` or `0-3,8`, or all.
         name: What it is called where workers are listed; else its process id.
         force: Join although version, embedder or strategies are not the instance's.
     """
     log_to_stderr()
 
-    def changed(holding: "Holding") -> None:
+    def changed(standing: "Standing") -> None:
+        held, owner = standing.range, standing.owner
         if call.as_json:
-            print_json(
-                {
-                    "v": 1,
-                    "member": holding.member,
-                    "partitions": list(holding.partitions),
-                    "members": holding.members,
-                }
-            )
+            is_owner = standing.is_own
+            print_json({"v": 1, "range": held, "owner": owner, "is_owner": is_owner})
+        elif standing.is_own:
+            print(f"owns the partitions {held}", flush=True)
         else:
-            print(f"owns {_owned(holding)}", flush=True)
+            print(f"stands by for {owner}, which owns {held}", flush=True)
 
     from echoic.run import joining
 
     note("joining …")
     name = name or str(os.getpid())
-    work = joining.work(call.settings, name, note, changed, force=force)
+    settings = settings_of(call.data, worker__partitions=partitions)
+    work = joining.work(settings, name, note, changed, force=force)
     asyncio.run(_until_stopped(work))
 
 
@@ -71,7 +74,7 @@ def effects(data: Data = None) -> None:
 
 async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
     """Work until told to stop; what it hands back or over then, it has time for."""
-    from handlers.worker.leases.sharing import STOP_S
+    from handlers.worker.charge import END_S
 
     stopped = stopped_by_signal()
     working = asyncio.create_task(work)
@@ -79,14 +82,8 @@ async def _until_stopped(work: Coroutine[Any, Any, None]) -> None:
     await asyncio.wait({working, stopping}, return_when=asyncio.FIRST_COMPLETED)
     if not working.done():
         note("stopping …")
-        await ended([working], STOP_S)
+        await ended([working], END_S)
         return
     stopping.cancel()
     # It raises what it failed with.
     await working
-
-
-def _owned(holding: "Holding") -> str:
-    own = holding.partitions
-    shown = f": {' '.join(map(str, own))}" if own else ""
-    return f"{len(own)} of {PARTITIONS} partitions{shown}; workers: {holding.members}"

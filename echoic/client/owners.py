@@ -5,10 +5,9 @@ forwards the request to that process.
 """
 
 import asyncio
-import os
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from contextlib import suppress
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 import orjson
@@ -17,11 +16,11 @@ from nats.aio.msg import Msg
 from nats.aio.subscription import Subscription
 from nats.errors import Error, NoRespondersError
 
-from schemas.values.subjects import PARTITIONS, partition_of
+from schemas.values.subjects import PARTITIONS, partition_of, read_range
 from streams.errors import LogUnavailable
 
 _WHO = "svc._.owners"
-"""Every process answers; only our own account may ask."""
+"""Every worker answers; only our own account may ask."""
 
 ASKED_S = 10.0
 """Seconds that an answer for an agent may take: longer than a partition goes without an owner
@@ -46,10 +45,17 @@ Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 
 @dataclass(frozen=True, slots=True)
 class Owner:
-    """A process and its partitions."""
+    """A worker and its partitions."""
 
+    name: str
+    host: str
     pid: int
-    partitions: tuple[int, ...]
+    range: str
+    """Those that it owns or stands by for, as `worker.partitions` names them."""
+    has_standbys: bool
+    """Whether others with the same range stand by for it, or may."""
+    partitions: tuple[int, ...] = ()
+    """Those that it owns now."""
 
 
 class Desk:
@@ -61,9 +67,14 @@ class Desk:
         owns: Callable[[int], bool],
         state: State,
         calls: Mapping[str, Call],
+        about: Owner,
     ) -> None:
-        """Answer for the partitions that `owns` tells of; `calls` are by name."""
+        """Answer for the partitions that `owns` tells of; `calls` are by name.
+
+        `about` tells who this is, and of which partitions it may be asked.
+        """
         self._client = client
+        self._about = about
         self._owns = owns
         self._state = state
         self._calls = calls
@@ -88,8 +99,8 @@ class Desk:
                 await subscription.unsubscribe()
 
     async def _tell_who(self, message: Msg) -> None:
-        own = [each for each in sorted(self._open) if self._owns(each)]
-        await message.respond(orjson.dumps({"pid": os.getpid(), "partitions": own}))
+        own = tuple(each for each in read_range(self._about.range) if self._owns(each))
+        await message.respond(orjson.dumps(replace(self._about, partitions=own)))
 
     async def _answer(self, message: Msg) -> None:
         asked = orjson.loads(message.data)
@@ -131,7 +142,7 @@ async def called_elsewhere(
 
 
 async def owners(client: Client) -> tuple[Owner, ...]:
-    """Return every process that answers; () if the instance's own is the only one."""
+    """Return every worker that answers, owners and who stands by."""
     found: list[Owner] = []
     complete = asyncio.Event()
 
@@ -141,9 +152,9 @@ async def owners(client: Client) -> tuple[Owner, ...]:
             complete.set()
             return
         fields = orjson.loads(message.data)
-        found.append(Owner(fields["pid"], tuple(fields["partitions"])))
+        found.append(Owner(**{**fields, "partitions": tuple(fields["partitions"])}))
         # All partitions are accounted for, so nobody is left to wait for.
-        if not unowned(found):
+        if not unowned(found) and not any(each.has_standbys for each in found):
             complete.set()
 
     inbox = client.new_inbox()
@@ -158,11 +169,11 @@ async def owners(client: Client) -> tuple[Owner, ...]:
         pass
     finally:
         await subscription.unsubscribe()
-    return tuple(sorted(found, key=lambda each: each.partitions))
+    return tuple(sorted(found, key=lambda each: (read_range(each.range), each.name)))
 
 
 def unowned(found: Sequence[Owner]) -> list[int]:
-    """Return the partitions that none of some processes owns."""
+    """Return the partitions that none of some workers owns."""
     owned = {partition for each in found for partition in each.partitions}
     return [each for each in range(PARTITIONS) if each not in owned]
 

@@ -59,7 +59,7 @@ class Settings:
     intake_waiting_mb: int
     intake_floor_mb: int
     worker_processes: str
-    worker_leases: str
+    worker_partitions: str
     parts: str
     embedder_files: str | None
     packs: tuple[str, ...]

@@ -14,7 +14,13 @@ from schemas.values import timezones
 from schemas.values.executive_settings import HOURS
 from schemas.values.model_settings import chain_of, links_of
 from schemas.values.setting import Declared, Reach
-from schemas.values.subjects import is_agent, is_token
+from schemas.values.subjects import (
+    ALL_PARTITIONS,
+    is_agent,
+    is_token,
+    range_text,
+    read_range,
+)
 
 MOST_BIAS = 0.1
 """The largest bias, up or down; repeated from `schemas.values.personality`, slow to import."""
@@ -171,6 +177,13 @@ def processes(value: object) -> str:
     if value != "auto":
         raise ValueError("a whole number from 1 to 16, or auto")
     return "auto"
+
+
+def partitions(value: object) -> str:
+    """Return a range of partitions as it is written the shortest way, or `all`."""
+    # TOML has a single one as a number.
+    held = read_range(str(value))
+    return "all" if held == ALL_PARTITIONS else range_text(held)
 
 
 def streams(value: object) -> str:

@@ -184,9 +184,9 @@ OWN: tuple[Option, ...] = (
         " auto: one for each processor. Each takes its own memory.",
     ),
     Option(
-        "worker.leases", forms.one_of("off", "on"), "off",
-        "Whether these processes share the agents with those of `echoic worker`, on any"
-        " machine, by leases.",
+        "worker.partitions", forms.partitions, "all",
+        "Which partitions a worker decides for: a range as in `0-7` or `0-3,8`, or all. Of"
+        " workers with the same range one is its owner, the others stand by.",
     ),
     Option(
         "parts", forms.one_of("all", "worker", "projector"), "all",
@@ -245,7 +245,7 @@ _ORDER = (
     "learning.drift_fires", "learning.drift_level", "sleep.events", "sleep.limit",
     "sleep.apply", "sleep.auto", "sleep.idle_minutes", "intake.rate", "intake.burst",
     "intake.day_mb", "intake.waiting_mb", "intake.floor_mb",
-    "privacy.seal", "worker.processes", "worker.leases", "parts", "packs", "pack_folder",
+    "privacy.seal", "worker.processes", "worker.partitions", "parts", "packs", "pack_folder",
 )  # fmt: skip
 """The order in which settings are shown, grouped by topic; others follow these."""
 

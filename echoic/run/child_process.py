@@ -21,6 +21,9 @@ from streams.cancellation import ended as cancelled
 STANDS_STILL = 3
 """The exit code of a child that would fail the same way if it were restarted at once."""
 
+NOT_ALONE = 4
+"""The exit code of a child some of whose partitions others have, by another range."""
+
 PAUSE_S = 2.0
 """Seconds before a child that ended by itself is restarted, so a crash loop stays slow."""
 

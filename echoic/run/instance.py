@@ -201,8 +201,8 @@ async def _share(
     steps: Steps,
     replicas: int,
 ) -> None:
-    """Offer the settings to the workers of other machines, if it shares with them."""
-    if own.is_sharing:
+    """Offer the settings to the workers of other machines, if they may join."""
+    if own.is_shared:
         sharing = partial(shared_settings.offer, client, started)
         await steps.do("sharing its settings", sharing, replicas)
 

@@ -2,8 +2,9 @@
 
 import asyncio
 import os
-from collections.abc import AsyncIterator
+from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
+from dataclasses import replace
 from datetime import UTC, datetime
 
 from echoic.client.connection import addresses, open_log
@@ -18,25 +19,33 @@ from echoic.config.load import Settings
 from echoic.embedders import embedder
 from echoic.errors import EchoicError
 from echoic.run import shared_settings, worker_process
-from echoic.run.member import Changed
 from echoic.run.supervision import Notify
 from handlers.mind.strategies import plugin
+from handlers.worker.charge import Standing
 from schemas.messages.controls import MindStarted
+from schemas.values.subjects import read_range
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from streams.jetstream.migrate import epoch_of
 
 
 async def work(
-    settings: Settings, name: str, notify: Notify, changed: Changed, *, force: bool
+    settings: Settings,
+    name: str,
+    notify: Notify,
+    changed: Callable[[Standing], None],
+    *,
+    force: bool,
 ) -> None:
-    """Answer the inputs of a share of the agents until cancelled.
+    """Answer the inputs of a range of partitions, or stand by for it, until cancelled.
 
-    `changed` hears which. With `force` a program that is not the instance's may join.
+    `changed` hears who is in charge. With `force` a program that is not the instance's may
+    join.
 
     Raises:
         NotRunningError: neither settings nor data folder name an instance.
-        SettingsError: it shares nothing, or is not the same as this one.
+        SettingsError: no other joins it, or it is not the same as this one.
+        RangesOverlap: another has some of the partitions, by another range.
         LogDamaged, UnreadableOutputError, MissingPackError: its log cannot be folded.
         LogUnavailable: the broker does not answer.
     """
@@ -49,7 +58,12 @@ async def work(
 
 
 async def _work_once(
-    settings: Settings, name: str, notify: Notify, changed: Changed, *, force: bool
+    settings: Settings,
+    name: str,
+    notify: Notify,
+    changed: Callable[[Standing], None],
+    *,
+    force: bool,
 ) -> None:
     """Work until cancelled, by the settings that are in force at the beginning.
 
@@ -67,19 +81,22 @@ async def _work_once(
         shared_settings.check_same(settings, theirs.settings)
         if not force:
             shared_settings.check_code(ours.digests, theirs.digests)
-        job = worker_process.job(
-            settings, credentials, ours, name, embedder=theirs.settings.embedder
-        )
-        with worker_process.mind(
-            job, client, log, made_by, notify, changed=changed
-        ) as own:
-            async with _noted(settings, credentials):
+        async with _noted(settings, credentials) as is_alone:
+            job = worker_process.job(
+                settings, credentials, ours, name, embedder=theirs.settings.embedder,
+                partitions=read_range(settings.worker_partitions), is_alone=is_alone,
+            )  # fmt: skip
+            # Whoever offers its settings lets others join, whatever the broker is.
+            job = replace(job, is_shared=True)
+            with worker_process.mind(
+                job, client, log, made_by, notify, changed=changed
+            ) as own:
                 await own.run()
 
 
 @asynccontextmanager
-async def _noted(settings: Settings, credentials: Credentials) -> AsyncIterator[None]:
-    """Have `echoic health` find this worker by its data folder, if that is its alone."""
+async def _noted(settings: Settings, credentials: Credentials) -> AsyncIterator[bool]:
+    """Have `echoic health` find this worker by its data folder; tell if that is its alone."""
     with ExitStack() as stack:
         is_own = settings.nats_url is not None and settings.origins["data"] != "default"
         try:
@@ -89,7 +106,7 @@ async def _noted(settings: Settings, credentials: Credentials) -> AsyncIterator[
             # It is the instance's, or another worker's.
             is_own = False
         if not is_own:
-            yield
+            yield False
             return
         note = InstanceNote(
             pid=os.getpid(),
@@ -104,4 +121,4 @@ async def _noted(settings: Settings, credentials: Credentials) -> AsyncIterator[
         stack.callback(remove_note, settings.data)
         beating = asyncio.create_task(beat(settings.data))
         stack.callback(beating.cancel)
-        yield
+        yield True

@@ -1,6 +1,6 @@
 """The settings that all workers of one log have in common: an instance says them, others adopt.
 
-They stand in the bucket of the leases, as `MindStarted` holds them. A worker that joins
+They stand in the bucket of the owners, as `MindStarted` holds them. A worker that joins
 records the same, and none but these.
 """
 
@@ -20,7 +20,7 @@ from schemas.values.settings import CodeDigests, MindSettings
 from schemas.values.vectors import Embedder
 from streams.errors import LogUnavailable
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.leases import Entry, LeaseBucket
+from streams.jetstream.owners import Entry, OwnerBucket
 
 KEY = "settings"
 AGAIN_S = 0.2
@@ -50,7 +50,7 @@ async def offer(client: BrokerClient, started: MindStarted, replicas: int) -> No
     Raises:
         LogUnavailable: the broker does not answer.
     """
-    bucket = LeaseBucket(client)
+    bucket = OwnerBucket(client)
     await bucket.prepare(replicas)
     value = orjson.dumps(started.model_dump(mode="json"))
     # Again only if two instances say theirs at the same moment: the last one's are in force.
@@ -67,15 +67,16 @@ async def offered(client: BrokerClient) -> MindStarted:
     """Return the settings in force.
 
     Raises:
-        SettingsError: no instance at this broker shares its agents.
+        SettingsError: no instance at this broker lets others join.
         LogUnavailable: the broker does not answer.
     """
-    bucket = LeaseBucket(client)
+    bucket = OwnerBucket(client)
     found = (await bucket.read()).get(KEY) if await bucket.exists() else None
     if found is None:
         raise SettingsError(
-            "no instance at this broker shares its agents with other workers",
-            next_step="start it with ECHOIC_WORKER_LEASES=on, then join",
+            "the instance at this broker decides for all agents, and no other joins it",
+            next_step="start it with ECHOIC_WORKER_PARTITIONS=0-7, then: echoic worker"
+            " --partitions 8-15",
         )
     return MindStarted.from_fields(orjson.loads(found.value))
 

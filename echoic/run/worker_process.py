@@ -6,10 +6,12 @@ thought dead once another has written to its partition.
 
 import asyncio
 import os
+import socket
 import sys
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
@@ -23,8 +25,8 @@ from echoic.errors import EchoicError, SettingsError
 from echoic.metrics.meter import Meter
 from echoic.metrics.reports import Reports, report
 from echoic.run import child_process
-from echoic.run.member import Changed, Member
 from echoic.run.process import prepare
+from echoic.run.shared_settings import Unchanged
 from echoic.run.starting import folding
 from echoic.run.supervision import Notify
 from echoic.tracing.destinations import SPOOL
@@ -33,7 +35,7 @@ from echoic.tracing.naming import Held
 from echoic.tracing.sampling import Sampling
 from handlers.aids import AidProvider, PackLibrary
 from handlers.mind.strategies import plugin
-from handlers.worker.leases.keeper import tell_nobody
+from handlers.worker.charge import Charge, RangesOverlap, Standing
 from handlers.worker.listening import Listeners, Recovered, Timed
 from handlers.worker.loop import Worker
 from handlers.worker.wakeups import Wakeups
@@ -41,14 +43,16 @@ from schemas.codec.decode import UnreadableOutputError
 from schemas.messages.controls import MindStarted
 from schemas.ports.faults import MissingPackError
 from schemas.state.agent import PartitionState
-from schemas.values.subjects import PARTITIONS
+from schemas.values.subjects import PARTITIONS, range_text, read_range
 from schemas.values.vectors import Embedder
 from streams.errors import LogDamaged, LogUnavailable, StreamsError
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.keys import Keyring
 from streams.jetstream.migrate import epoch_of
+from streams.jetstream.owners import OwnerBucket
 
 STOP_S = 15.0
 """Seconds that a process may take at the end, when it saves its checkpoints."""
@@ -63,7 +67,10 @@ class Job:
 
     credentials: Credentials
     partitions: tuple[int, ...]
-    """Those that it always owns; () if it shares them by leases."""
+    is_shared: bool
+    """Whether other workers may be in charge of them, from any machine."""
+    place: str | None
+    """Where it runs, if none but this can run there."""
     embedder: str
     started: Mapping[str, Any]
     """The fields of `MindStarted`."""
@@ -78,11 +85,6 @@ class Job:
     name: str
     """What it is called in the metrics."""
 
-    @property
-    def is_sharing(self) -> bool:
-        """Whether its partitions come and go by leases."""
-        return not self.partitions
-
 
 def job(
     settings: Settings,
@@ -91,12 +93,20 @@ def job(
     name: str,
     *,
     embedder: str,
-    partitions: tuple[int, ...] = (),
+    partitions: tuple[int, ...],
+    is_alone: bool = True,
 ) -> Job:
-    """Return the job of a worker that this program's settings say how to run."""
+    """Return the job of a worker that this program's settings say how to run.
+
+    `is_alone` over its data folder, whose lock is held.
+    """
+    place = f"{socket.gethostname()}:{settings.data.absolute()}:{name}"
     return Job(
         credentials=credentials,
         partitions=partitions,
+        # A broker of its own ends with it, and the folder's lock lets no other in.
+        is_shared=settings.nats_url is not None or settings.worker_partitions != "all",
+        place=place if is_alone else None,
         embedder=embedder,
         started=started.model_dump(mode="json"),
         modules=settings["strategies.modules"],
@@ -119,25 +129,37 @@ class Mind:
     serving: Serving
     desk: owners.Desk
     """Answers for its partitions to other processes."""
-    member: Member | None
-    """None: it always owns the same partitions."""
+    charge: Charge | None
+    """None: nobody else may be in charge of its partitions."""
+    keys: Keyring | None
+    """Those of a sealed log."""
 
     @property
     def ready(self) -> asyncio.Event:
-        """Set when it answers the inputs of its partitions."""
-        return self.member.settled if self.member is not None else self.worker.ready
+        """Set when it answers the inputs of its partitions, or stands by for who does."""
+        return self.worker.ready
 
     async def run(self) -> None:
         """Answer inputs, and other processes, until cancelled."""
-        if self.member is not None:
-            await self.member.run(self.worker, self.desk)
-            return
+        await self.desk.start()
+        if self.charge is not None:
+            await self.charge.run(self._work)
+        else:
+            await self._work()
+
+    async def _work(self) -> None:
         held = self.worker.partitions
-        # One process alone needs no forwarding: it owns all partitions.
-        if len(held) < PARTITIONS:
-            await self.desk.start()
-            await asyncio.gather(*(self.desk.open(each) for each in held))
-        await self.worker.run()
+        try:
+            # One process alone needs no forwarding: it owns all partitions.
+            if self.charge is not None or len(held) < PARTITIONS:
+                await asyncio.gather(*(self.desk.open(each) for each in held))
+            await self.worker.run()
+        finally:
+            for each in held:
+                await self.desk.close(each)
+                # Others decide from now on, and forget people.
+                if self.charge is not None and self.keys is not None:
+                    self.keys.let_go(each)
 
 
 @contextmanager
@@ -148,11 +170,11 @@ def mind(
     made_by: Embedder,
     notify: Notify,
     *,
-    changed: Changed = tell_nobody,
+    changed: Callable[[Standing], None] | None = None,
 ) -> Iterator[Mind]:
     """Make the worker of a job; what is left of its traces is sent when the block ends.
 
-    `notify` receives its progress at folding, `changed` what it owns by leases.
+    `notify` receives its progress at folding, `changed` who is in charge.
     """
     library = PackLibrary(log, made_by)
     meter = Meter(lambda: library.packs, job.metrics_agents)
@@ -191,16 +213,45 @@ def mind(
         keys=log.keyring,
     )
     serving = Serving(worker.known_now, client, log, made_by, library, worker.owns)
-    desk = owners.Desk(client, worker.owns, serving.state, serving.of_owner)
-    member = None
-    if job.is_sharing:
-        settings = job.started["settings"]
-        member = Member(client, job.name, settings, log.keyring, changed)
+    held, host = range_text(job.partitions), socket.gethostname()
+    about = owners.Owner(job.name, host, os.getpid(), held, job.is_shared)
+    desk = owners.Desk(client, worker.owns, serving.state, serving.of_owner, about)
+    charge = _charge(job, client, worker, changed or _saying(notify))
     try:
-        yield Mind(worker, meter, serving, desk, member)
+        yield Mind(worker, meter, serving, desk, charge, log.keyring)
     finally:
         if tracer is not None:
             tracer.close()  # within a second
+
+
+def _charge(
+    job: Job, client: BrokerClient, worker: Worker, changed: Callable[[Standing], None]
+) -> Charge | None:
+    """Return what the worker has to ask before it writes, where others may take over."""
+    if not job.is_shared:
+        return None
+    charge = worker.tenure = Charge(
+        OwnerBucket(client),
+        job.partitions,
+        f"{socket.gethostname()}/{job.name}",
+        worker.ready,
+        place=job.place,
+        changed=changed,
+        seen=Unchanged(job.started["settings"]),
+    )
+    return charge
+
+
+def _saying(notify: Notify) -> Callable[[Standing], None]:
+    """Return what tells a person who is in charge, where that is not this worker."""
+
+    def changed(standing: Standing) -> None:
+        if not standing.is_own:
+            notify(
+                f"stands by for {standing.range}, of which {standing.owner} has charge"
+            )
+
+    return changed
 
 
 def _taking_up(
@@ -227,16 +278,15 @@ def _content(job: Job, log: LiveLog) -> Content:
 
 
 def shares(settings: Settings) -> list[tuple[int, ...]]:
-    """Return the partitions of each process; those that share by leases begin with none."""
+    """Return the partitions of each process."""
     processes = settings.worker_processes
     # The processors this process may use: a container is often given fewer than exist.
     given = len(os.sched_getaffinity(0)) if processes == "auto" else int(processes)
-    count = min(given, PARTITIONS)
-    if settings.worker_leases == "on":
-        return [()] * count
-    # Dealt round robin, so that each process has as many partitions as the next, or one
-    # more.
-    return [tuple(range(number, PARTITIONS, count)) for number in range(count)]
+    held = read_range(settings.worker_partitions)
+    count = min(given, len(held))
+    # Each has as many as the next, or one more; in one piece, for whoever stands by for it.
+    ends = [len(held) * number // count for number in range(count + 1)]
+    return [held[low:high] for low, high in pairwise(ends)]
 
 
 async def keep_up(
@@ -247,7 +297,8 @@ async def keep_up(
     `ready` is set when it has folded its partitions for the first time.
 
     Raises:
-        EchoicError: its log cannot be folded, which a restart would not help.
+        EchoicError: its log cannot be folded, or others have its partitions, which a
+            restart would not help.
     """
     said = ""
 
@@ -265,13 +316,14 @@ async def keep_up(
         reports.forget(job.name)
         if code == child_process.STANDS_STILL:
             raise EchoicError(said, next_step="echoic log verify")
+        if code == child_process.NOT_ALONE:
+            raise EchoicError(said, next_step="echoic status")
         notify(f"{_called(job)} has ended by itself: it is started again")
         await asyncio.sleep(child_process.PAUSE_S)
 
 
 def _called(job: Job) -> str:
-    owned = f"the worker of {len(job.partitions)} partitions"
-    return job.name if job.is_sharing else owned
+    return f"the worker of the partitions {range_text(job.partitions)}"
 
 
 def main() -> int:
@@ -293,6 +345,9 @@ async def _work(job: Job) -> int:
     except (LogDamaged, UnreadableOutputError, MissingPackError) as error:
         child_process.tell(str(error))
         return child_process.STANDS_STILL
+    except RangesOverlap as error:
+        child_process.tell(str(error))
+        return child_process.NOT_ALONE
     except SettingsError as error:
         child_process.tell(error.what)
     except StreamsError as error:

@@ -4,7 +4,6 @@ import asyncio
 import logging
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from contextlib import suppress
 from uuid import UUID
 
 from handlers.mind.turn import Turn
@@ -65,19 +64,9 @@ class Saver:
         ((partition, _),) = self._groups.most_common(1)
         self._saving = asyncio.create_task(self._save(owners[partition]))
 
-    def forget(self, partition: int) -> int:
-        """Save no more of a partition; return how many of its groups are not saved."""
-        return self._groups.pop(partition, 0)
-
-    async def hand_over(self, standing: PartitionOwner, groups: int) -> None:
-        """Save what another worker would else have to fold, for `END_S` at most."""
-        with suppress(TimeoutError):
-            async with asyncio.timeout(END_S):
-                # One at a time: two saves of a partition might choose the same slot.
-                if self._saving is not None:
-                    await asyncio.wait({self._saving})
-                if groups >= _GROUPS_AT_END:
-                    await self._write(standing)
+    def forget(self, partition: int) -> None:
+        """Save no more of a partition."""
+        self._groups.pop(partition, None)
 
     async def finish(self, owners: Mapping[int, PartitionOwner]) -> None:
         """Save what is worth it, and wait for it, for `END_S` seconds at most."""

@@ -38,6 +38,8 @@ class Lanes:
         self._fault: BaseException | None = None
         self._readers: dict[int, tuple[_Lane, asyncio.Task[None]]] = {}
         """By partition."""
+        self._ending: list[asyncio.Task[None]] = []
+        """Readers of partitions that are served no more."""
         for partition, position in after.items():
             self.add(partition, position)
 
@@ -50,14 +52,15 @@ class Lanes:
         self._lanes.append(lane)
         self._readers[partition] = lane, reader
 
-    def remove(self, partition: int) -> asyncio.Task[None]:
-        """Serve nothing more of a partition; return what ends its reader."""
+    def remove(self, partition: int) -> None:
+        """Serve nothing more of a partition; its reader ends by itself."""
         lane, reader = self._readers.pop(partition)
         self._lanes.remove(lane)
         if lane in self._full:
             self._full.remove(lane)
         reader.remove_done_callback(self._ended)
-        return asyncio.create_task(ended([reader]))
+        reader.cancel()
+        self._ending.append(reader)
 
     async def within(self, seconds: float | None) -> Records:
         """Return the next records; nothing if none come in so many seconds.
@@ -91,7 +94,10 @@ class Lanes:
 
     async def close(self) -> None:
         """Stop reading."""
-        await ended([reader for _, reader in self._readers.values()])
+        for partition in [*self._readers]:
+            self.remove(partition)
+        ending, self._ending, self._fault = self._ending, [], None
+        await ended(ending)
 
     async def _wait(self) -> None:
         """Wait for a record, the end of a reader, or whoever else calls `wake`."""

@@ -25,10 +25,10 @@ from handlers.worker.entering import Entrance
 from handlers.worker.forgetting import Keys
 from handlers.worker.holdings import Holdings
 from handlers.worker.lanes import Lanes
-from handlers.worker.leases.tenure import Tenure, Unlimited
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.partition_owner import PartitionOwner, advanced, writes
 from handlers.worker.recovery import Recovery
+from handlers.worker.tenure import Tenure, Unlimited
 from handlers.worker.timing import StageClock
 from projections.folds import rate_limits
 from schemas.codec.decode import read_input
@@ -108,7 +108,7 @@ class Worker:
         """Those that it begins with."""
         self._listeners = listeners
         self.tenure: Tenure = Unlimited()
-        """Whether what it owns is still its own; of leases, if it takes part in them."""
+        """Whether what it owns is still its own."""
         recovery = Recovery(log, provider, checkpoints, code, listeners.folding)
         self._entrance = Entrance(log, writer, recovery, started, listeners.recovered)
         self._saver = Saver(checkpoints, log.epoch, code)
@@ -146,14 +146,13 @@ class Worker:
         return self.knowing(agent)
 
     async def run(self) -> None:
-        """Answer inputs until cancelled."""
+        """Answer inputs until cancelled; it may be called again after that."""
         await self.holdings.begin(self.partitions)
         self.ready.set()
         try:
             while True:
                 # A request of the client may have swallowed it (ADR 0007).
                 heed_cancellation()
-                self.holdings.rest.reached()
                 if self.tenure.lapsed() and not await self.tenure.look():
                     self.holdings.let_go()
                 records = await self._lanes.within(self._alarms.wait_s())
@@ -162,7 +161,10 @@ class Worker:
                 if not records:
                     await self._tick()
         finally:
-            # The reader first, so that no record arrives while the last states are saved.
+            # What others go on from is theirs to save.
+            if self.tenure.lapsed():
+                self.holdings.let_go()
+            # Before saving, so that no record arrives meanwhile.
             await self._lanes.close()
             await self._saver.finish(self._owners)
 
@@ -217,11 +219,14 @@ class Worker:
             if write is not None:
                 await write
         finally:
-            if write is not None and not write.done():
+            if write is not None:
                 # Whether it reached the log is unknown now; the caller folds the state
                 # again.
                 write.cancel()
                 await asyncio.wait({write})
+                # Looked at, for it may have failed while nobody waited for it.
+                if not write.cancelled():
+                    write.exception()
 
     async def _round(
         self,
@@ -265,7 +270,7 @@ class Worker:
             Lapsed: nothing was written, as another may own the partitions by now.
         """
         if self.tenure.lapsed():
-            raise Lapsed("no lease was renewed for some seconds")
+            raise Lapsed("nobody knows for some seconds who is in charge")
         made, writing_ns = [turn for turn, _ in timed], time_ns()
         # The fence: refused as a whole if anybody wrote an output since `last_output`.
         ends = await self._writer.commit(writes(made, self._owners))

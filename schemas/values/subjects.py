@@ -7,6 +7,7 @@ filter fence the outputs of a partition and another read its inputs.
 """
 
 import re
+from collections.abc import Iterable
 from functools import lru_cache
 from typing import Literal, get_args
 
@@ -102,6 +103,37 @@ def partition_of(agent: str) -> int:
     for byte in agent.encode():
         digest = ((digest ^ byte) * _FNV_PRIME) & 0xFFFFFFFF
     return digest % PARTITIONS
+
+
+def read_range(text: str) -> tuple[int, ...]:
+    """Return the partitions of a range, as in `0-7`, `0-3,8` or `all`; sorted.
+
+    Raises:
+        ValueError: it is no range, or holds a partition twice.
+    """
+    if text == "all":
+        return ALL_PARTITIONS
+    found: list[int] = []
+    for part in text.split(","):
+        first, dash, last = part.strip().partition("-")
+        low, high = _PARTITIONS.get(first), _PARTITIONS.get(last if dash else first)
+        if low is None or high is None or high < low:
+            raise ValueError("partitions from 0 to 15, as in 0-7 or 0-3,8, or all")
+        found += range(low, high + 1)
+    if len(set(found)) < len(found):
+        raise ValueError("a range that names each partition once")
+    return tuple(sorted(found))
+
+
+def range_text(partitions: Iterable[int]) -> str:
+    """Return partitions as `read_range` reads them, the shortest way; "" for none."""
+    runs: list[list[int]] = []
+    for each in sorted(partitions):
+        if runs and runs[-1][1] == each - 1:
+            runs[-1][1] = each
+        else:
+            runs.append([each, each])
+    return ",".join(f"{low}-{high}" if high > low else f"{low}" for low, high in runs)
 
 
 def sensor_subject(agent: str, source: str, type_: str) -> str:

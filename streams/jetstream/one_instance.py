@@ -1,11 +1,11 @@
-"""What only one of several instances may do at a time, by a key among the leases."""
+"""What only one of several instances may do at a time, by a key beside the owners."""
 
 import time
 from collections.abc import AsyncIterator, Callable
 from contextlib import asynccontextmanager
 
 from streams.jetstream.hardened_client import BrokerClient
-from streams.jetstream.leases import Entry, LeaseBucket
+from streams.jetstream.owners import Entry, OwnerBucket
 
 FORGOTTEN_S = 30.0
 """For how long a key must stand unchanged until its instance counts as dead."""
@@ -14,7 +14,7 @@ FORGOTTEN_S = 30.0
 class OneInstance:
     """The right to do something that instances would spoil for each other.
 
-    A log without leases has one instance, which has the right always.
+    A log without a bucket of owners has one instance, which has the right always.
     """
 
     def __init__(
@@ -24,7 +24,7 @@ class OneInstance:
         clock: Callable[[], float] = time.monotonic,
     ) -> None:
         """Ask by a connection, which the caller closes; `clock` counts seconds."""
-        self._bucket, self._key, self._clock = LeaseBucket(client), key, clock
+        self._bucket, self._key, self._clock = OwnerBucket(client), key, clock
         self._seen: tuple[int, float] = (0, 0.0)
         """The revision of another's key, and since when it is known."""
 

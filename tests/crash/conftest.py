@@ -17,7 +17,7 @@ FORKS.set_forkserver_preload(
     [
         "tests.crash.worker_process",
         "tests.crash.speaking_process",
-        "tests.crash.sharing_process",
+        "tests.crash.standing_process",
     ]
 )
 

@@ -1,5 +1,6 @@
 """The files of `deploy/`: well formed, at one with each other and with the program."""
 
+import os
 import re
 import shutil
 import subprocess
@@ -10,7 +11,10 @@ from typing import Any
 import pytest
 from ruamel.yaml import YAML
 
+from echoic.config.load import load
 from echoic.config.settings_page import render
+from echoic.run import worker_process
+from schemas.values import subjects
 from tests.deploy.cluster import DEPLOY, settings_in
 
 ROOT = DEPLOY.parent
@@ -215,6 +219,32 @@ def test_pods_mount_what_there_is() -> None:
                 assert item["key"] in keys[secret["secretName"]]
             if claim := volume.get("persistentVolumeClaim"):
                 assert claim["claimName"] in claims
+
+
+@pytest.mark.parametrize(
+    ("ordinal", "held"), [(0, "0-7"), (1, "8-15"), (2, "0-7"), (15, "8-15")]
+)
+def test_a_decider_has_the_range_of_its_ordinal(
+    ordinal: int, held: str, tmp_path: Path
+) -> None:
+    """The one of a process of the worker, for which it stands by, or that it owns."""
+    (decider,) = (each for each in containers() if each["name"] == "decider")
+    program = tmp_path / "echoic"
+    program.write_text('#!/bin/sh\necho "$@"\n')
+    program.chmod(0o755)
+    variables = {
+        "HOSTNAME": f"decider-{ordinal}",
+        "PATH": f"{tmp_path}:{os.environ['PATH']}",
+    }
+
+    ran = subprocess.run(
+        [*decider["command"], *decider["args"]],
+        env=variables, capture_output=True, text=True, check=True,
+    )  # fmt: skip
+
+    assert ran.stdout.split() == ["worker", "--partitions", held]
+    ours = worker_process.shares(load(environment={"ECHOIC_WORKER_PROCESSES": "2"}))
+    assert subjects.read_range(held) in ours
 
 
 def test_no_file_holds_a_secret() -> None:

@@ -60,7 +60,7 @@ Access = Mapping[str, str]
 
 
 def test_no_file_holds_what_a_forgotten_person_said(echoic: Program) -> None:
-    """By every door, into a log of four streams whose partitions are shared by leases.
+    """By every door, into a log of four streams whose partitions two processes share.
 
     Before, each word is found, and so is each key; replays are identical before and after.
     """
@@ -102,7 +102,6 @@ def variables(model: ModelServer, ports: Mapping[str, int]) -> dict[str, str]:
     return {
         "ECHOIC_PRIVACY_SEAL": "on",
         "ECHOIC_LOG_STREAMS": "4",
-        "ECHOIC_WORKER_LEASES": "on",
         "ECHOIC_WORKER_PROCESSES": "2",
         "ECHOIC_NATS_MQTT": f"127.0.0.1:{ports['mqtt']}",
         "ECHOIC_NATS_WEBSOCKET": f"127.0.0.1:{ports['websocket']}",

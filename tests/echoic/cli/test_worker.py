@@ -1,14 +1,15 @@
-"""`echoic worker` beside an instance that shares its agents."""
+"""`echoic worker` beside an instance, whose partitions it takes over or has its own of."""
 
 import json
 import subprocess
 from collections.abc import Iterator
 from contextlib import contextmanager
+from typing import Any
 
-from schemas.values.subjects import ALL_PARTITIONS
+from schemas.values.subjects import partition_of
 from tests.echoic.cli.conftest import Program
 
-AGENTS = ("ana", "bo", "cy", "dee")
+AGENTS = ("ana", "bo")
 
 
 @contextmanager
@@ -22,49 +23,60 @@ def running(program: Program, **environment: str) -> Iterator[None]:
         program("down")
 
 
-def shared(worker: "subprocess.Popen[str]") -> list[int]:
-    """What a worker owns once it has half of all."""
+def heard(worker: "subprocess.Popen[str]") -> dict[str, Any]:
+    """What a worker says next of who owns its range."""
     assert worker.stdout is not None
-    for line in worker.stdout:
-        own = json.loads(line)["partitions"]
-        if len(own) == len(ALL_PARTITIONS) // 2:
-            return list(own)
-    raise AssertionError("it has ended")
+    return dict(json.loads(worker.stdout.readline()))
 
 
-def test_a_worker_joins_and_leaves(echoic: Program) -> None:
-    """It has half of the agents, all are answered and asked for, and it gives them back."""
+def worker_check(program: Program) -> dict[str, Any]:
+    """What the doctor says of the workers."""
+    checks = program.here("doctor", "--json", "--exit-zero").json["checks"]
+    return next(dict(each) for each in checks if each["name"] == "worker")
+
+
+def test_workers_have_ranges_and_stand_by(echoic: Program) -> None:
+    """Who owns what is shown, what nobody owns is named, and who stands by takes over."""
+    assert {partition_of(each) // 8 for each in AGENTS} == {0, 1}
     refused = echoic.here("worker")
-    with running(echoic, ECHOIC_WORKER_LEASES="on"):
-        worker = echoic.start("worker", "--name", "garage", "--json")
-        own = shared(worker)
+    with running(echoic, ECHOIC_WORKER_PARTITIONS="0-7"):
+        alone = worker_check(echoic)
+        owner = echoic.start("worker", "--partitions", "8-15", "--name", "a", "--json")
+        owns = heard(owner)
+        other = echoic.start("worker", "--partitions", "8-15", "--name", "b", "--json")
+        stands = heard(other)
         said = [echoic.here("pub", "hi", "--wait", "--agent", each) for each in AGENTS]
         status = echoic.here("status", "--json").json
-        other = echoic.here("worker", ECHOIC_THRESHOLD="0.123")
-        worker.terminate()
-        worker.communicate(timeout=50)
-        left = echoic.here("status", "--json").json["workers"]
+        overlaps = echoic.here("worker")
+        owner.terminate()
+        owner.communicate(timeout=50)
+        took = heard(other)
         said += [echoic.here("pub", "ho", "--wait", "--agent", each) for each in AGENTS]
+        other.terminate()
+        other.communicate(timeout=50)
         sound = echoic.here("log", "verify", "--full")
 
     assert refused.code == 3
-    assert [each.code for each in (*said, sound)] == [0] * 9
-    (own_,) = [each for each in status["workers"] if each["name"].endswith("/garage")]
-    assert own_["partitions"] == own
-    assert "garage 8" in status["worker"]
-    assert other.code == 2
-    assert "threshold is 0.123 here and 0.7 there" in other.err
-    assert worker.returncode == 0
-    # It takes them over one after the other.
-    (alone,) = left
-    assert 8 <= len(alone["partitions"]) <= 16
+    assert [each.code for each in (*said, sound)] == [0] * 5
+    assert "no worker owns the partitions 8-15" in alone["found"]
+    assert "echoic worker --partitions 8-15" in alone["advice"]
+    assert (owns["range"], owns["is_owner"]) == ("8-15", True)
+    assert (stands["range"], stands["is_owner"]) == ("8-15", False)
+    assert stands["owner"] == owns["owner"]
+    assert took == {**stands, "owner": took["owner"], "is_owner": True}
+    held = {each["name"]: each["partitions"] for each in status["workers"]}
+    assert held == {"worker-0": [*range(8)], "a": [*range(8, 16)], "b": []}
+    assert "a owns 8-15, b stands by for 8-15" in status["worker"]
+    assert overlaps.code == 2
+    assert "0-15 overlap" in overlaps.err
+    assert owner.returncode == other.returncode == 0
 
 
-def test_a_worker_is_refused_where_nothing_is_shared(echoic: Program) -> None:
-    """The error says how an instance comes to share."""
+def test_a_worker_is_refused_where_none_may_join(echoic: Program) -> None:
+    """The error says how an instance comes to let others in."""
     with running(echoic):
         refused = echoic.here("worker")
         nothing = echoic.here("effects")
     assert (refused.code, nothing.code) == (2, 2)
-    assert "ECHOIC_WORKER_LEASES=on" in refused.err
+    assert "ECHOIC_WORKER_PARTITIONS=0-7" in refused.err
     assert "model.name" in nothing.err

@@ -7,7 +7,14 @@ from typing import Any
 
 import pytest
 
-from echoic.client.owners import Desk, called_elsewhere, state_elsewhere
+from echoic.client.owners import (
+    Desk,
+    Owner,
+    called_elsewhere,
+    owners,
+    state_elsewhere,
+    unowned,
+)
 from schemas.values.subjects import partition_of
 from tests.servers import Broker, opened
 
@@ -37,7 +44,8 @@ class Process:
     def desk(self, broker: Broker) -> Desk:
         """What answers for it."""
         calls = {"query": self.query}
-        return Desk(broker.client, self.owned.__contains__, self.state, calls)
+        about = Owner(self.name, "host", 1, "0-15", has_standbys=True)
+        return Desk(broker.client, self.owned.__contains__, self.state, calls, about)
 
 
 async def test_a_call_during_a_move_waits_for_the_next_owner(broker: Broker) -> None:
@@ -66,3 +74,16 @@ async def test_one_that_owns_it_no_more_is_not_believed(broker: Broker) -> None:
         await owner.desk(other).open(PARTITION)
         assert before == {"of": "stale"}
         assert await asking == {"of": "owner"}
+
+
+async def test_who_owns_what_and_who_stands_by_is_told(broker: Broker) -> None:
+    """By whoever answers; what none of them owns is owned by nobody."""
+    async with opened(broker.server) as other:
+        owner, standby = Process("owner", {*range(8)}), Process("standby", set())
+        await owner.desk(other).start()
+        await standby.desk(broker).start()
+        await other.client.flush()
+        found = await owners(broker.client)
+    held = {each.name: each.partitions for each in found}
+    assert held == {"owner": tuple(range(8)), "standby": ()}
+    assert unowned(found) == [*range(8, 16)]

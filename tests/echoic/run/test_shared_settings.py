@@ -12,7 +12,7 @@ from echoic.run.shared_settings import (
     check_code,
     check_same,
 )
-from streams.jetstream.leases import Entry
+from streams.jetstream.owners import Entry
 from tests.minds import started
 
 THEIRS = started(threshold=0.4).settings

@@ -1,5 +1,7 @@
 """Subjects: the grammar of where things stand."""
 
+from collections.abc import Iterable
+
 import pytest
 
 from schemas.values import subjects
@@ -68,3 +70,33 @@ def test_filters_cover_one_partition_or_all() -> None:
     assert subjects.inputs_of(3) == "ev.3.in.>"
     assert subjects.inputs_of("*") == "ev.*.in.>"
     assert subjects.outputs_of(3) == "ev.3.out.>"
+
+
+@pytest.mark.parametrize(
+    ("text", "partitions", "shortest"),
+    [
+        ("all", range(16), "0-15"),
+        ("0-15", range(16), "0-15"),
+        ("0-7", range(8), "0-7"),
+        ("8", [8], "8"),
+        ("8,0-3", [0, 1, 2, 3, 8], "0-3,8"),
+        ("3, 4,5 ,7-7", [3, 4, 5, 7], "3-5,7"),
+    ],
+)
+def test_a_range_is_read_and_written_the_shortest_way(
+    text: str, partitions: Iterable[int], shortest: str
+) -> None:
+    """What is written is read as the same."""
+    assert subjects.read_range(text) == tuple(partitions)
+    assert subjects.range_text(partitions) == shortest
+    assert subjects.read_range(shortest) == tuple(partitions)
+
+
+@pytest.mark.parametrize(
+    "text",
+    ["", "16", "0-16", "7-0", "-1", "0-", "+1", "a", "0,,1", "0-7,3", "ALL", "1.5"],
+)
+def test_what_is_no_range_is_refused(text: str) -> None:
+    """The error says what one looks like, or that a partition was named twice."""
+    with pytest.raises(ValueError, match=r"as in 0-7|once"):
+        subjects.read_range(text)

@@ -88,7 +88,7 @@ NOT_TO_PUBLISH = (
     "$KV.SEGMENTS.log",
     "_taken.IN_11.LOG_2",
     "$KV.KEYS.ada",
-    "$KV.LEASES.0",
+    "$KV.OWNERS.0",
     "$O.BLOBS.C.x",
     "$O.BLOBS.M.x",
     "$SYS.REQ.SERVER.PING",

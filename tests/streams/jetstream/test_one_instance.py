@@ -4,8 +4,8 @@ from contextlib import suppress
 
 import pytest
 
-from streams.jetstream.leases import LeaseBucket
 from streams.jetstream.one_instance import FORGOTTEN_S, OneInstance
+from streams.jetstream.owners import OwnerBucket
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -14,7 +14,7 @@ pytestmark = pytest.mark.services
 @pytest.fixture
 async def shared(broker: Broker) -> Broker:
     """A broker whose log may have several instances."""
-    await LeaseBucket(broker.client).prepare()
+    await OwnerBucket(broker.client).prepare()
     return broker
 
 
@@ -42,7 +42,7 @@ async def test_two_that_ask_for_different_things_both_may(shared: Broker) -> Non
 async def test_an_instance_that_died_in_its_turn_is_forgotten(shared: Broker) -> None:
     """Its key holds nobody up for longer than that."""
     now = 100.0
-    await LeaseBucket(shared.client).write("work", b"1", 0)
+    await OwnerBucket(shared.client).write("work", b"1", 0)
     other = OneInstance(shared.client, "work", lambda: now)
 
     async with other.turn() as at_first:
@@ -57,8 +57,8 @@ async def test_an_instance_that_died_in_its_turn_is_forgotten(shared: Broker) ->
     assert (at_first, soon, later) == (False, False, True)
 
 
-async def test_a_log_without_leases_has_one_instance(broker: Broker) -> None:
+async def test_a_log_without_owners_has_one_instance(broker: Broker) -> None:
     """It may always, and nothing is written for it."""
     async with OneInstance(broker.client, "work").turn() as may:
         assert may
-    assert not await LeaseBucket(broker.client).exists()
+    assert not await OwnerBucket(broker.client).exists()

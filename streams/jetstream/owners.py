@@ -1,6 +1,6 @@
-"""The bucket of the leases: keys that are written by compare-and-set, and read at once.
+"""The bucket of the owners: keys that are written by compare-and-set, and read at once.
 
-Each request is tried once and for a second: who keeps a lease has to know soon that it
+Each request is tried once and for a second: who keeps a key renewed has to know soon that it
 cannot, and tries again by itself.
 """
 
@@ -15,16 +15,16 @@ from streams.errors import LogUnavailable
 from streams.jetstream.connection import ApiError, answer, insist, translated
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import ensure
-from streams.topology import LEASES
+from streams.topology import OWNERS
 
 ATTEMPT_S = 1.0
 """Seconds that a request may take."""
 
 _GONE_S = 3600
-"""Seconds for which the key of a member that has gone is kept, empty."""
+"""Seconds for which a key that was given up is kept, empty."""
 
-_PREFIX = "$KV.LEASES."
-_NEWS = "svc._.leases"
+_PREFIX = "$KV.OWNERS."
+_NEWS = "svc._.ranges"
 """Says that a key has changed; whoever misses it looks a second later."""
 _NO_STREAM = 10059
 _MOVED_ON = {10071, 10164}
@@ -42,8 +42,8 @@ class Entry:
     """When the broker stored it, by its own clock: RFC 3339, in UTC."""
 
 
-class LeaseBucket:
-    """The keys of the bucket `LEASES`, over a connection."""
+class OwnerBucket:
+    """The keys of the bucket `OWNERS`, over a connection."""
 
     def __init__(self, client: BrokerClient) -> None:
         """Use a connection, which the caller closes."""
@@ -56,7 +56,7 @@ class LeaseBucket:
             TopologyDrift: it exists with another configuration.
             LogUnavailable: the broker does not answer.
         """
-        await ensure(self._client, LEASES, replicas)
+        await ensure(self._client, OWNERS, replicas)
 
     async def exists(self) -> bool:
         """Tell whether the broker has the bucket.
@@ -65,7 +65,7 @@ class LeaseBucket:
             LogUnavailable: it does not answer.
         """
         try:
-            await insist(self._client, f"$JS.API.STREAM.INFO.{LEASES.name}", {})
+            await insist(self._client, f"$JS.API.STREAM.INFO.{OWNERS.name}", {})
         except ApiError as error:
             if error.code == _NO_STREAM:
                 return False
@@ -93,11 +93,11 @@ class LeaseBucket:
                 status.set_result(headers.get("Status", ""))
 
         inbox = self._client.new_inbox()
-        with translated("what the leases are"):
+        with translated("who owns what"):
             subscription = await self._client.subscribe(inbox, cb=take)
             try:
                 wanted = json.dumps({"multi_last": [f"{_PREFIX}>"]}).encode()
-                subject = f"$JS.API.DIRECT.GET.{LEASES.name}"
+                subject = f"$JS.API.DIRECT.GET.{OWNERS.name}"
                 await self._client.publish(subject, wanted, reply=inbox)
                 async with asyncio.timeout(ATTEMPT_S):
                     code = await status
@@ -105,9 +105,7 @@ class LeaseBucket:
                 await subscription.unsubscribe()
         # 204 ends what there is; 404 says that there is none.
         if code not in ("204", "404"):
-            raise LogUnavailable(
-                f"the broker does not say what the leases are ({code})"
-            )
+            raise LogUnavailable(f"the broker does not say who owns what ({code})")
         return found
 
     async def write(self, key: str, value: bytes, revision: int) -> int | None:
@@ -134,12 +132,12 @@ class LeaseBucket:
             raise
 
     async def tell(self) -> None:
-        """Tell the other members to look at the keys now."""
-        with translated("that leases have changed"):
+        """Tell the other workers to look at the keys now."""
+        with translated("that an owner has changed"):
             await self._client.publish(_NEWS)
 
     async def on_news(self, look: Callable[[], None]) -> None:
-        """Call `look` whenever another member tells that keys have changed."""
+        """Call `look` whenever another worker tells that keys have changed."""
 
         async def hear(_: Msg) -> None:
             look()
