@@ -7,8 +7,7 @@ import pytest
 
 from schemas.messages.decisions import Decided, Dropped
 from schemas.messages.executive import Muted, SalienceModulated, UserStateChanged
-from schemas.values.executive_settings import ExecutiveSettings
-from tests.factories import heuristic, pack
+from tests.factories import heuristic, pack, plain_executive
 from tests.handlers.mind.flows.test_waiting import home
 from tests.scenario import Scenario, one
 
@@ -128,9 +127,7 @@ def test_what_was_known_before_is_known_after() -> None:
 
 def test_an_answer_that_waited_for_a_mute_leaves_its_event_new() -> None:
     """It was decided on, then dropped: nobody heard of it."""
-    scenario = Scenario(
-        home(), executive=ExecutiveSettings(timing=True), relevance=0.01
-    )
+    scenario = Scenario(home(), executive=plain_executive(timing=True), relevance=0.01)
     scenario.control(UserStateChanged(busy=True))
     waited = one(scenario.sense(OTHER, salience={"social": 0.9}), Decided)
     before = scenario.mind.sources["game"]
