@@ -4,11 +4,14 @@ import ast
 import importlib
 import subprocess
 import sys
+import tomllib
 from collections.abc import Iterator
 from pathlib import Path
 from typing import TypeGuard
 
 import pytest
+
+from handlers.state_sources import PURE
 
 ROOT = Path(__file__).parent.parent
 PACKAGES = (
@@ -50,6 +53,34 @@ def test_import_contracts_hold() -> None:
     )
 
     assert result.returncode == 0, result.stdout
+
+
+def test_one_list_of_what_is_pure() -> None:
+    """Contract, coverage and the ban of clock and chance are of the folders in `PURE`."""
+    tools = tomllib.loads((ROOT / "pyproject.toml").read_text(encoding="utf-8"))["tool"]
+    banned = [
+        each["source_modules"]
+        for each in tools["importlinter"]["contracts"]
+        if each["name"].startswith("The pure part")
+    ]
+    # Each exempts a folder with all below it, or the files of one alone.
+    free = [
+        Path(pattern.removesuffix("/**")) if pattern.endswith("/**") else Path(pattern)
+        for pattern, codes in tools["ruff"]["lint"]["per-file-ignores"].items()
+        if "TID251" in codes
+    ]
+    pure = [path.relative_to(ROOT) for path in python_files(PURE)]
+
+    assert banned == [[name.replace("/", ".") for name in PURE]]
+    # What rows hold is seen by tests with a real database, which `make cov` leaves out.
+    covered = [f"{name}/*" for name in PURE if name != "projections/rows"]
+    assert tools["coverage"]["run"]["include"] == covered
+    assert [
+        (str(path), str(place))
+        for path in pure
+        for place in free
+        if place in path.parents or ("*" in place.name and place.parent == path.parent)
+    ] == []
 
 
 def test_every_file_has_a_docstring_and_an_end() -> None:

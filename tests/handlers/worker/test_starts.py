@@ -118,28 +118,6 @@ async def test_other_code_folds_the_whole_log_once(
     assert first_read[0] < position < first_read[1]
 
 
-async def test_the_digest_is_of_what_shapes_a_state(
-    monkeypatch: pytest.MonkeyPatch,
-) -> None:
-    """Any change of a source, a library or the embedder is another code."""
-    parts = list(state_sources._parts())
-    names = [name for name, _ in parts]
-    assert {"projections/folds/agent.py", "schemas/state/agent.py", "msgspec"} <= set(
-        names
-    )
-
-    codes = {state_sources._code.__wrapped__(), state_sources._code.__wrapped__()}
-    for name in ("projections/folds/agent.py", "msgspec"):
-        changed = [(each, data + b" " * (each == name)) for each, data in parts]
-        monkeypatch.setattr(
-            state_sources, "_parts", lambda changed=changed: iter(changed)
-        )
-        codes.add(state_sources._code.__wrapped__())
-
-    assert len(codes) == 3
-    assert state_code("one") != state_code("other")
-
-
 async def test_a_state_of_any_time_begins_at_the_checkpoint_before(
     broker: Broker, position: int
 ) -> None:
