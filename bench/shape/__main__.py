@@ -15,9 +15,10 @@
 - **Single importer**: files of at most 70 lines, of the file's whole length, that one other
   module of the product imports.
 - **Public names** are bound in a module and do not begin with an underscore.
+- **Types an idea**: the classes whose name has a word of the idea (`bench/shape/concepts.py`).
 
-`--list` names the modules of the chain, the rooms, and the small files. `--check` ends with
-1 where a figure is over its ceiling (`bench/shape/ceilings.py`).
+`--list` names the modules of the chain, the rooms, the small files and the types of each idea.
+`--check` ends with 1 where a figure is over its ceiling (`bench/shape/ceilings.py`).
 """
 
 import argparse
@@ -26,9 +27,11 @@ import sys
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
+from statistics import median_high
 from typing import Any
 
 from bench.shape.ceilings import CEILINGS, over, under
+from bench.shape.concepts import types_of
 from bench.shape.flow import event, flow_of
 from bench.shape.imports import SMALL, imports_of
 from bench.shape.lines import text_of, together
@@ -44,7 +47,7 @@ CORE = ("schemas", "projections", "handlers")
 ENTRIES = ("decide", "handle")
 FIGURES = (
     "import_chain", "single_importer", "public_names", "comments_per_100", "code_lines",
-    "lines", "files", "core_files", "import_lines",
+    "lines", "files", "core_files", "import_lines", "idea_types_median", "idea_types_most",
 )  # fmt: skip
 
 
@@ -56,6 +59,8 @@ def measured() -> dict[str, Any]:
     files = {name: sorted((ROOT / name).rglob("*.py")) for name in folders}
     texts = {name: text_of(paths) for name, paths in files.items()}
     whole = together(list(texts.values()))
+    types = types_of([path for name in folders for path in files[name]])
+    counts = [len(each) for each in types.values()]
     sense = event()
     return {
         "import_chain": len(imports.chain),
@@ -67,6 +72,8 @@ def measured() -> dict[str, Any]:
         "files": whole.files,
         "core_files": sum(len(files[name]) for name in CORE if name in files),
         "import_lines": whole.import_lines,
+        "idea_types_median": median_high(counts),
+        "idea_types_most": max(counts),
         "flows": {
             entry: asdict(flow_of(sense, entry, imports.order, ROOMS))
             for entry in ENTRIES
@@ -74,6 +81,7 @@ def measured() -> dict[str, Any]:
         "folders": {name: asdict(text) for name, text in texts.items()},
         "chain": imports.chain,
         "small_files": imports.single_importer,
+        "types": types,
     }
 
 
@@ -95,6 +103,9 @@ def show(figures: Mapping[str, Any], *, with_lists: bool) -> None:
         print(f"\nat most {SMALL} lines, one importer:")
         for module, importer in figures["small_files"].items():
             print(f"  {module} <- {importer}")
+        print("\ntypes of an idea:")
+        for idea, types in figures["types"].items():
+            print(f"  {idea} {len(types)}: {', '.join(types)}")
 
 
 def limited(figures: Mapping[str, Any]) -> dict[str, int]:

@@ -10,23 +10,29 @@ from typing import NamedTuple
 
 
 class Ceiling(NamedTuple):
-    """The most that a figure may be now, and what it is to become."""
+    """The most that a figure may be now, what it was at first, and is to become."""
 
     most: int
+    first: int
+    """Of the tree of 2026-11-24, before any was held."""
     aim: int
     counted: str
     """What is counted, for the table in the docs."""
 
 
 CEILINGS: Mapping[str, Ceiling] = {
-    "files": Ceiling(973, 640, "files of the product"),
-    "lines": Ceiling(132_486, 108_000, "lines of the product"),
-    "core_files": Ceiling(402, 240, "files of `schemas`, `projections` and `handlers`"),
-    "import_lines": Ceiling(10_643, 6_500, "lines of imports"),
-    "public_names": Ceiling(5_120, 2_800, "public names"),
-    "import_chain": Ceiling(50, 28, "modules of the longest chain of imports"),
-    "decide_rooms": Ceiling(40, 16, "rooms of `decide`"),
-    "decide_climbs": Ceiling(16, 4, "climbs of `decide`"),
+    "files": Ceiling(973, 905, 640, "files of the product"),
+    "lines": Ceiling(132_486, 119_445, 108_000, "lines of the product"),
+    "core_files": Ceiling(
+        402, 368, 240, "files of `schemas`, `projections` and `handlers`"
+    ),
+    "import_lines": Ceiling(10_643, 9_783, 6_500, "lines of imports"),
+    "public_names": Ceiling(5_120, 5_005, 2_800, "public names"),
+    "idea_types_median": Ceiling(10, 10, 4, "types an idea, median"),
+    "idea_types_most": Ceiling(41, 37, 8, "types an idea, at most"),
+    "import_chain": Ceiling(50, 47, 28, "modules of the longest chain of imports"),
+    "decide_rooms": Ceiling(40, 39, 16, "rooms of `decide`"),
+    "decide_climbs": Ceiling(16, 15, 4, "climbs of `decide`"),
 }
 
 BEGINS, ENDS = "<!-- ceilings begin -->\n", "<!-- ceilings end -->\n"
@@ -62,8 +68,8 @@ def page(text: str) -> str:
     if not (begins and ends):
         raise ValueError("the page has no marks for the table of ceilings")
     rows = (
-        f"| {each.counted} | {each.most:,} | {each.aim:,} |\n"
+        f"| {each.counted} | {each.first:,} | {each.most:,} | {each.aim:,} |\n"
         for each in CEILINGS.values()
     )
-    table = "".join(("| figure | at most | aim |\n|---|---|---|\n", *rows))
+    table = "".join(("| figure | first | at most | aim |\n|---|---|---|---|\n", *rows))
     return f"{before}{BEGINS}{table}{ENDS}{after}"

@@ -8,6 +8,7 @@ import pytest
 from bench.shape import ceilings
 from bench.shape.__main__ import limited, measured, show
 from bench.shape.ceilings import CEILINGS
+from bench.shape.concepts import types_of
 from bench.shape.flow import flow_of
 from bench.shape.imports import imports_of
 from bench.shape.lines import text_of
@@ -74,6 +75,19 @@ def test_a_flow(made: Path) -> None:
     rooms = [f"shapely_made.{name}" for name in ("top", "right", "left", "ring_a")]
     assert list(found.rooms) == rooms
     assert found.climbs == len(["right to left"])
+
+
+def test_types_of_an_idea(tmp_path: Path) -> None:
+    """By the words of their names; an error is no type of what it is about."""
+    file = tmp_path / "made.py"
+    names = ("TimerFailed", "_Timer", "Timed", "TimerError", "GateVerdict")
+    file.write_text("".join(f"class {name}: pass\n" for name in names))
+
+    found = types_of([file])
+
+    assert found["timer"] == ["TimerFailed", "_Timer"]
+    assert found["gate"] == ["GateVerdict"]
+    assert found["person"] == []
 
 
 def test_this_tree_is_measured(capsys: pytest.CaptureFixture[str]) -> None:
