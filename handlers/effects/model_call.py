@@ -147,9 +147,8 @@ def _estimated(asked: ModelAsked, completion: Completion) -> int | None:
     if completion.input_tokens or completion.output_tokens:
         return None
     wrote = (completion.text, completion.reasoning or "", completion.tool_calls or "")
-    return -(
-        -sum(map(len, (asked.system, asked.prompt, *wrote))) // CHARACTERS_PER_TOKEN
-    )
+    characters = sum(len(each) for each in (asked.system, asked.prompt, *wrote))
+    return -(-characters // CHARACTERS_PER_TOKEN)
 
 
 def _kept_or_none(text: str | None, limit: int) -> str | None:
