@@ -39,6 +39,7 @@ from streams.jetstream.sealed_log import KEYS_MISSING, lacks_keys
 from streams.log import ReadableLog, scan
 
 if TYPE_CHECKING:
+    from echoic.client import backup as backups
     from projections.postgres import server as database
     from projections.projector import checks as of_tables
     from projections.store import glance as glancing
@@ -46,6 +47,7 @@ if TYPE_CHECKING:
     from streams.broker import server as broker
 else:
     # `status` makes a few of these checks, and each command on its own has to be quick.
+    backups = Lazily("echoic.client.backup")
     broker = Lazily("streams.broker.server")
     database = Lazily("projections.postgres.server")
     of_tables = Lazily("projections.projector.checks")
@@ -132,7 +134,7 @@ async def _privacy(connection: Connection) -> Finding:
 
 async def of_flow(connection: Connection) -> list[Check]:
     """Check whether worker and read models keep up, what was set apart, and the room."""
-    flow = ("worker", "read models", "quarantine", "storage")
+    flow = ("worker", "read models", "quarantine", "storage", "backups")
     return [await _looked(name, connection) for name in flow]
 
 
@@ -359,6 +361,24 @@ async def _storage(connection: Connection) -> Finding:
     return "fine", looked.found
 
 
+async def _backups(connection: Connection) -> Finding:
+    settings = connection.settings
+    if settings.nats_url is not None:
+        return "fine", "a broker of yours is backed up by you: echoic backup FOLDER"
+    made, why = backups.own(settings.data), backups.failure(settings.data)
+    held = f"{counted(len(made), 'backup')}" if made else "no backup yet"
+    if made:
+        held += f", the last {made[-1].name}"
+    if why is not None:
+        advice = (
+            "free some space, or look into echoic.log; meanwhile echoic backup FOLDER"
+        )
+        return "problem", f"{held}: the next one failed: {why}", advice
+    if settings.backup_every == "off":
+        return "notice", f"{held}: backup.every is off", "echoic backup FOLDER"
+    return "fine", f"{held}: one every {settings.backup_every} if anything came"
+
+
 async def _quiet(connection: Connection) -> Finding:
     held = await peace.of_all(connection)
     hours = peace.quiet_hours(await settings_in_force(connection.log, 0))
@@ -391,6 +411,7 @@ _LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
     "read models": _read_models,
     "quarantine": _quarantine,
     "storage": _storage,
+    "backups": _backups,
     "quiet": _quiet,
     "privacy": _privacy,
 }

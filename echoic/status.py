@@ -57,6 +57,8 @@ class Status:
     """What was quarantined, by reason, in words."""
     storage: str
     """Whether there is room for what sensors send, in words."""
+    backups: str | None
+    """Why the last backup that the instance made by itself failed; None: it did not."""
     peace: tuple[Peace, ...]
     """Every quiet and mute that is in force."""
     quiet_hours: str | None
@@ -74,7 +76,9 @@ async def look(connection: Connection) -> Status:
     settings = connection.settings
     note = None if settings.nats_url else read_note(settings.data)
     named = await known_agents.names(connection.client)
-    found = {check.name: check.found for check in await doctor.of_flow(connection)}
+    checks = await doctor.of_flow(connection)
+    found = {check.name: check.found for check in checks}
+    wrong = {check.name: check.found for check in checks if check.verdict == "problem"}
     database = connection.database_url
     mind = await settings_in_force(connection.log, 0)
     lately = await _lately(connection, named)
@@ -106,6 +110,7 @@ async def look(connection: Connection) -> Status:
         read_models=found["read models"],
         quarantine=found["quarantine"],
         storage=found["storage"],
+        backups=wrong.get("backups"),
         peace=tuple(await peace.of_all(connection)),
         quiet_hours=peace.quiet_hours(mind),
         fallen=() if mind.model else tuple(await fallen(connection.log, named)),

@@ -2,6 +2,7 @@
 
 import asyncio
 import shlex
+from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
@@ -64,22 +65,47 @@ def backup(call: InstanceCall, path: Place, with_credentials: bool = False) -> N
 def restore(call: InstanceCall, path: File) -> None:
     """Make an instance's folder of a backup, or the streams at the broker of NATS_URL.
 
-    All digests are checked first; the folder must be empty. Example: `echoic restore
-    tonight.backup --data restored`.
+    All digests are checked first, and the folder must be empty. Of the folder's own backups,
+    `last` or one by its name, the log that is there is kept aside, and what it had since is
+    told. Examples: `echoic restore tonight.backup --data restored`, `echoic restore last`.
 
     Args:
-        path: The backup.
+        path: The backup; `last` is the newest that the instance made by itself.
     """
     settings = call.settings
     with Progress("kB read", is_silent=call.as_json) as progress:
-        manifest = restoring.restored(settings, path, progress)
+        done = restoring.restored(settings, path, progress)
     place = "broker" if settings.nats_url else str(settings.data)
-    _show(call, {"restored": place, **backups.held(manifest)})
+    fields = {
+        "restored": place,
+        "file": str(done.path),
+        **backups.held(done.manifest),
+        "aside": str(done.aside) if done.aside else None,
+        "lost": [asdict(each) for each in done.lost],
+    }
+    _show(call, fields)
     if not call.as_json:
+        _tell(done)
         there = "" if settings.nats_url else f" --data {shlex.quote(place)}"
         note(f"next: echoic up --detach{there}, then echoic log verify --full{there}")
-        if backups.is_sealed(manifest):
+        if backups.is_sealed(done.manifest) and done.aside is None:
             note(KEYS_MISSING)
+
+
+def _tell(done: restoring.Restored) -> None:
+    """Say what was there before, and what of it the backup lacks."""
+    if done.aside is None:
+        return
+    note(f"{done.path}, made {done.manifest.made_at}; what was there: {done.aside}")
+    for each in done.lost:
+        until = f", the last of {each.until}" if each.until else ""
+        count = each.last - each.first + 1
+        note(
+            f"{count:,} messages written since are missing: {each.stream} had"
+            f" {each.first} to {each.last}{until}"
+        )
+    if not done.lost:
+        note("nothing that was written since is known to be missing")
 
 
 _KEYS_APART = (

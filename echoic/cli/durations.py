@@ -2,11 +2,9 @@
 
 import re
 
+from echoic.config import option as forms
 from echoic.errors import EchoicError
 from schemas.values.spoken_times import in_figures
-
-_UNITS = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
-
 
 _IN_SECONDS = re.compile(r"\b(\d+(?:\.\d+)?(?:e\+\d+)?) s\b")
 
@@ -22,9 +20,8 @@ def seconds(text: str, example: str) -> float:
     Raises:
         EchoicError: it is none; `example` is shown as a command that works.
     """
-    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhd]?)", text)
-    span_s = float(found[1]) * _UNITS[found[2]] if found else 0.0
-    if not 0.0 < span_s <= 1e9:
+    span_s = forms.span_s(text)
+    if not span_s:
         raise EchoicError(
             f"{text!r} is no span of time: give 90s, 10m, 2h or 1d", next_step=example
         )

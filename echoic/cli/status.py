@@ -35,7 +35,7 @@ def status(call: Call) -> None:
 _PLAIN = (
     "process", "since", "data", "broker", "database", "last_message", "worker",
     "workers",
-    "read_models", "quarantine", "storage", "peace", "quiet_hours", "fallen",
+    "read_models", "quarantine", "storage", "backups", "peace", "quiet_hours", "fallen",
     "agents",
     "exploration", "packs", "own", "model",
 )  # fmt: skip
@@ -55,6 +55,7 @@ def _screen(found: Status) -> Iterator[RenderableType]:
         "worker": found.worker,
         "quarantine": found.quarantine,
         "storage": found.storage,
+        "backups": found.backups or "",
         "mind": f"{text_of(mind.strategy)}, threshold {mind.threshold:g}",
         "exploration": found.exploration or "",
         "own": "\n".join(found.own),

@@ -1,6 +1,6 @@
 """A backup of an instance, running or not, as one file (ADR 0066)."""
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from importlib.metadata import version
@@ -8,11 +8,18 @@ from pathlib import Path
 
 from echoic.errors import EchoicError
 from streams.backup_file import Manifest, Part, writing
+from streams.embedded import write_private
 from streams.jetstream.backup import back_up
 from streams.jetstream.hardened_client import BrokerClient
 from streams.topology import SEALED_KEY
 
 SUFFIX = ".backup"
+
+FOLDER = "backups"
+"""Where in its data folder an instance keeps the backups that it makes by itself."""
+
+_FAILED = "failed.txt"
+"""What the last of them failed with, beside them; gone once one is made."""
 
 _CREDENTIALS = ("nats/identity.json", "sensors/*.json", "http/tokens.json")
 """The files of a data folder that name passwords and tokens, kept only if wanted."""
@@ -90,6 +97,32 @@ async def make(
         program = version("echoic")
         manifest = await back_up(client, writer, program, progress, tuple(files))
     return Backup(path, manifest)
+
+
+def own(data: Path) -> list[Path]:
+    """Return the backups that an instance made by itself, oldest first."""
+    return sorted((data / FOLDER).glob(f"echoic-*{SUFFIX}"))
+
+
+def outdated(files: Sequence[Path], keep: int) -> Sequence[Path]:
+    """Return those of these backups that are too many: all but the last, by their names."""
+    return sorted(files)[:-keep]
+
+
+def note_failure(data: Path, why: str | None) -> None:
+    """Note what the last backup failed with; None: it did not."""
+    if why is None:
+        (data / FOLDER / _FAILED).unlink(missing_ok=True)
+    else:
+        write_private(data / FOLDER / _FAILED, why.encode())
+
+
+def failure(data: Path) -> str | None:
+    """Return what the last backup that an instance made by itself failed with."""
+    try:
+        return (data / FOLDER / _FAILED).read_text()
+    except OSError:
+        return None
 
 
 def _credential_files(data: Path) -> list[Path]:

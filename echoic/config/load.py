@@ -58,6 +58,8 @@ class Settings:
     intake_day_mb: int
     intake_waiting_mb: int
     intake_floor_mb: int
+    backup_every: str
+    backup_keep: int
     worker_processes: str
     worker_partitions: str
     parts: str

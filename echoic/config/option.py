@@ -262,6 +262,22 @@ def folder(value: object) -> Path:
     return Path(value).expanduser().absolute()
 
 
+def span_s(told: str) -> float:
+    """Return the seconds of a span such as `90`, `90s`, `10m`, `2h` or `1d`; 0 of none."""
+    found = re.fullmatch(r"(\d{1,9}(?:\.\d{1,6})?)([smhd]?)", told)
+    units = {"": 1.0, "s": 1.0, "m": 60.0, "h": 3_600.0, "d": 86_400.0}
+    seconds = float(found[1]) * units[found[2]] if found else 0.0
+    return seconds if seconds <= 1e9 else 0.0
+
+
+def span(value: object) -> str:
+    """Return a span of time of a second at least, or `off`."""
+    told = str(value)
+    if told != "off" and span_s(told) < 1.0:
+        raise ValueError("a span of time such as 30m, 6h or 1d, or off")
+    return told
+
+
 def optional_folder(value: object) -> str | None:
     """Return a folder as an absolute path; an empty one means none."""
     return str(folder(value)) if text(value) else None

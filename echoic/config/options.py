@@ -179,6 +179,15 @@ OWN: tuple[Option, ...] = (
         " broker refuses all sensors, so that the mind goes on; below half, people too.",
     ),
     Option(
+        "backup.every", forms.span, "6h",
+        "How often an instance with the embedded broker backs its log up by itself, into"
+        " `backups/` of its data folder, if anything came: 30m, 6h, 1d, or off.",
+    ),
+    Option(
+        "backup.keep", forms.whole(1, 1_000), 3,
+        "How many of these backups are kept; an older one goes once a newer one is whole.",
+    ),
+    Option(
         "worker.processes", forms.processes, "1",
         "In how many processes the mind runs, 1 to 16, each with its part of the agents;"
         " auto: one for each processor. Each takes its own memory.",
@@ -245,6 +254,7 @@ _ORDER = (
     "learning.drift_fires", "learning.drift_level", "sleep.events", "sleep.limit",
     "sleep.apply", "sleep.auto", "sleep.idle_minutes", "intake.rate", "intake.burst",
     "intake.day_mb", "intake.waiting_mb", "intake.floor_mb",
+    "backup.every", "backup.keep",
     "privacy.seal", "worker.processes", "worker.partitions", "parts", "packs", "pack_folder",
 )  # fmt: skip
 """The order in which settings are shown, grouped by topic; others follow these."""

@@ -24,6 +24,7 @@ from echoic.embedders import embedder
 from echoic.metrics.catalogue import WORKERS
 from echoic.metrics.reports import Reports
 from echoic.run import channels, segmenting, shared_settings, worker_process
+from echoic.run.backing_up import keep_backed_up
 from echoic.run.measuring import Measuring
 from echoic.run.memory import TableMemory
 from echoic.run.projector_process import Job, keep_up
@@ -131,7 +132,7 @@ async def instance(
         services = Services(log, mind.serving.state, mind.serving.calls)
         await steps.enter("connecting services", micro.serving, credentials, services)
         await health.serve(client, settings, model)
-        await _take_in(settings, client, log, steps, notify)
+        await _take_in(settings, credentials, client, log, steps)
         yield Instance(
             settings=settings,
             credentials=credentials,
@@ -223,10 +224,15 @@ async def _load(
 
 
 async def _take_in(
-    settings: Settings, client: BrokerClient, log: LiveLog, steps: Steps, notify: Notify
+    settings: Settings,
+    credentials: Credentials,
+    client: BrokerClient,
+    log: LiveLog,
+    steps: Steps,
 ) -> None:
     """Let in what sensors send: by the broker, or by ourselves where it has to be sealed."""
-    tasks, mark = steps.tasks, settings.data / taken_mark.FILE
+    tasks, notify = steps.tasks, steps.notify
+    mark = settings.data / taken_mark.FILE
     if log.keyring is None and settings.nats_url is None:
         await steps.do(
             "comparing the intake with the log", bring_before_opening, client, mark
@@ -237,6 +243,9 @@ async def _take_in(
         limits_of(settings),
     )
     tasks.start("bounds", keep_bounds(client, limits, folder=ours, tell=notify))
+    if ours is not None and settings.backup_every != "off":
+        backing_up = keep_backed_up(settings, credentials, log, notify)
+        tasks.start("backups", backing_up)
     if log.keyring is not None:
         tasks.start("intake", take_in(client, log))
     else:

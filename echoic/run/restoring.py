@@ -4,24 +4,37 @@ import asyncio
 import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
-from contextlib import asynccontextmanager
+from contextlib import ExitStack, asynccontextmanager
+from dataclasses import dataclass
+from datetime import UTC, datetime
 from pathlib import Path
 
 from echoic.client import backup as backups
+from echoic.client import verified
 from echoic.client.backup import Backup
 from echoic.client.connection import Connection, credentials_of, open_log
 from echoic.client.instance_note import sole_instance
 from echoic.config.load import Settings
 from echoic.errors import EchoicError, NotRunningError
 from streams.backup_file import BackupReader, Manifest, reading
+from streams.broker import data_folder as folders
+from streams.broker import guarding
 from streams.broker.server import Guard, embedded_server
 from streams.embedded import write_private
+from streams.jetstream import taken_mark
 from streams.jetstream.backup import restore
 from streams.jetstream.connection import connected
 from streams.jetstream.migrate import epoch_of
+from streams.topology import KEYS
 
 _SERVER = "nats"
 """The broker's folder within the data folder."""
+
+LAST = "last"
+"""Names the newest backup that the instance of the data folder made by itself."""
+
+_OF_THE_LOG = ("postgres", verified.FILE, taken_mark.FILE)
+"""What follows from the log alone, and is made again of the one that is restored."""
 
 Progress = Callable[[int], None]
 
@@ -69,23 +82,102 @@ async def over_stopped(
             yield Connection(settings, client, log, None)
 
 
-def restored(settings: Settings, path: Path, progress: Progress) -> Manifest:
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """What a damaged stream of the log had, and the backup in its place has not."""
+
+    stream: str
+    first: int
+    last: int
+    """As far as its files tell."""
+    until: str | None
+    """When the last one was written; None if its record cannot be read."""
+
+
+@dataclass(frozen=True, slots=True)
+class Restored:
+    """The result of a restoration."""
+
+    path: Path
+    manifest: Manifest
+    aside: Path | None = None
+    """Where what stood in its place is kept; None: there was nothing."""
+    lost: tuple[Lost, ...] = ()
+
+
+def restored(settings: Settings, path: Path, progress: Progress) -> Restored:
     """Put a backup back: at the broker of the settings, else into the data folder.
+
+    One that the instance made by itself, of which `last` names the newest, takes the place of
+    the log that is there, whose files are kept aside.
 
     Raises:
         BackupDamaged: the file is not whole, or altered; nothing was changed.
         EchoicError: the folder is not empty.
         LogRefused: the broker has one of the streams.
     """
+    data = settings.data
+    if str(path) == LAST and settings.nats_url is None:
+        path = _newest(data)
+    is_own = path.absolute().parent == (data / backups.FOLDER).absolute()
     with reading(path) as backup:
-        if settings.nats_url is None:
-            _refuse_full(settings.data)
+        if settings.nats_url is None and not is_own:
+            _refuse_full(data)
         backup.check(progress)
         if settings.nats_url is not None:
             asyncio.run(_at_broker(settings, backup, progress))
+        elif is_own:
+            return _in_place(data, path, backup, progress)
         else:
-            _into(settings.data, backup, progress)
-        return backup.manifest
+            _into(data, backup, progress)
+        return Restored(path, backup.manifest)
+
+
+def _newest(data: Path) -> Path:
+    if not (made := backups.own(data)):
+        raise EchoicError(
+            f"{data / backups.FOLDER} holds no backup: backup.every is off, or the log was"
+            " younger. Its files stay as they are; another folder begins anew",
+            next_step="echoic up --detach --data ANOTHER_FOLDER",
+        )
+    return made[-1]
+
+
+def _in_place(
+    data: Path, path: Path, backup: BackupReader, progress: Progress
+) -> Restored:
+    """Restore over the log that is there; the rest of the folder stays."""
+    with sole_instance(data), ExitStack() as stack:
+        server = data / _SERVER
+        folders.make(server)
+        stack.enter_context(folders.lock(server))
+        lost = _lost(server, backup.manifest)
+        draft = Path(tempfile.mkdtemp(prefix=".restoring-", dir=data))
+        stack.callback(shutil.rmtree, draft, ignore_errors=True)
+        # The keys of a sealed log are in no backup, and what was forgotten stays forgotten.
+        for keys in server.glob(f"jetstream/jetstream/*/streams/{KEYS.name}"):
+            shutil.copytree(keys, draft / _SERVER / keys.relative_to(server))
+        asyncio.run(_with_server(draft / _SERVER, backup, progress))
+        aside = data / f"damaged-{datetime.now(UTC):%Y%m%dT%H%M%SZ}"
+        aside.mkdir(mode=0o700)
+        for name in _OF_THE_LOG:
+            if (data / name).exists():
+                (data / name).rename(aside / name)
+        guarding.replace(server, draft / _SERVER, aside)
+        return Restored(path, backup.manifest, aside, lost)
+
+
+def _lost(server: Path, manifest: Manifest) -> tuple[Lost, ...]:
+    """Return what a backup lacks of the log whose files are there."""
+    held = {each.name: each.state["last_seq"] for each in manifest.streams}
+    found = []
+    for name, wrote in guarding.written(server).items():
+        first = max(held.get(name, 0) + 1, wrote.first)
+        if wrote.last >= first:
+            at = datetime.fromtimestamp(wrote.at_ns / 1e9, UTC) if wrote.at_ns else None
+            until = at.isoformat(timespec="seconds") if at else None
+            found.append(Lost(name, first, wrote.last, until))
+    return tuple(found)
 
 
 async def _at_broker(

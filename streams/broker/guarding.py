@@ -10,6 +10,7 @@ here is only read up to where the log was written.
 import json
 import os
 import re
+import shlex
 import shutil
 from dataclasses import dataclass
 from pathlib import Path
@@ -23,6 +24,10 @@ from streams.topology import LOG
 
 KEPT = "log-before-start"
 """The folder of the copy, beside the server's own."""
+
+_STORE = "jetstream"
+"""The folder of all streams, and the one that is about to take its place."""
+_READY = "jetstream.ready"
 
 INDEX = "index.db"
 """What the server found in a stream's blocks, up to some minutes ago or its stop. With an index
@@ -94,11 +99,7 @@ def keep(server_folder: Path, *, is_thorough: bool = False) -> Kept | None:
         LogDamaged: where one of its streams begins cannot be read.
     """
     aside = server_folder / KEPT
-    # The guarded start before was itself interrupted, and its server may have deleted
-    # something, so the files are restored before anything else.
-    for place in aside.glob("*.place"):
-        _put_back(Path(place.read_text()), aside / place.stem)
-    shutil.rmtree(aside, ignore_errors=True)
+    _go_on(server_folder)
     kept = tuple(_kept(each, aside) for each in _streams(server_folder))
     for each in kept:
         messages = each.stream / "msgs"
@@ -114,7 +115,18 @@ def written(server_folder: Path) -> dict[str, Written]:
     Raises:
         LogDamaged: where one of them begins cannot be read.
     """
+    _go_on(server_folder)
     return {each.name: _written(each / "msgs") for each in _streams(server_folder)}
+
+
+def replace(server_folder: Path, other: Path, aside: Path) -> None:
+    """Put the streams of another server's folder in place of those that are moved aside."""
+    ready = server_folder / _READY
+    shutil.rmtree(ready, ignore_errors=True)
+    (other / _STORE).rename(ready)
+    if (server_folder / _STORE).exists():
+        (server_folder / _STORE).rename(aside / _STORE)
+    _go_on(server_folder)
 
 
 async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
@@ -131,7 +143,8 @@ async def _fault(client: BrokerClient, kept: KeptStream) -> LogDamaged | None:
         wanted = {"deleted_details": True}
         info = await call(client, f"$JS.API.STREAM.INFO.{name}", wanted)
     except ApiError:
-        return damage(first, f"the broker cannot read the files of {name} at all")
+        what = f"the broker cannot read the files of {name} at all"
+        return damage(kept.stream, first, what)
     state = info["state"]
     # The log refuses deletion, so every sequence up to the last one must be there.
     last = max(kept.written.last, state["last_seq"])
@@ -139,16 +152,32 @@ async def _fault(client: BrokerClient, kept: KeptStream) -> LogDamaged | None:
         return None
     missing = min([*state.get("deleted", ()), state["last_seq"] + 1])
     return damage(
+        kept.stream,
         missing,
         f"of the {last - first + 1:,} messages of {name} the broker can read"
         f" {state['messages']:,}; the files in {kept.stream} were left as they were found",
     )
 
 
-def damage(sequence: int, what: str) -> LogDamaged:
+def damage(stream: Path, sequence: int, what: str) -> LogDamaged:
     """Return the error of files that a server would not read whole, and what to do."""
-    advice = "`echoic restore last` puts the newest backup in its place"
+    # <data>/nats/jetstream/jetstream/<account>/streams/<stream>
+    data = shlex.quote(str(stream.parents[5]))
+    advice = f"the newest backup takes its place by `echoic restore last --data {data}`"
     return LogDamaged("blocks", sequence, what, advice=advice)
+
+
+def _go_on(server_folder: Path) -> None:
+    """Finish what was cut off: a start, or the replacement of all streams."""
+    ready, store = server_folder / _READY, server_folder / _STORE
+    if ready.exists() and not store.exists():
+        ready.rename(store)
+    # The guarded start before was itself interrupted, and its server may have deleted
+    # something, so the files are restored before anything else.
+    aside = server_folder / KEPT
+    for place in aside.glob("*.place"):
+        _put_back(Path(place.read_text()), aside / place.stem)
+    shutil.rmtree(aside, ignore_errors=True)
 
 
 def _streams(server_folder: Path) -> list[Path]:
@@ -203,7 +232,7 @@ def _first_of(stream: Path) -> int:
         return int(json.loads((stream / "meta.inf").read_bytes())["first_seq"])
     except (OSError, ValueError, KeyError) as error:
         what = f"where {stream.name} begins cannot be read: {error!r}"
-        raise damage(1, what) from error
+        raise damage(stream, 1, what) from error
 
 
 def _last_record(data: bytes) -> tuple[int, int]:

@@ -1,16 +1,24 @@
 """`echoic backup` and `echoic restore`, of instances that go on meanwhile."""
 
+import asyncio
 import json
+import re
+import shlex
 import shutil
 import stat
 import subprocess
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from echoic.config.load import defaults
+from echoic.run import restoring
+from schemas.messages.sensing import Sensed
 from schemas.values.subjects import partition_of
 from streams.backup_file import reading
+from streams.log import append_input
 from tests.echoic.cli.acting import eventually, read_models
 from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
 from tests.echoic.cli.test_instances import other_processes, running
@@ -234,3 +242,66 @@ def test_a_sealed_backup_says_that_its_keys_are_missing(echoic: Program) -> None
     [privacy] = [each for each in checks if each["name"] == "privacy"]
     assert privacy["verdict"] == "problem"
     assert "the keys of this sealed log are missing" in privacy["found"]
+
+
+async def come_later(data: Path, text: str) -> int:
+    """Put an event into the log of an instance that stopped; return where it stands."""
+    async with restoring.over_stopped(replace(defaults(), data=data)) as connection:
+        event = Sensed(source="user", type="message", text=text, person="ana")
+        return await append_input(
+            connection.log, connection.log.epoch, event,
+            agent="companion", partition=partition_of("companion"), id_=text,
+            source="/tests",
+        )  # fmt: skip
+
+
+def test_a_damaged_log_is_restored_from_its_own_backup(echoic: Program) -> None:
+    """No start drops what can be read, what is missing since is told, and it goes on; what was
+    sealed is sealed, with the keys that are there."""
+    sealing = {"ECHOIC_PRIVACY_SEAL": "on"}
+    with running(echoic, ECHOIC_BACKUP_EVERY="1s", ECHOIC_BACKUP_KEEP="2", **sealing):
+        assert echoic.here("pub", "kettle", "--person", "ana", "--wait").code == 0
+        before = log_of(echoic)[-1]["sequence"]
+        eventually(lambda: Ran(0 if newest(echoic) >= before else 1, "", ""))
+    last = asyncio.run(come_later(echoic.data, "toaster"))
+    kept = newest(echoic)
+    [block] = (echoic.data / "nats").glob("jetstream/*/*/streams/LOG/msgs/1.blk")
+    data = bytearray(block.read_bytes())
+    data[len(data) // 2] ^= 0x55
+    block.write_bytes(data)
+
+    refused = echoic("up", "--detach", **sealing)
+    verified = echoic.here("log", "verify", "--json")
+    [advice] = re.findall(r"(restore last --data \S+)`", " ".join(refused.err.split()))
+    assert block.read_bytes() == data
+    restored = echoic.here(*shlex.split(advice), "--json")
+    with running(echoic, **sealing):
+        again = echoic.here("pub", "doorbell", "--person", "ana", "--wait")
+        is_sound(echoic)
+        lag = eventually(lambda: echoic.here("projection", "lag"))
+        texts = str([each["body"] for each in log_of(echoic)])
+
+    assert refused.code != 0
+    assert (verified.code, verified.json["sound"]) == (1, False)
+    assert "restore last" in verified.json["damage"]
+    assert restored.code == 0, restored.err
+    [lost] = restored.json["lost"]
+    assert (lost["stream"], lost["first"], lost["last"]) == ("LOG", kept + 1, last)
+    assert lost["until"] is not None
+    [found] = Path(restored.json["aside"]).glob("jetstream/*/*/streams/LOG/msgs/1.blk")
+    assert found.read_bytes() == data
+    assert (again.code, lag.code) == (0, 0), again.err
+    assert [each in texts for each in ("kettle", "toaster", "doorbell")] == [
+        True,
+        False,
+        True,
+    ]
+
+
+def newest(program: Program) -> int:
+    """Where the log ends in the newest backup that an instance made by itself."""
+    made = sorted((program.data / "backups").glob("*.backup"))
+    if not made:
+        return 0
+    with reading(made[-1]) as file:
+        return int(file.manifest.stream("LOG").state["last_seq"])

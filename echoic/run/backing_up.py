@@ -1,0 +1,143 @@
+"""Backups that an instance with an embedded broker makes by itself (ADR 0083).
+
+Of a damaged log none is made: the broker compares the checksum of each message that it hands
+out for one. A failure is told, and ends nothing.
+"""
+
+import asyncio
+import shutil
+import time
+from contextlib import suppress
+from pathlib import Path
+from threading import Thread
+
+from echoic.client import backup as backups
+from echoic.client.storage import limits_of
+from echoic.config.load import Settings
+from echoic.config.option import span_s
+from echoic.errors import EchoicError
+from echoic.run.supervision import Notify
+from streams.backup_file import reading
+from streams.bounds import Room, floor_of
+from streams.cancellation import heed_cancellation
+from streams.errors import LogReclaimed
+from streams.jetstream.accounts import Credentials
+from streams.jetstream.connection import connected
+from streams.log import ReadableLog
+from streams.topology import LOG, LOG_SUBJECTS
+
+BEGIN_S = 60.0
+"""Seconds after its start in which an instance has enough to do."""
+
+RETRY_S = 600.0
+"""Seconds after which one that failed is tried again, at the latest."""
+
+
+async def keep_backed_up(
+    settings: Settings, credentials: Credentials, log: ReadableLog, notify: Notify
+) -> None:
+    """Back up the log again and again, until cancelled."""
+    every, folder = span_s(settings.backup_every), settings.data / backups.FOLDER
+    folder.mkdir(mode=0o700, exist_ok=True)
+    for draft in folder.glob("*.partial"):
+        draft.unlink()
+    pause, told = min(every, BEGIN_S), None
+    while True:
+        heed_cancellation()
+        await asyncio.sleep(pause)
+        try:
+            pause = await _left(settings, log, every)
+            if pause <= 0.0:
+                pause = every
+                await _back_up(settings, credentials, log)
+            backups.note_failure(settings.data, None)
+            told = None
+        # Whatever it is, the instance goes on without a backup.
+        except Exception as error:  # noqa: BLE001  # told
+            pause, why = min(every, RETRY_S), str(error) or repr(error)
+            if why != told:
+                notify(f"no backup was made, it is tried again: {why}")
+                told = why
+            with suppress(OSError):
+                backups.note_failure(settings.data, why)
+
+
+async def _left(settings: Settings, log: ReadableLog, every: float) -> float:
+    """Return in how many seconds the next backup is due, 0 or less if now."""
+    if made := backups.own(settings.data):
+        since = made[-1].stat().st_mtime
+    else:
+        since = 0.0
+        with suppress(LogReclaimed):
+            first = await log.record(1)
+            since = first.time_ns / 1e9 if first else time.time()
+    # Within bounds whatever the clock did meanwhile.
+    return min(since + every - time.time(), every)
+
+
+async def _back_up(
+    settings: Settings, credentials: Credentials, log: ReadableLog
+) -> None:
+    """Make a backup if the log grew, and delete what is too much by it.
+
+    Raises:
+        EchoicError: the disk has no room for it.
+    """
+    data = settings.data
+    if made := backups.own(data):
+        with reading(made[-1]) as newest:
+            held = {
+                each.state["last_seq"]
+                for each in newest.manifest.streams
+                if each.name.startswith(LOG.name)
+            }
+        if held.issuperset(await log.ends(LOG_SUBJECTS)):
+            return
+    _check_room(settings)
+    await _made(credentials, backups.place(data / backups.FOLDER))
+    for each in backups.outdated(backups.own(data), settings.backup_keep):
+        each.unlink(missing_ok=True)
+
+
+def _check_room(settings: Settings) -> None:
+    store = settings.data / "nats" / "jetstream"
+    size = sum(int(each.stat().st_size) for each in store.rglob("*.blk"))
+    usage = shutil.disk_usage(settings.data)
+    floor = floor_of(Room(usage.free, usage.total), limits_of(settings))
+    if usage.free - size < floor:
+        raise EchoicError(
+            f"it may take {size / 1e6:,.0f} MB, and of the disk {usage.free / 1e6:,.0f} MB"
+            f" are free, of which {floor / 1e6:,.0f} MB stay free"
+        )
+
+
+async def _made(credentials: Credentials, path: Path) -> None:
+    """Make a backup in a thread, as it hashes and syncs while others want an answer."""
+
+    async def make() -> None:
+        async with connected(credentials, "echoic backup") as client:
+            await backups.make(client, None, path, lambda kilobytes: None)
+
+    done, theirs = asyncio.Event(), asyncio.get_running_loop()
+    loop = asyncio.new_event_loop()
+    making = loop.create_task(make())
+
+    def run() -> None:
+        # What it ends with is looked at below.
+        with suppress(BaseException):
+            loop.run_until_complete(making)
+        loop.run_until_complete(loop.shutdown_asyncgens())
+        loop.close()
+        theirs.call_soon_threadsafe(done.set)
+
+    Thread(target=run, name="backup").start()
+    try:
+        await done.wait()
+    except asyncio.CancelledError:
+        with suppress(RuntimeError):
+            loop.call_soon_threadsafe(making.cancel)
+        await done.wait()
+        raise
+    if making.cancelled():
+        raise EchoicError("it was broken off")
+    making.result()
