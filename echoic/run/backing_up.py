@@ -1,7 +1,7 @@
 """Backups that an instance with an embedded broker makes by itself (ADR 0083).
 
-Of a damaged log none is made: the broker compares the checksum of each message that it hands
-out for one. A failure is told, and ends nothing.
+Of a damaged log none is made: the broker compares checksums as it hands out what it stores, and
+what it passes over in silence is looked for before. A failure is told, and ends nothing.
 """
 
 import asyncio
@@ -19,6 +19,7 @@ from echoic.errors import EchoicError
 from echoic.run.supervision import Notify
 from streams.backup_file import reading
 from streams.bounds import Room, floor_of
+from streams.broker import guarding
 from streams.cancellation import heed_cancellation
 from streams.errors import LogReclaimed
 from streams.jetstream.accounts import Credentials
@@ -94,7 +95,7 @@ async def _back_up(
         if held.issuperset(await log.ends(LOG_SUBJECTS)):
             return
     _check_room(settings)
-    await _made(credentials, backups.place(data / backups.FOLDER))
+    await _made(credentials, data, backups.place(data / backups.FOLDER))
     for each in backups.outdated(backups.own(data), settings.backup_keep):
         each.unlink(missing_ok=True)
 
@@ -111,11 +112,12 @@ def _check_room(settings: Settings) -> None:
         )
 
 
-async def _made(credentials: Credentials, path: Path) -> None:
+async def _made(credentials: Credentials, data: Path, path: Path) -> None:
     """Make a backup in a thread, as it hashes and syncs while others want an answer."""
 
     async def make() -> None:
         async with connected(credentials, "echoic backup") as client:
+            await guarding.check_open_blocks(client, data / "nats")
             await backups.make(client, None, path, lambda kilobytes: None)
 
     done, theirs = asyncio.Event(), asyncio.get_running_loop()

@@ -116,7 +116,7 @@ async def test_one_that_is_broken_off_leaves_nothing() -> None:
         await say(broker, "1")
         folder = broker.server.folder.parent
         making = asyncio.create_task(
-            backing_up._made(broker.server.core, folder / "a.backup")
+            backing_up._made(broker.server.core, folder, folder / "a.backup")
         )
         await until(lambda: bool(list(folder.glob("*.partial"))), "a backup begins")
         making.cancel()

@@ -2,6 +2,7 @@
 
 import asyncio
 from collections.abc import Callable
+from contextlib import nullcontext
 from dataclasses import dataclass
 from pathlib import Path
 from random import Random
@@ -9,11 +10,13 @@ from uuid import uuid4
 
 import pytest
 
+from streams.backup_file import writing
 from streams.broker import guarding
 from streams.broker.configurations import finish, highway
 from streams.broker.guarding import INDEX
 from streams.broker.server import EmbeddedServer, embedded_server
-from streams.errors import LogDamaged
+from streams.errors import LogDamaged, LogRefused
+from streams.jetstream.backup import back_up
 from tests.servers import opened
 
 MESSAGES = 16_000
@@ -122,6 +125,45 @@ async def test_no_server_destroys_what_is_damaged(
 
     assert store.now() == before
     assert not (store.server / guarding.KEPT).exists()
+
+
+@pytest.mark.services
+@pytest.mark.parametrize("damage", [None, "a closed block", "the open block"])
+async def test_what_a_running_server_passes_over_is_noticed(
+    store: Store, tmp_path: Path, damage: str | None
+) -> None:
+    """A look at the open block, or the server itself, refuses a backup of a damaged log."""
+    if damage:
+        DAMAGE[damage](store.messages)
+    refused = (LogDamaged, LogRefused) if damage else ()
+
+    # With an index that fits, it does not read the blocks at its start.
+    async with embedded_server(store.server, guard="none") as server:
+        client = await server.connect()
+        try:
+            with pytest.raises(refused) if refused else nullcontext():
+                await guarding.check_open_blocks(client, store.server)
+                with writing(tmp_path / "a.backup") as writer:
+                    await back_up(client, writer, "0", lambda kilobytes: None)
+        finally:
+            await client.close()
+
+    assert (tmp_path / "a.backup").exists() is (damage is None)
+
+
+def test_a_replacement_that_was_cut_off_is_finished(tmp_path: Path) -> None:
+    """Between its two renames there is no log, and none is begun in its place."""
+    other, aside = tmp_path / "other", tmp_path / "aside"
+    for folder in (tmp_path / "nats" / "jetstream", other / "jetstream", aside):
+        folder.mkdir(parents=True)
+    (other / "jetstream" / "new").touch()
+    guarding.replace(tmp_path / "nats", other, aside)
+    assert (tmp_path / "nats" / "jetstream" / "new").exists()
+    assert (aside / "jetstream").exists()
+
+    (tmp_path / "nats" / "jetstream").rename(tmp_path / "nats" / "jetstream.ready")
+    assert guarding.keep(tmp_path / "nats") is None
+    assert (tmp_path / "nats" / "jetstream" / "new").exists()
 
 
 @pytest.mark.services
