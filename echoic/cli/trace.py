@@ -56,7 +56,7 @@ def show(
     Examples: `echoic trace 01a1fc31`, `echoic trace last --open`.
 
     Args:
-        id_: Its id, or how that begins; else the last one.
+        id_: Its id, or how that begins; or its event's or trace's id; else the last one.
         open_: Open Jaeger's page in a browser.
     """
     spool = _spool(call.settings)

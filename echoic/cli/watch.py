@@ -101,7 +101,7 @@ def explain_(
     threshold=0.6`.
 
     Args:
-        id_: Its id, or how that begins.
+        id_: Its id, or how that begins; or its event's or trace's id.
         last: The last decision.
         last_silent: The last silence.
         what_if: Suppose another number.

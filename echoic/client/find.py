@@ -15,6 +15,7 @@ from schemas.messages.decisions import Completed, Decided, Dropped, Held
 from schemas.messages.results import DeliveryFailed, Recalled, RecallFailed
 from schemas.messages.sensing import Sensed
 from schemas.values import naming
+from schemas.values.ids import trace_id
 from schemas.values.subjects import input_subject, output_subject, partition_of
 from streams.groups import groups
 from streams.log import ReadableLog, scan
@@ -26,14 +27,17 @@ Wanted = Callable[[Output], bool]
 
 
 async def find_decision(log: ReadableLog, agent: str, prefix: str) -> DecisionRecord:
-    """Return the decision that is meant by an id.
+    """Return the decision that is meant by an id: its own, its event's or its trace's.
 
     Raises:
         NotFoundError: there is none, or several.
     """
     found: list[Output] = []
     async for output in _decisions(log, agent):
-        if output.id == prefix:
+        event_id = getattr(output.message, "event_id", output.id)
+        # A timer's decision has no event: its trace is named after itself.
+        known = (output.id, event_id, trace_id(event_id), trace_id(output.id))
+        if prefix in known:
             return await record_of(log, output)
         if output.id.startswith(prefix):
             found.append(output)

@@ -1,13 +1,17 @@
 """A decision is found with what was remembered for it, and what the model was asked then."""
 
+import pytest
+
 from echoic.client.decision_json import as_response
-from echoic.client.find import record_of
+from echoic.client.find import find_decision, record_of
+from echoic.errors import NotFoundError
 from echoic.explain.explain import explain
 from echoic.terminal.explanation import explained
 from echoic.terminal.screen import rendered
 from schemas.messages.asks import DeliveryAsked, RecallAsked
 from schemas.messages.decisions import Decided
 from schemas.messages.results import Delivered, DeliveryFailed, Recalled, RecallFailed
+from schemas.values.ids import trace_id
 from tests import factories
 from tests.handlers.mind.test_memory import says
 from tests.handlers.mind.test_recall import LONG_AGO, alive, remembers
@@ -37,6 +41,22 @@ async def test_what_reached_nobody_is_said_to_have() -> None:
     assert verdicts[0].startswith("Spoke by the heuristic")
     assert verdicts[1].startswith("Was to speak by the heuristic")
     assert verdicts[1].endswith("Nobody heard it: it came too late to be delivered.")
+
+
+async def test_it_is_found_by_whatever_id_somebody_has() -> None:
+    """Its own or how that begins, that of the event which `pub` told, that of its trace."""
+    scenario = Scenario()
+    turns = [scenario.wait(60).sense("thirsty") for _ in range(3)]
+    log = await Chronicle(scenario).catch_up()
+    wanted = output(turns[1], Decided)
+    event_id, agent = turns[1].input.id, wanted.agent
+
+    for id_ in (
+        wanted.id, wanted.id[:8], wanted.id.replace("-", ""), event_id, trace_id(event_id),
+    ):  # fmt: skip
+        assert (await find_decision(log, agent, id_)).id == wanted.id
+    with pytest.raises(NotFoundError, match="has no decision"):
+        await find_decision(log, agent, event_id + "0")
 
 
 async def test_a_decision_tells_what_was_remembered() -> None:
