@@ -10,6 +10,8 @@ import argparse
 import asyncio
 from contextlib import AsyncExitStack
 
+from msgspec.structs import replace
+
 from bench.beside import until_terminated
 from bench.rig import given_credentials
 from bench.worker import started
@@ -82,7 +84,7 @@ def _started(base: str | None, webhook: str | None) -> MindStarted:
     if webhook is None:
         return made
     settings = made.settings.model_copy(update={"channel": WEBHOOK})
-    return made.model_copy(update={"settings": settings})
+    return replace(made, settings=settings)
 
 
 if __name__ == "__main__":

@@ -135,7 +135,7 @@ async def _vote(
     record = await decided_on(
         connection.log, agent, told.source, told.type, event.id, 0
     )
-    given = vote.given.model_copy(update={"decision_id": record.id})
+    given = structs.replace(vote.given, decision_id=record.id)
     # Under an id of its own, so that the broker knows it if it is sent again.
     id_ = str(uuid5(NAMESPACE_OID, f"{event.id} {given.rating}"))
     partition = partition_of(agent)

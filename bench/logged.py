@@ -19,6 +19,7 @@ from uuid import UUID
 import orjson
 import psutil  # type: ignore[import-untyped]  # has no types
 from msgspec import structs
+from msgspec.structs import replace
 
 from bench import world
 from bench.worker import started
@@ -128,7 +129,7 @@ class _Scenario:
         message = started()
         model = ModelSettings(name="bench/model")
         settings = message.settings.model_copy(update={"model": model})
-        self._say(message.model_copy(update={"settings": settings}), SHARED_AGENT)
+        self._say(replace(message, settings=settings), SHARED_AGENT)
         pack = self.pack.pack
         digest = self.pack.digest
         self._say(

@@ -16,6 +16,8 @@ from itertools import count
 from time import process_time_ns
 from uuid import UUID
 
+from msgspec.structs import replace
+
 # Before numpy is loaded: a second thread of it counts as the mind's.
 os.environ.setdefault("OPENBLAS_NUM_THREADS", "1")
 
@@ -116,7 +118,7 @@ class Life:
         message = started()
         if self._settings is None:
             return message
-        return message.model_copy(update={"settings": self._settings})
+        return replace(message, settings=self._settings)
 
     async def answer(self, wires: Sequence[Wire]) -> Figures:
         """Answer inputs as one batch; return microseconds per input by part."""

@@ -22,6 +22,7 @@ from statistics import median
 from tempfile import TemporaryDirectory
 
 import orjson
+from msgspec.structs import replace
 from nats.aio.msg import Msg
 
 from bench.beside import beside
@@ -178,7 +179,7 @@ def _settings(*, has_model: bool) -> MindStarted:
     settings = begun.settings.model_copy(
         update={"executive": executive, "relevance": 0.0}
     )
-    return begun.model_copy(update={"settings": settings})
+    return replace(begun, settings=settings)
 
 
 async def _stream(reader: asyncio.StreamReader, writer: asyncio.StreamWriter) -> None:

@@ -13,6 +13,7 @@ from datetime import datetime, timedelta
 from time import monotonic
 from typing import Any, Protocol
 
+from msgspec.structs import replace
 from pydantic import ValidationError
 
 from packs.broker import Publish
@@ -182,7 +183,7 @@ class _Game:
         event, source, order = told.event, told.event.source, told.order
         if order is not None and event.outcome is not None:
             ordered = EventRef(source=source, event_id=self._orders.pop(order))
-            event = event.model_copy(update={"in_reply_to": ordered})
+            event = replace(event, in_reply_to=ordered)
         wire = self._runs[told.name].event(source, event, at, self.played.events)
         if order is not None and event.outcome is None:
             self._orders[order] = wire.headers["ce-id"]
@@ -237,6 +238,6 @@ def parse(payload: bytes) -> dict[str, Any] | None:
 def action_of(said: dict[str, Any]) -> Action | None:
     """Return the action of what a mind sent out; None if it has none."""
     try:
-        return Action.model_validate(said.get("action"))
+        return Action.from_fields(said.get("action"))
     except ValidationError:
         return None

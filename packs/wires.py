@@ -8,6 +8,9 @@ from dataclasses import dataclass
 from datetime import datetime
 from uuid import UUID
 
+import orjson
+from msgspec.structs import replace
+
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
 from schemas.values.base import rfc3339
@@ -35,18 +38,17 @@ class Run:
 
     def event(self, source: str, event: Sensed, at: datetime, index: int) -> Wire:
         """Return the `index`-th message of a run, an event, as it is published."""
-        body = event.model_copy(update={"occurred_at": at}).model_dump_json(
-            exclude_defaults=True, exclude={"source", "type"}
-        )
+        noticed = replace(event, occurred_at=at)
+        body = orjson.dumps(noticed.changed(without=("source", "type")))
         return self._wire(source, event.type, body, at, index)
 
     def vote(self, source: str, vote: FeedbackGiven, at: datetime, index: int) -> Wire:
         """Return the `index`-th message of a run, a person's vote, as it is published."""
-        body = vote.model_dump_json(exclude_defaults=True)
+        body = orjson.dumps(vote.changed())
         return self._wire(source, PUBLISHED_FEEDBACK, body, at, index)
 
     def _wire(
-        self, source: str, type_: str, body: str, at: datetime, index: int
+        self, source: str, type_: str, body: bytes, at: datetime, index: int
     ) -> Wire:
         return Wire(
             subject=sensor_subject(self.agent, source, type_),
@@ -55,5 +57,5 @@ class Run:
                 "ce-id": self.event_id(source, at, index),
                 "ce-time": rfc3339(at),
             },
-            body=body.encode(),
+            body=body,
         )

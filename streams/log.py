@@ -12,7 +12,7 @@ from uuid import UUID
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.encode import wire_digest, write_input
-from schemas.values.base import Message, StructMessage
+from schemas.values.base import Message
 from schemas.values.ids import EPOCH_PREFIX
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import (
@@ -30,7 +30,7 @@ After = int | tuple[int, ...]
 """Behind which sequence a reader goes on. A log whose partitions stand in several streams has
 no end of all of them, but one end for each: `ReadableLog.ends`."""
 
-M = TypeVar("M", bound=Message | StructMessage)
+M = TypeVar("M", bound=Message)
 
 _SCAN_PAGE = 1_000
 """How many records `scan` asks for at once, and so holds in memory."""

@@ -10,10 +10,10 @@ from contextlib import contextmanager
 import orjson
 import pytest
 
-from schemas.codec.struct_models import message_model
-from schemas.values.base import StructMessage
+from schemas.values.base import Message
+from schemas.values.struct_models import validated
 
-_to_bytes = StructMessage.to_bytes
+_to_bytes = Message.to_bytes
 
 
 @contextmanager
@@ -21,22 +21,22 @@ def watched() -> Iterator[list[str]]:
     """What is wrong with the messages that are written meanwhile."""
     found: list[str] = []
 
-    def to_bytes(message: StructMessage) -> bytes:
+    def to_bytes(message: Message) -> bytes:
         body = _to_bytes(message)
         found.extend(faults(message, body))
         return body
 
     with pytest.MonkeyPatch.context() as patch:
-        patch.setattr(StructMessage, "to_bytes", to_bytes)
+        patch.setattr(Message, "to_bytes", to_bytes)
         yield found
 
 
-def faults(message: StructMessage, body: bytes) -> Iterator[str]:
+def faults(message: Message, body: bytes) -> Iterator[str]:
     """What its model, and whoever reads it, would have otherwise."""
     try:
-        model = message_model(type(message)).from_fields(orjson.loads(body))
-        if model.to_bytes() != body:
-            yield f"{body!r} is not {model.to_bytes()!r}"
+        read = validated(type(message), orjson.loads(body), extra="forbid")
+        if (again := _to_bytes(read)) != body:
+            yield f"{body!r} is not {again!r}"
         if type(message).from_bytes(body) != message:
             yield f"{body!r} is not read as {message!r}"
     except ValueError as error:

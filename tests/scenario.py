@@ -131,7 +131,7 @@ class Scenario:
         """A vote on a decision."""
         of = decision if isinstance(decision, str) else decision_id(decision)
         body = {"decision_id": of, "rating": rating, **fields}
-        return self.tell(FeedbackGiven.model_validate(body), id_=id_)
+        return self.tell(FeedbackGiven.from_fields(body), id_=id_)
 
     def answer_model(
         self,

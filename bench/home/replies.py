@@ -133,10 +133,9 @@ def main() -> None:
     for reply in real.replies:
         counted.add(reply)
     if args.kept is not None:
-        lines = (
-            reply.model_dump_json(exclude_none=True) + "\n" for reply in real.replies
+        args.kept.write_bytes(
+            b"".join(each.to_bytes() + b"\n" for each in real.replies)
         )
-        args.kept.write_text("".join(lines), encoding="utf-8")
     counted.show()
     for why, times in real.without.items():
         print(f"no reply           {times} ({why})")
@@ -149,8 +148,8 @@ def _asking_all(seed: int) -> MindSettings:
 
 
 def _kept(path: Path) -> Iterator[ModelAnswered]:
-    for line in path.read_text(encoding="utf-8").splitlines():
-        yield ModelAnswered.model_validate_json(line)
+    for line in path.read_bytes().splitlines():
+        yield ModelAnswered.from_bytes(line)
 
 
 def _is_strict(text: str) -> bool:

@@ -145,7 +145,7 @@ class _Loop:
         if case_of(event) is None:
             # Not that this was said was wrong, but that anything was.
             body["aspect"] = "condition"
-        self.mind.tell(FeedbackGiven.model_validate(body))
+        self.mind.tell(FeedbackGiven.from_fields(body))
 
     def _miss(self, decision_id: str, decided: Decided, event: Sensed) -> None:
         """Let the person object, now and then, that nothing was said."""
@@ -153,7 +153,7 @@ class _Loop:
         is_due = decided.silence == "learned_silence" and case_of(event) is not None
         if is_due and draw(key, "person", decision_id, "miss") < self._course.misses:
             body = {"decision_id": decision_id, "rating": "negative"}
-            self.mind.tell(FeedbackGiven.model_validate(body))
+            self.mind.tell(FeedbackGiven.from_fields(body))
 
     def _answered(self, turn: Turn) -> None:
         self._watch(self._hour, turn)

@@ -73,7 +73,7 @@ def start(
         washout_s=_seconds(washout),
         silence=silence,
         title=title,
-    )
+    ).checked()
     # Found out without an instance; `_begin` finds the same behind other words.
     if started.a == started.b:
         raise _alike()

@@ -69,8 +69,10 @@ def set_(
         away=away,
         activity=doing,
         focus=focus,
-    )
-    told = control.model_dump(exclude_none=True, exclude={"person", "by"})
+    ).checked()
+    told = control.as_fields()
+    told.pop("person", None)
+    del told["by"]
     if not told:
         raise EchoicError(
             "nothing is said of what the person does",
@@ -78,7 +80,7 @@ def set_(
         )
     send(call, control)
     words = ", ".join(map(_in_words, told, told.values()))
-    call.show(control.model_dump(exclude_none=True), [f"{person or 'all'}: {words}"])
+    call.show(control.as_fields(), [f"{person or 'all'}: {words}"])
 
 
 @app.command(name="break")
@@ -95,9 +97,9 @@ def break_(
         signal: What makes it a break, for example typing_paused.
         person: Whose break it is; else everybody's.
     """
-    control = BreakSignalled(signal=signal, person=person)
+    control = BreakSignalled(signal=signal, person=person).checked()
     send(call, control)
-    call.show(control.model_dump(exclude_none=True), [f"a break: {signal}"])
+    call.show(control.as_fields(), [f"a break: {signal}"])
 
 
 def _row(person: str, known: UserState) -> dict[str, str]:

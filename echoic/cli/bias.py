@@ -72,4 +72,6 @@ def set_(
         # The text of the error is what is allowed; the traceback would add nothing.
         raise EchoicError(f"{given!r}: give {allowed}", next_step=EXAMPLE) from None
     words = ", ".join(f"{name} {wanted[name]:+g}" for name in sorted(wanted))
-    set_for(call, ProfileSet(biases=wanted, domain=domain), words or "no biases")
+    set_for(
+        call, ProfileSet(biases=wanted, domain=domain).checked(), words or "no biases"
+    )

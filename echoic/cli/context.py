@@ -48,5 +48,5 @@ def use(call: Call, name: str) -> None:
     Args:
         name: As `echoic context list` shows it.
     """
-    send(call, ContextSwitched(context=name))
+    send(call, ContextSwitched(context=name).checked())
     call.show({"context": name}, [f"{name} from here"])

@@ -59,7 +59,7 @@ def emit(
         response_type=type_,
         urgent=urgent,
         ttl_s=None if span is None else seconds(span, 'echoic emit "Hello" --for 10m'),
-    )
+    ).checked()
     (made,) = (
         each
         for each in send(call, control)

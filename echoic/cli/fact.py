@@ -58,10 +58,12 @@ def set_(
         object_: What it is.
         person: Whom alone it concerns; nobody else is told.
     """
-    fact = FactStated(subject=subject, relation=relation, object=object_, person=person)
+    fact = FactStated(
+        subject=subject, relation=relation, object=object_, person=person
+    ).checked()
     send(call, fact)
     words = f"remembered: {subject} {relation} {object_}"
-    call.show(fact.model_dump(exclude_none=True), [words])
+    call.show(fact.as_fields(), [words])
 
 
 @app.command()
@@ -84,10 +86,10 @@ def forget(
     """
     fact = FactStated(
         subject=subject, relation=relation, object="", person=person, forget=True
-    )
+    ).checked()
     send(call, fact)
     what = f"{subject} {relation}".strip()
-    call.show(fact.model_dump(exclude_none=True), [f"forgotten: {what}"])
+    call.show(fact.as_fields(), [f"forgotten: {what}"])
 
 
 def _row(fact: Fact) -> dict[str, object]:

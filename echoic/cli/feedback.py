@@ -86,7 +86,7 @@ def feedback(
             actor=actor,
             comment=comment,
             channel="cli",
-        )
+        ).checked()
         outputs = await publish.tell(log, agent, given)
         messages = [output.message for output in outputs]
         votes = (each for each in messages if isinstance(each, FeedbackApplied))
@@ -94,7 +94,7 @@ def feedback(
         return next(votes), _formed(messages)
 
     applied, formed = on_instance(call, run)
-    call.show(applied.model_dump(), [_counted(applied, formed)])
+    call.show(applied.as_fields(whole=True), [_counted(applied, formed)])
 
 
 def _formed(messages: Sequence[OutputMessage]) -> str:
@@ -166,7 +166,7 @@ def outcome(
             in_reply_to=decision.id,
             outcome=result,
             reason=reason,
-        )
+        ).checked()
         # Read before publishing, so that the decision cannot be missed.
         after = await log.last_sequence(f"ev.{partition_of(agent)}.>")
         event_id = new_event_id()

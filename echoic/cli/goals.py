@@ -66,7 +66,7 @@ def set_(
     wanted = tuple(goals or ())
     some_or_none(wanted, is_none, "goals", "echoic goals set 'Sleep well'")
     words = "no goals" if is_none else counted(len(wanted), "goal")
-    set_for(call, GoalsSet(goals=wanted, domain=domain), words)
+    set_for(call, GoalsSet(goals=wanted, domain=domain).checked(), words)
 
 
 def some_or_none(given: object, is_none: bool, what: str, example: str) -> None:
@@ -85,4 +85,4 @@ def set_for(call: Call, control: GoalsSet | ProfileSet, words: str) -> None:
     """Send a control that sets goals or biases, and print what is in force from here."""
     send(call, control)
     where = f" for {control.domain}" if control.domain else ""
-    call.show(control.model_dump(exclude_none=True), [f"{words}{where} from here"])
+    call.show(control.as_fields(), [f"{words}{where} from here"])

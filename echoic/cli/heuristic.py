@@ -137,7 +137,7 @@ def seed(
         response_type=response_type,
         text=say,
         confidence=confidence,
-    )
+    ).checked()
 
     async def run(connection: Connection) -> list[str]:
         log, agent = connection.log, connection.settings.agent

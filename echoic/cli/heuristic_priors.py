@@ -55,7 +55,7 @@ def prior(
 
     async def run(connection: Connection) -> PriorUpdated:
         if off:
-            control = PriorUpdated(origin=origin, is_default=True)
+            control = PriorUpdated(origin=origin, is_default=True).checked()
         elif pooled:
             control = _updated(origin, await _pooled(connection, origin), "pooled")
         elif start:
@@ -77,7 +77,7 @@ def prior(
 def _updated(origin: Origin, known: Prior, detail: str) -> PriorUpdated:
     return PriorUpdated(
         origin=origin, kappa=known.kappa, mean=known.mean, detail=detail
-    )
+    ).checked()
 
 
 async def _pooled(connection: Connection, origin: Origin) -> Prior:

@@ -28,8 +28,8 @@ def interrupt(
     if decision is not None:
         named = decision
         decision = on_instance(call, lambda each: decision_named(each, named)).id
-    control = OutputInterrupted(decision_id=decision)
+    control = OutputInterrupted(decision_id=decision).checked()
     (applied,) = (
         each for each in send(call, control) if isinstance(each, ControlApplied)
     )
-    call.show(control.model_dump(exclude_none=True), [applied.detail])
+    call.show(control.as_fields(), [applied.detail])

@@ -60,7 +60,7 @@ def use(call: Call, name: str) -> None:
     Args:
         name: As `echoic personality list` shows it.
     """
-    send(call, PersonalitySelected(template=name))
+    send(call, PersonalitySelected(template=name).checked())
     call.show({"template": name}, [f"{name} from here"])
 
 

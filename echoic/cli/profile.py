@@ -56,10 +56,11 @@ def set_(
         address: How the person is to be addressed; "" for none.
         language: As a language tag, such as en or de.
     """
-    control = ProfileSet(person=person, name=name, address=address, language=language)
-    told = control.model_dump(
-        exclude_none=True, include={"name", "address", "language"}
-    )
+    control = ProfileSet(
+        person=person, name=name, address=address, language=language
+    ).checked()
+    told = control.as_fields()
+    del told["person"], told["biases"]
     if not told:
         raise EchoicError("nothing is said of the person", next_step=EXAMPLE)
     send(call, control)

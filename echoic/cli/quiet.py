@@ -52,7 +52,7 @@ def _tell(
 ) -> None:
     off = span == "off"
     for_s = None if off or span is None else seconds(span, f"echoic {mode} 10m")
-    control = Muted(mode=mode, for_s=for_s, off=off, person=person)
+    control = Muted(mode=mode, for_s=for_s, off=off, person=person).checked()
     send(call, control)
     held = on_instance(call, _in_force)
     # Who takes back a quiet wants to be heard, which a mute would prevent.
@@ -62,7 +62,7 @@ def _tell(
     whom = f" for {person}" if person else ""
     said = f"{mode} no longer{whom}" if off else _described(control, whom)
     still = "".join(f"; still {each}" for each in others)
-    fields = control.model_dump(exclude_none=True)
+    fields = control.as_fields()
     call.show({**fields, "in_force": held}, [f"{said}, from here{still}"])
 
 

@@ -5,6 +5,7 @@ from datetime import UTC, datetime, time, timedelta
 from typing import Annotated
 
 import typer
+from msgspec.structs import replace
 
 from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import in_units, seconds
@@ -80,7 +81,7 @@ def remind(
     elif id_ is not None:
         raise EchoicError("what is to be said goes into quotes", next_step=EXAMPLE)
     else:
-        made = ReminderSet(text=text, person=person, urgent=urgent)
+        made = ReminderSet(text=text, person=person, urgent=urgent).checked()
         for due in _due(call, *given):
             _tell(call, _at(made, due))
 
@@ -91,7 +92,7 @@ def _at(
     moment_, repeat = due
     is_moment = isinstance(moment_, datetime)
     told = {"due_at": moment_} if is_moment else {"in_s": moment_}
-    return control.model_copy(update={**told, "repeat": repeat})
+    return replace(control, **{**told, "repeat": repeat})
 
 
 def _due(call: Call, in_: str | None, at: str | None, when: str | None) -> Dues:
@@ -194,7 +195,7 @@ def _cancel(call: Call, id_: str | None) -> None:
     if id_ is None:
         raise EchoicError("name the reminder", next_step="echoic remind list")
     held = on_instance(call, lambda connection: _held(connection, id_))
-    _tell(call, ReminderSet(reminder_id=held.id, off=True))
+    _tell(call, ReminderSet(reminder_id=held.id, off=True).checked())
 
 
 def _move(call: Call, id_: str | None, dues: Dues) -> None:
@@ -228,7 +229,7 @@ def _again(held: Reminder, id_: str | None) -> ReminderSet:
         person=held.person,
         by=held.by,
         urgent=held.urgent,
-    )
+    ).checked()
 
 
 async def _held(connection: Connection, start: str) -> Reminder:
@@ -247,7 +248,7 @@ def _tell(call: Call, control: ReminderSet) -> None:
     if control.due_at is not None:
         due = f"at {control.due_at:%A, %Y-%m-%d %H:%M %Z}"
         told = told.replace(control.due_at.astimezone(UTC).isoformat(), due)
-    call.show(control.model_dump(mode="json", exclude_none=True), [told])
+    call.show(control.as_fields(), [told])
 
 
 def _zone(known: AgentSnapshot) -> str:

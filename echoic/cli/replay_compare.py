@@ -8,6 +8,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
 import typer
+from msgspec.structs import replace
 
 from echoic import errors
 from echoic.cli.options import Call, For, Jobs, Rope
@@ -203,7 +204,7 @@ def _challengers(
             next_step="add --strategy; see echoic strategy list",
         )
     return tuple(
-        voice.model_copy(update={"strategy": strategy_of(text, "--strategy")})
+        replace(voice, strategy=strategy_of(text, "--strategy"))
         for text in texts
         for voice in voices
     )

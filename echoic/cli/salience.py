@@ -79,7 +79,7 @@ def set_(
         amount=by,
         for_s=None if span is None else seconds(span, EXAMPLE),
         person=person,
-    )
+    ).checked()
     _tell(call, control)
 
 
@@ -102,7 +102,7 @@ def clear(
         raise EchoicError(wrong, next_step="echoic salience list")
     if id_ is not None:
         id_ = on_instance(call, lambda connection: _whole(connection, id_ or ""))
-    _tell(call, SalienceModulated(change="clear", modulation_id=id_))
+    _tell(call, SalienceModulated(change="clear", modulation_id=id_).checked())
 
 
 async def _whole(connection: Connection, start: str) -> str:
@@ -116,10 +116,7 @@ def _tell(call: Call, control: SalienceModulated) -> None:
     (applied,) = (
         each for each in send(call, control) if isinstance(each, ControlApplied)
     )
-    call.show(
-        control.model_dump(exclude_none=True),
-        [f"{in_units(applied.detail)}, from here"],
-    )
+    call.show(control.as_fields(), [f"{in_units(applied.detail)}, from here"])
 
 
 def _row(held: Modulation | Restraint) -> dict[str, object]:

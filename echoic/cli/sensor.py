@@ -273,7 +273,7 @@ async def _joined(
     if own_clock:
         await _credentials(connection, "world")
     clock: SessionClock = "event" if own_clock else "broker"
-    began = SessionStarted(session_id=str(uuid4()), clock=clock, world=world)
+    began = SessionStarted(session_id=str(uuid4()), clock=clock, world=world).checked()
     await publish.tell(connection.log, connection.settings.agent, began)
     return file
 

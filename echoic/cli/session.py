@@ -146,7 +146,7 @@ def start(
     """
     started = SessionStarted(
         session_id=id_ or str(uuid4()), title=title, clock=clock, world=world
-    )
+    ).checked()
 
     async def run(connection: Connection) -> bool:
         log, agent = connection.log, connection.settings.agent

@@ -40,7 +40,7 @@ def load(call: Call, name: str) -> None:
     Args:
         name: As `echoic skill list` shows it.
     """
-    send(call, SkillLoaded(skill=name))
+    send(call, SkillLoaded(skill=name).checked())
     call.show({"skill": name}, [f"{name} is loaded from here"])
 
 
@@ -53,5 +53,5 @@ def unload(call: Call, name: str) -> None:
     Args:
         name: As `echoic skill list` shows it.
     """
-    send(call, SkillUnloaded(skill=name))
+    send(call, SkillUnloaded(skill=name).checked())
     call.show({"skill": name}, [f"{name} is unloaded from here"])

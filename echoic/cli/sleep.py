@@ -40,7 +40,7 @@ def sleep(
     """
     if not is_report:
         at = None if since is None else moment(since, "--since")
-        control = SleepRequested(since=at, limit=limit, apply=apply)
+        control = SleepRequested(since=at, limit=limit, apply=apply).checked()
         if not _begun(control, call):
             return
     _report(call)

@@ -41,13 +41,12 @@ def set_(
     if not -1.0 <= amount <= 1.0:
         raise EchoicError(f"{amount:g} is no amount: give -1 to 1", next_step=EXAMPLE)
     for_s = None if span is None else seconds(span, EXAMPLE)
-    control = TraitAdjusted(trait=trait, by_amount=amount, for_s=for_s, person=person)
+    control = TraitAdjusted(
+        trait=trait, by_amount=amount, for_s=for_s, person=person
+    ).checked()
     send(call, control)
     lasts = f" for {span}" if span else ""
-    call.show(
-        control.model_dump(exclude_none=True),
-        [f"{trait} {amount:+g}{lasts}, from here"],
-    )
+    call.show(control.as_fields(), [f"{trait} {amount:+g}{lasts}, from here"])
 
 
 @app.command(name="list")
@@ -95,6 +94,6 @@ def clear(call: Call, trait: Trait | None = None, person: str | None = None) -> 
     """
     wanted = TRAITS if trait is None else (trait,)
     for each in wanted:
-        send(call, TraitAdjusted(trait=each, person=person))
+        send(call, TraitAdjusted(trait=each, person=person).checked())
     words = "all traits are as they were" if trait is None else f"{trait} is as it was"
     call.show({"cleared": list(wanted)}, [words])

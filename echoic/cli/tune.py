@@ -180,7 +180,7 @@ def _holds(call: Call, proposal_id: str, named: Sequence[str]) -> bool:
     held = asyncio.run(held_out(call.settings, agent, proposal_id, named))
     fields = {
         "id": proposal_id,
-        "change": held.change.model_dump(mode="json"),
+        "change": held.change.as_fields(whole=True),
         "verdict": held.judged.verdict,
         "recorded": held.recorded,
         **held.judged.figures,
@@ -226,7 +226,7 @@ def _submit(best: Trial, task: Task, call: Call, *, is_of_others: bool) -> None:
         figures=_figures(best),
         baseline={name: task.current[name] for name in best.values},
         by="tune",
-    )
+    ).checked()
     send(call, control)
     note(f"proposed: echoic tune apply {proposal_id}")
 

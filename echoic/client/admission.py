@@ -12,6 +12,7 @@ from collections.abc import Mapping
 from datetime import UTC, datetime
 
 import orjson
+from msgspec import structs
 
 from echoic.config.load import Settings
 from echoic.errors import RefusedError
@@ -86,8 +87,7 @@ def body_of(event: Sensed) -> bytes:
 
     Source and type are tokens of the subject, and are not repeated.
     """
-    body = event.model_dump_json(exclude_none=True, exclude={"source", "type"})
-    return body.encode()
+    return structs.replace(event, source="", type="").to_bytes()
 
 
 def too_large(event: Sensed) -> str | None:

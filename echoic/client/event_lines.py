@@ -18,7 +18,7 @@ from schemas.values import timezones
 from schemas.values.subjects import sensor_subject
 
 _HEADER_KEYS = ("agent", "source", "type", "id")
-_PARTS = frozenset(_HEADER_KEYS) | frozenset(Sensed.model_fields) - {"fields"}
+_PARTS = frozenset(_HEADER_KEYS) | frozenset(Sensed.__struct_fields__) - {"fields"}
 """What a record may say of an event besides its fields."""
 FIELDS = "fields."
 """The beginning of a name that means one of an event's fields."""

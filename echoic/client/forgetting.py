@@ -152,7 +152,7 @@ async def _tell(log: LiveLog, agent: str, person: str, names: tuple[str, ...]) -
     outputs = await submit(
         log,
         agent,
-        PersonForgotten(person=person, keys=names),
+        PersonForgotten(person=person, keys=names).checked(),
         partition=partition_of(agent),
     )
     if not any(isinstance(output.message, ControlApplied) for output in outputs):

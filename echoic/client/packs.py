@@ -7,6 +7,8 @@ import asyncio
 from collections.abc import Iterable
 from pathlib import Path
 
+from msgspec.structs import replace
+
 from echoic.client.publish import TalkingLog, tell
 from echoic.errors import EchoicError
 from echoic.packs import bundled
@@ -47,7 +49,7 @@ async def unload(log: TalkingLog, owner: str, name: str) -> bool:
     for partition in places:
         known = (await in_force(log, owner, partition)).get(name)
         if known is not None:
-            out = known.model_copy(update={"off": True})
+            out = replace(known, off=True)
             await tell(log, owner, out, partition=partition)
             was = True
     return was

@@ -20,7 +20,7 @@ def changed(inferred: ControlInferred) -> str | None:
     if inferred.after:
         return inferred.after
     try:
-        control = known.model_validate(inferred.fields)
+        control = known.from_fields(inferred.fields)
     # A newer program's may have more than this one knows.
     except ValidationError:
         return "something else"

@@ -8,6 +8,9 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from uuid import UUID, uuid5
 
+import orjson
+from msgspec.structs import replace
+
 from schemas.codec.decode import read_input, read_output
 from schemas.codec.envelope import Input
 from schemas.messages.decisions import Decided
@@ -74,12 +77,8 @@ def _event(
     event: Sensed, input_: Input, agent: str, run: UUID, occasions: dict[str, EventRef]
 ) -> PlayedEvent:
     id_ = _new_id(run, input_.id)
-    event = event.model_copy(
-        update={"in_reply_to": _new_reply(event.in_reply_to, run, occasions)}
-    )
-    body = event.model_dump_json(
-        exclude_defaults=True, exclude={"source", "type"}
-    ).encode()
+    event = replace(event, in_reply_to=_new_reply(event.in_reply_to, run, occasions))
+    body = orjson.dumps(event.changed(without=("source", "type")))
     return PlayedEvent(
         event=event,
         id=id_,

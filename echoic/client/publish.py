@@ -80,8 +80,10 @@ async def publish(
     """Publish an event as a sensor does, and return the broker's acknowledgement.
 
     Raises:
+        pydantic.ValidationError: a field is of the wrong type, or beyond its limits.
         RefusedError: it is too large for the mind, which would quarantine it.
     """
+    event = event.checked()
     if (fault := too_large(event)) is not None:
         raise RefusedError(f"refused (too_large): {fault}")
     subject = sensor_subject(agent, event.source, event.type)

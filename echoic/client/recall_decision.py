@@ -6,6 +6,8 @@ and sends what it finds along with the vote, so that it becomes part of the log.
 
 from collections.abc import Mapping
 
+from msgspec.structs import replace
+
 from echoic.client.find import record_of
 from projections.folds.learning.vote_targets import STRANDS
 from schemas.codec.decode import read_output
@@ -25,7 +27,7 @@ async def with_recalled(
     if given.decision_id is None:
         return None
     about = await recalled(log, agent, given.decision_id, given.actor)
-    return given.model_copy(update={"about": about}) if about else None
+    return replace(given, about=about) if about else None
 
 
 async def recalled(

@@ -11,6 +11,8 @@ from pathlib import Path
 from typing import Unpack
 from uuid import uuid4
 
+from msgspec.structs import replace
+
 from echoic.client import event_files, publish
 from echoic.client.admission import take_of_day
 from echoic.client.connection import Connection
@@ -162,7 +164,7 @@ class Sender:
         # The recorded decision has another id here: the vote waits for
         # the one that takes its place.
         record = await self.answer(vote.event_id)
-        given = vote.given.model_copy(update={"decision_id": record.id})
+        given = replace(vote.given, decision_id=record.id)
         await publish.tell(self._connection.log, record.agent, given)
 
 

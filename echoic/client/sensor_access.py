@@ -106,7 +106,7 @@ async def grant_persons(
         RefusedError: the mind refuses it.
         Unanswered: nothing came in time.
     """
-    await tell(log, agent, PersonsGranted(source=source, persons=persons))
+    await tell(log, agent, PersonsGranted(source=source, persons=persons).checked())
 
 
 async def grant_all(log: TalkingLog, data: Path, state: StateView) -> None:

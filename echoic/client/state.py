@@ -214,10 +214,10 @@ def character_fields(known: AgentState) -> dict[str, object] | None:
         "fields": {name: found.body.fields[name] for name in sorted(found.body.fields)},
         "doing": msgspec.to_builtins(found.doing),
         "idle_since": found.idle_since,
-        "aims": [each.model_dump(exclude_none=True) for each in found.aims],
+        "aims": [each.as_fields() for each in found.aims],
         "priorities": dict(sorted(found.priorities.items())),
-        "tasks": [each.model_dump(exclude_none=True) for each in plan.left],
-        "builds": [each.model_dump(exclude_none=True) for each in plan.builds],
+        "tasks": [each.as_fields() for each in plan.left],
+        "builds": [each.as_fields() for each in plan.builds],
         "conversation": heard.conversation if heard is not None else None,
         "waits_for_model": sorted(found.asked),
         "thinks_at": found.due,
@@ -262,13 +262,13 @@ def proposal_fields(proposal: Proposal) -> dict[str, object]:
     return {
         "id": proposal.id,
         "status": proposal.status,
-        "changes": [change.model_dump() for change in proposal.changes],
+        "changes": [change.as_fields(whole=True) for change in proposal.changes],
         "evidence": proposal.evidence,
         "figures": dict(sorted(proposal.figures.items())),
         "by": proposal.by,
-        "repertoire": proposal.repertoire and proposal.repertoire.model_dump(),
-        "inferred": proposal.inferred and proposal.inferred.model_dump(),
-        "character": proposal.character and proposal.character.model_dump(),
+        "repertoire": proposal.repertoire and proposal.repertoire.as_fields(whole=True),
+        "inferred": proposal.inferred and proposal.inferred.as_fields(whole=True),
+        "character": proposal.character and proposal.character.as_fields(whole=True),
     }
 
 

@@ -14,6 +14,7 @@ from contextlib import AsyncExitStack
 from pathlib import Path
 from uuid import uuid4
 
+from msgspec.structs import replace
 from nats.aio.client import Client
 from rich.console import RenderableType
 
@@ -198,7 +199,7 @@ async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
 async def _vote(live: Instance, follower: Follower, vote: PlayedVote) -> None:
     # The recorded decision has another id here; the vote follows its event.
     record = await follower.decided(vote.event_id)
-    given = vote.given.model_copy(update={"decision_id": record.id})
+    given = replace(vote.given, decision_id=record.id)
     await tell(live.log, AGENT, given)
 
 

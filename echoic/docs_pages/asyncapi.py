@@ -13,19 +13,22 @@ from echoic.doors.calls import CALLS, Service
 from echoic.doors.engines.messages import Said
 from echoic.doors.replies import Refused
 from schemas.codec import catalogue
-from schemas.codec.struct_models import message_model
 from schemas.messages import sensing
 from schemas.values.base import MessageType, Part
 from schemas.values.meanings import describe
+from schemas.values.struct_models import model_of, part_model
 from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PART, PARTITIONS
 
 Document = dict[str, Any]
 
 _MESSAGES = (*catalogue.INPUTS, *catalogue.OUTPUTS)
-_OTHERS: list[type[Part]] = [Said] + [
-    each.request
-    for each in CALLS
-    if each.request is not None and each.request not in _MESSAGES
+_OTHERS: list[type[Part]] = [
+    Said,
+    *(
+        model_of(each.request)
+        for each in CALLS
+        if each.request is not None and each.request not in _MESSAGES
+    ),
 ]
 _REPLIES: list[type] = [Refused, *dict.fromkeys(each.reply for each in CALLS)]
 _ANSWERS = "answers"
@@ -72,7 +75,7 @@ def json_schema() -> Document:
     """Return one JSON Schema with every message under `$defs`."""
     describe()
     _, schema = models_json_schema(
-        [(message_model(kind), "validation") for kind in _MESSAGES],
+        [(part_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/$defs/{model}",
         title="Echoic messages",
     )
@@ -83,7 +86,7 @@ def asyncapi(version: str) -> Document:
     """Return an AsyncAPI 3.0 document of every subject that a client may meet."""
     describe()
     _, schema = models_json_schema(
-        [(message_model(kind), "validation") for kind in _MESSAGES],
+        [(part_model(kind), "validation") for kind in _MESSAGES],
         ref_template="#/components/schemas/{model}",
     )
     channels = _channels()

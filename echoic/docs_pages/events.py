@@ -12,9 +12,9 @@ from pydantic import BaseModel
 from pydantic.fields import FieldInfo
 
 from schemas.codec import catalogue
-from schemas.codec.struct_models import message_model
-from schemas.values.base import Message, Part
+from schemas.values.base import MessageType, Part
 from schemas.values.meanings import meanings_of
+from schemas.values.struct_models import part_model
 
 _INTRODUCTION = """\
 # Messages
@@ -32,15 +32,16 @@ def render() -> str:
     sections = [_INTRODUCTION]
     for title, kinds in (("Inputs", catalogue.INPUTS), ("Outputs", catalogue.OUTPUTS)):
         sections.append(f"## {title}\n")
-        sections.extend(_message(message_model(kind)) for kind in kinds)
+        sections.extend(map(_message, kinds))
     sections.append("## Parts of messages\n")
     sections.extend(_part(part) for part in _parts())
     return "\n".join(sections)
 
 
-def _message(model: type[Message]) -> str:
-    version = "" if model.version == 1 else f", version {model.version}"
-    heading = f"### {model.__name__}\n\n`{model.kind}` · `{model.token}`{version}\n"
+def _message(kind: MessageType) -> str:
+    version = "" if kind.version == 1 else f", version {kind.version}"
+    heading = f"### {kind.__name__}\n\n`{kind.kind}` · `{kind.token}`{version}\n"
+    model = part_model(kind)
     return "\n".join([heading, f"{_docstring(model)}\n", *_fields(model)])
 
 
@@ -117,13 +118,14 @@ def _parts() -> list[type[BaseModel]]:
     """Return every part that a message is made of, by name."""
     found: dict[str, type[BaseModel]] = {}
     kinds = (*catalogue.INPUTS, *catalogue.OUTPUTS)
-    waiting: list[object] = [message_model(kind) for kind in kinds]
+    messages = {part_model(kind) for kind in kinds}
+    waiting: list[object] = list(messages)
     while waiting:
         annotation = waiting.pop()
         waiting.extend(typing.get_args(annotation))
         if not (inspect.isclass(annotation) and issubclass(annotation, Part)):
             continue
-        if not issubclass(annotation, Message):
+        if annotation not in messages:
             # Parts refer to each other: one that was seen must not be walked again.
             if annotation.__name__ in found:
                 continue

@@ -6,8 +6,9 @@ from typing import Any
 from msgspec.structs import fields as fields_of
 
 from echoic.doors.calls import CALLS, Service
+from echoic.doors.requests import Asked
 from schemas.messages.controls import Control
-from schemas.values.base import Part
+from schemas.values.struct_models import model_of
 
 _INTRODUCTION = """\
 # Services
@@ -63,11 +64,11 @@ def _parts() -> Iterator[str]:
         yield f"| `{service.name}` | {_request(service.request)} | {shown} |\n"
 
 
-def _request(model: type[Part] | None) -> str:
+def _request(model: type[Asked] | None) -> str:
     """Return a request's fields, or where they are described."""
     if model is None:
         return "`control`, and the fields of [that control](events.md)"
-    known: dict[str, Any] = dict(model.model_fields)
+    known: dict[str, Any] = dict(model_of(model).model_fields)
     fields = ", ".join(
         f"**`{name}`**" if field.is_required() else f"`{name}`"
         for name, field in known.items()

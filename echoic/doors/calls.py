@@ -6,6 +6,7 @@ The subscriptions, the AsyncAPI document and the page on services are made from 
 from dataclasses import dataclass
 
 from echoic.doors import replies, requests
+from echoic.doors.requests import Asked
 from schemas.messages.characters import ReflectionRequested
 from schemas.messages.controls import Control, HeuristicSeeded
 from schemas.messages.executive import (
@@ -20,7 +21,6 @@ from schemas.messages.executive import (
     TraitAdjusted,
 )
 from schemas.messages.feedback import FeedbackGiven
-from schemas.values.base import Part
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,7 +30,7 @@ class Service:
     name: str
     """The rest of its subject; it may have several tokens."""
     meaning: str
-    request: type[Part] | None
+    request: type[Asked] | None
     """None: any control, whose name the body has."""
     reply: type[replies.ReplyStruct]
     """Of a call that is not refused."""

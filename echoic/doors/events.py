@@ -6,7 +6,7 @@ from typing import Any
 from echoic.client import admission, publish
 from echoic.doors.requests import EventToDecide, EventToSense, InvalidRequestError, read
 from echoic.doors.services import Reply, invalid, refusal
-from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
+from schemas.messages.sensing import Sensed
 from schemas.values import subjects
 
 
@@ -40,9 +40,7 @@ def event_of(
 
 def _event(asked: EventToDecide | EventToSense) -> Sensed:
     """Return the event of a request: its id belongs to the message, not to the event."""
-    fields = {name: getattr(asked, name) for name in asked.model_fields_set}
-    fields.pop("event_id", None)
-    return Sensed(**{"source": PERSON, "type": PERSONS_WORDS, **fields})
+    return Sensed(**{name: getattr(asked, name) for name in Sensed.__struct_fields__})
 
 
 def _unfit(agent: str, event: Sensed) -> str | None:

@@ -141,7 +141,7 @@ async def _like(
     packs = [library.packs[each] for each in digests if each in library.packs]
     event = Sensed(
         source=asked.source, type=asked.type, text=asked.text, fields=asked.fields
-    )
+    ).checked()
     learning = agent.learning(settings)
 
     def belief(heuristic_id: str, content_hash: str) -> Belief:

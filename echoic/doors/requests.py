@@ -2,7 +2,7 @@
 
 from collections.abc import Iterator, Mapping
 from itertools import islice
-from typing import Annotated, Any, TypeVar
+from typing import Annotated, Any, TypeAlias, TypeVar, cast
 
 from pydantic import Field, ValidationError, model_validator
 
@@ -10,6 +10,7 @@ from echoic.errors import plainly
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, TEXT_LIMIT, Fields, Sensed
 from schemas.values import persons
 from schemas.values.base import (
+    MessagePart,
     Name,
     Part,
     Personal,
@@ -17,8 +18,10 @@ from schemas.values.base import (
     Seconds,
     Signed,
     Unit,
+    written,
 )
 from schemas.values.persons import PersonToken
+from schemas.values.struct_models import validated
 
 MOST_HEURISTICS = 1_000
 """Heuristics in one reply at most."""
@@ -31,7 +34,8 @@ EventId = Annotated[Name, Field(pattern=f"^{_EDGE}({_INSIDE}*{_EDGE})?$")]
 """A caller's own id of an event. It becomes a header at the broker, which brings back neither
 control characters nor blanks at an end."""
 
-P = TypeVar("P", bound=Part)
+Asked: TypeAlias = Part | MessagePart
+P = TypeVar("P", bound=Asked)
 
 
 class Nothing(Part):
@@ -95,15 +99,15 @@ class UserMessage(Part):
         return persons.told(fields) if isinstance(fields, Mapping) else fields
 
 
-class EventToDecide(Sensed):
+class EventToDecide(Sensed, frozen=True, kw_only=True):
     """An event to decide on; a person's message, unless source and type say otherwise."""
 
-    source: str = PERSON
-    type: str = PERSONS_WORDS
+    source: str = written(PERSON)
+    type: str = written(PERSONS_WORDS)
     event_id: EventId | None = None
 
 
-class EventToSense(Sensed):
+class EventToSense(Sensed, frozen=True, kw_only=True):
     """An event, as a sensor sends it."""
 
     source: Name
@@ -132,15 +136,19 @@ def read(model: type[P], body: Mapping[str, Any]) -> P:
         InvalidRequestError: some are wrong.
     """
     try:
-        made = model.model_validate(body)
+        made: Any = (
+            validated(model, body, extra="forbid")
+            if issubclass(model, MessagePart)
+            else model.model_validate(body)
+        )
     except ValidationError as error:
         raise InvalidRequestError(faults_of(error)) from error
     if unmeant := dict(_taken_for_numbers(body, made)):
         raise InvalidRequestError(unmeant)
-    return made
+    return cast(P, made)
 
 
-def check_meant(body: Mapping[str, Any], made: Part) -> None:
+def check_meant(body: Mapping[str, Any], made: MessagePart) -> None:
     """Refuse a body of which its message keeps less than was said, or something else.
 
     The log ignores fields that it does not know, as newer versions may write them. A caller
@@ -150,7 +158,7 @@ def check_meant(body: Mapping[str, Any], made: Part) -> None:
     Raises:
         InvalidRequestError: a field is not known, or is a truth where a number is wanted.
     """
-    known = type(made).model_fields
+    known = made.__struct_fields__
     unmeant = {name: "There is no such field" for name in body if name not in known}
     unmeant |= _taken_for_numbers(body, made)
     if unmeant:

@@ -13,6 +13,7 @@ from uuid import uuid4
 
 import orjson
 from msgspec import structs
+from msgspec.structs import replace
 from nats.micro.request import Request
 from pydantic import ValidationError
 
@@ -35,7 +36,9 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Quarantined
 from schemas.values import subjects
+from schemas.values.base import names_of
 from schemas.values.record import Record
+from schemas.values.struct_models import validated
 from streams.errors import StreamsError, Unanswered
 
 Reply = dict[str, Any]
@@ -157,7 +160,7 @@ def _readable(subject: str, id_: str, body: bytes) -> Input:
     if not isinstance(meant, FeedbackGiven):
         return given
     # `about` is filled from the log alone; a caller must not make it up.
-    return structs.replace(given, message=meant.model_copy(update={"about": None}))
+    return structs.replace(given, message=replace(meant, about=None))
 
 
 def _wrong_fields(subject: str, body: bytes) -> Reply | None:
@@ -167,7 +170,7 @@ def _wrong_fields(subject: str, body: bytes) -> Reply | None:
     try:
         fields = orjson.loads(body)
         if model is not None and isinstance(fields, dict):
-            model.from_fields(fields)
+            validated(model, fields)
     except orjson.JSONDecodeError:
         return None
     except ValidationError as error:
@@ -194,7 +197,7 @@ def _fields(body: bytes) -> Mapping[str, Any]:
 def _identified(service: Service, request: Request) -> Mapping[str, Any]:
     """Return a call's fields, with the caller's id of an event if only a header has it."""
     fields, id_ = _fields(request.data), (request.headers or {}).get("ce-id")
-    is_event = service.request and "event_id" in service.request.model_fields
+    is_event = service.request and "event_id" in names_of(service.request)
     return {"event_id": id_, **fields} if is_event and id_ else fields
 
 

@@ -52,7 +52,7 @@ async def offer(client: BrokerClient, started: MindStarted, replicas: int) -> No
     """
     bucket = OwnerBucket(client)
     await bucket.prepare(replicas)
-    value = orjson.dumps(started.model_dump(mode="json"))
+    value = started.to_bytes()
     # Again only if two instances say theirs at the same moment: the last one's are in force.
     for _ in range(10):
         found = (await bucket.read()).get(KEY, Entry(b"", 0))

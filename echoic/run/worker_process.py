@@ -108,7 +108,7 @@ def job(
         is_shared=settings.nats_url is not None or settings.worker_partitions != "all",
         place=place if is_alone else None,
         embedder=embedder,
-        started=started.model_dump(mode="json"),
+        started=started.as_fields(),
         modules=settings["strategies.modules"],
         trace_endpoint=settings.trace_endpoint,
         trace_silent=settings.trace_silent,

@@ -87,7 +87,7 @@ def as_fields(course: Course, found: Switchback) -> dict[str, Any]:
     message = course.begun.message
     fields = asdict(found)
     for name, variant in (("a", message.a), ("b", message.b)):
-        of_variant = {"label": label(variant), **variant.model_dump(exclude_none=True)}
+        of_variant = {"label": label(variant), **variant.as_fields()}
         fields[name] = {**of_variant, **fields[name]}
     return {
         "v": 1,

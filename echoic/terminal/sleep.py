@@ -44,7 +44,7 @@ def fields(known: AgentState) -> dict[str, object] | None:
                 "id": each.id,
                 "status": each.status,
                 "evidence": each.evidence,
-                "repertoire": each.repertoire and each.repertoire.model_dump(),
+                "repertoire": each.repertoire and each.repertoire.as_fields(whole=True),
             }
             for each in _proposals(known, sleep)
         ],

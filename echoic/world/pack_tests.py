@@ -231,7 +231,7 @@ def _plain(event: Event) -> Sensed:
     """Return an event as it is read from what a sensor or a device publishes."""
     source, type_, fields = event.source, event.type, event.fields
     text = event.text or payload.of_object(source, type_, fields)["text"]
-    return Sensed(source=source, type=type_, text=text, fields=fields)
+    return Sensed(source=source, type=type_, text=text, fields=fields).checked()
 
 
 def _heard(pack: Pack, event: Event) -> str:
@@ -253,8 +253,8 @@ def _sense(mind: Mind, event: Event, at: float) -> Reaction:
 
 def _controls(given: Circumstances) -> Iterator[ControlMessage]:
     if given.context is not None:
-        yield ContextSwitched(context=given.context)
+        yield ContextSwitched(context=given.context).checked()
     if given.personality is not None:
-        yield PersonalitySelected(template=given.personality)
-    yield from (SkillLoaded(skill=each) for each in given.load)
-    yield from (SkillUnloaded(skill=each) for each in given.unload)
+        yield PersonalitySelected(template=given.personality).checked()
+    yield from (SkillLoaded(skill=each).checked() for each in given.load)
+    yield from (SkillUnloaded(skill=each).checked() for each in given.unload)

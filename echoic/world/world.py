@@ -139,7 +139,7 @@ class Mind:
     def vote(self, reaction: Reaction, rating: str, **fields: object) -> None:
         """Give a person's feedback on a reaction; `fields` are those of `FeedbackGiven`."""
         given = {"decision_id": reaction.decision_id, "rating": rating, **fields}
-        self._mind.tell(FeedbackGiven.model_validate(given))
+        self._mind.tell(FeedbackGiven.from_fields(given))
 
     def tell(self, control: ControlMessage) -> None:
         """Give the mind a control, such as another personality or context.

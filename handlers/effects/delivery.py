@@ -72,7 +72,7 @@ def spoken(asked: DeliveryAsked) -> bytes:
             "type": asked.response_type,
             "urgency": asked.urgency,
             "path": asked.path,
-            "action": asked.action.model_dump() if asked.action else None,
+            "action": asked.action.as_fields(whole=True) if asked.action else None,
             "expires_at": rfc3339(asked.expires_at),
             # For who has no clock of the agent's, which may be that of its events.
             "ttl_s": asked.ttl_s,

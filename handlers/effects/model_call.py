@@ -4,6 +4,8 @@ import asyncio
 from collections.abc import Mapping
 from datetime import UTC, datetime
 
+from msgspec.structs import replace
+
 from handlers.effects.completions import Completion, ModelError
 from handlers.effects.models import Hear, Model, StreamingModel
 from schemas.messages.asks import ModelAsked
@@ -60,7 +62,7 @@ async def ask_model(
                 model, asked, deadline, headers, hear, repeated=repeated
             )
         answered = _answered(ask_id, asked, completion, started_at)
-        return answered.model_copy(update={"repeated": tuple(repeated) or None})
+        return replace(answered, repeated=tuple(repeated) or None)
     except TimeoutError:
         failure = ModelError("timeout", f"no answer within {asked.deadline_s} s")
     except ModelError as error:

@@ -9,6 +9,7 @@ import asyncio
 from collections.abc import Mapping
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from handlers.effects.model_call import ask_model
 from handlers.effects.models import Hear, Model
@@ -97,4 +98,4 @@ def _with_others(reply: _Reply, link: str, tried: list[TriedModel]) -> _Reply:
         spent = (*(each.cost_usd for each in tried), reply.cost_usd)
         costs = [each for each in spent if each is not None]
         update["cost_usd"] = total(costs) if costs else None
-    return reply.model_copy(update=update)
+    return replace(reply, **update)

@@ -6,6 +6,8 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from time import perf_counter
 
+from msgspec.structs import replace
+
 from handlers.effects import results
 from handlers.effects.agents import is_told, tell
 from handlers.effects.delivery import Outlet, deliver
@@ -78,7 +80,7 @@ class Performer:
             if not isinstance(result, DeliveryInterrupted):
                 latency_ms = round((perf_counter() - begun_s) * 1000, 3)
                 measured["latency_ms"] = latency_ms
-            result = result.model_copy(update=measured)
+            result = replace(result, **measured)
         await results.append(self.writer, self.log.epoch, held, result)
 
     def seconds_left(self, held: QueuedAsk) -> float:

@@ -44,7 +44,7 @@ def read(
         aids = replace(aids, vector=aids.of(said) or aids.vector)
     if not changes:
         return input_, aids
-    return replace(input_, message=event.model_copy(update=changes)), aids
+    return replace(input_, message=replace(event, **changes)), aids
 
 
 def _numbers(event: Sensed, types: Sequence[EventType]) -> dict[str, int | float]:

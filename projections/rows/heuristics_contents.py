@@ -88,7 +88,7 @@ def _condition(text: str, when: str | None) -> str | None:
 def _action(type_: str, text: str, action: Action | None, urgency: float) -> str | None:
     fields: dict[str, object] = {"type": type_, "text": text, "urgency": urgency}
     if action is not None:
-        fields["action"] = action.model_dump(mode="json", exclude_none=True)
+        fields["action"] = action.as_fields()
     return json_text(fields)
 
 

@@ -4,7 +4,7 @@ A vote, a report or a delivery is about words that somebody heard. It applies to
 where that took the same arm, and then with the ids of the run's own decision.
 """
 
-from msgspec.structs import replace as replace_state
+from msgspec.structs import replace
 
 from projections.folds import timers
 from replay.closed_loop.history import History
@@ -86,19 +86,19 @@ def under(state: PartitionState, agent: str, contender: Contender) -> PartitionS
             changes["executive"] = executive.model_copy(update=named)
             own = _unselected(own)
         settings = shared.settings.model_copy(update=changes)
-        shared = replace_state(shared, settings=settings)
+        shared = replace(shared, settings=settings)
     if strategy is not None:
         # A running experiment would draw a variant, and its strategy would act instead.
-        own = replace_state(own, strategy=strategy, experiment=None)
+        own = replace(own, strategy=strategy, experiment=None)
     agents = state.agents.set(agent, own)
-    return replace_state(state, shared=shared, agents=agents)
+    return replace(state, shared=shared, agents=agents)
 
 
 def _unselected(own: AgentState) -> AgentState:
     """Return the agent's state without a personality that somebody selected."""
-    personality = replace_state(own.executive.personality, template=None)
-    executive = replace_state(own.executive, personality=personality)
-    return replace_state(own, executive=executive)
+    personality = replace(own.executive.personality, template=None)
+    executive = replace(own.executive, personality=personality)
+    return replace(own, executive=executive)
 
 
 def is_of_experiment(message: Message) -> bool:
@@ -109,13 +109,13 @@ def is_of_experiment(message: Message) -> bool:
 def without_fire(state: PartitionState, agent: str, fire_id: str) -> PartitionState:
     """Return the state without a fire, so that neither an outcome nor an undo credits it."""
     own = state.agents[agent]
-    own = replace_state(
+    own = replace(
         own,
         fires=tuple(each for each in own.fires if each.fire_id != fire_id),
         shown=tuple(each for each in own.shown if each.fire_id != fire_id),
         timers=timers.without(own.timers, fire_id),
     )
-    return replace_state(state, agents=state.agents.set(agent, own))
+    return replace(state, agents=state.agents.set(agent, own))
 
 
 def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | None:
@@ -127,7 +127,7 @@ def _vote(given: FeedbackGiven, past: History, own: History) -> FeedbackGiven | 
     if mine is None or not mine.is_same_arm(recorded):
         return None
     # `about` describes the recorded run's decision, not this run's.
-    return given.model_copy(update={"decision_id": mine.id, "about": None})
+    return replace(given, decision_id=mine.id, about=None)
 
 
 def _report(event: Sensed, past: History, own: History) -> Sensed:
@@ -148,7 +148,7 @@ def _report(event: Sensed, past: History, own: History) -> Sensed:
         changes["in_reply_to"] = mine.id
     if mine is None or not mine.is_same_arm(recorded):
         changes["outcome"] = None
-    return event.model_copy(update=changes)
+    return replace(event, **changes)
 
 
 def _delivery(result: Spoken, past: History, own: History) -> Spoken | None:
@@ -161,4 +161,4 @@ def _delivery(result: Spoken, past: History, own: History) -> Spoken | None:
     if mine is None or not mine.is_same_arm(recorded):
         return None
     ask_id = own.ask_of(mine.id, delivery.ordinal)
-    return result.model_copy(update={"ask_id": ask_id}) if ask_id else None
+    return replace(result, ask_id=ask_id) if ask_id else None

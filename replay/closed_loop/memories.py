@@ -2,6 +2,8 @@
 
 from collections.abc import Iterable
 
+from msgspec.structs import replace
+
 from handlers.aids import AidProvider
 from projections.rows.episodes import in_words, memorable
 from replay.closed_loop.history import Recollection
@@ -17,7 +19,7 @@ def answer_of(
     """Return what the memory answered to the same at the same event; None if nothing."""
     if known is None or known.result is None or known.asked.query != asked.query:
         return None
-    return known.result.model_copy(update={"ask_id": ask_id})
+    return replace(known.result, ask_id=ask_id)
 
 
 async def estimated(

@@ -10,6 +10,7 @@ from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from handlers.aids import AidProvider
 from handlers.mind import turn as turns
@@ -300,7 +301,7 @@ class Simulation:
         if known is None:
             self._expect(input_.record.time_ns, TurnGranted(ask_id=ask_id))
         elif known.result is not None:
-            came = known.result.model_copy(update={"ask_id": ask_id})
+            came = replace(known.result, ask_id=ask_id)
             self._expect(input_.record.time_ns + known.waited_ns, came)
 
     def _expect(self, time_ns: int, message: InputMessage) -> None:

@@ -278,7 +278,7 @@ def _opened(input_: Input, output: Output, decided: Decided) -> DecisionRecord:
     event = input_.message if decided.timer is None else None
     if isinstance(event, Sensed) and decided.claimed is not None:
         # As the mind read it: the sensor may not name whom it did.
-        event = event.model_copy(update={"person": decided.person})
+        event = structs.replace(event, person=decided.person)
     return DecisionRecord(
         id=output.id,
         agent=output.agent,

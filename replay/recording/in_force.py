@@ -10,6 +10,8 @@ from dataclasses import dataclass, field, replace
 from functools import cached_property, lru_cache
 from typing import TYPE_CHECKING
 
+from msgspec import structs
+
 from projections.folds import agent as agent_fold
 from projections.folds import experiments, goals_and_biases
 from projections.folds.executive import skills, templates
@@ -203,9 +205,13 @@ class InForce:
         wanted, here = variant_of(contender), self
         if wanted.template is not None:
             self._check_template(wanted.template)
-        told = wanted.model_dump(include={"personality", "template"}, exclude_none=True)
+        told = {
+            name: said
+            for name in ("personality", "template")
+            if (said := getattr(wanted, name)) is not None
+        }
         if told:
-            here = replace(self, variant=self.variant.model_copy(update=told))
+            here = replace(self, variant=structs.replace(self.variant, **told))
         spec = wanted.strategy or here.strategy
         strategy = registry.create_decision_strategy(spec, here.settings)
         consulted = consult.consultation(here, strategy, tone=tone)

@@ -24,7 +24,7 @@ from schemas.codec.upcasts import NewerVersionError, upcast
 from schemas.messages import controls
 from schemas.ports import faults
 from schemas.values import ids, subjects
-from schemas.values.base import AnyMessage, StructMessage, first_fault
+from schemas.values.base import Message, first_fault
 from schemas.values.reasons import Quarantine
 from schemas.values.record import Record
 from schemas.values.text_form import all_normalized, normalized
@@ -146,7 +146,7 @@ def _output_message(record: Record, place: subjects.LogSubject) -> OutputMessage
     fields for the upcasts.
     """
     model, version = message_type(place.kind, place.detail), _version(record)
-    if model and issubclass(model, StructMessage) and version == model.version:
+    if model and version == model.version:
         return cast(OutputMessage, model.from_bytes(record.body))
     fields = orjson.loads(record.body)
     return cast(OutputMessage, _decode(place.kind, place.detail, fields, version))
@@ -311,7 +311,7 @@ def _version_of(text: str) -> int:
     return int(text)
 
 
-def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> AnyMessage:
+def _decode(kind: str, token: str, fields: dict[str, Any], version: int) -> Message:
     model = message_type(kind, token)
     if model is None:
         raise _RefusedError(

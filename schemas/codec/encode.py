@@ -9,7 +9,7 @@ from uuid import UUID
 from schemas.codec.catalogue import InputMessage, OutputMessage
 from schemas.codec.envelope import Mark
 from schemas.values import ids, subjects
-from schemas.values.base import AnyMessage, rfc3339
+from schemas.values.base import Message, rfc3339
 from schemas.values.record import Wire
 
 _TYPE_PREFIX = "echoic."
@@ -18,7 +18,12 @@ _TYPE_PREFIX = "echoic."
 def write_input(
     message: InputMessage, *, agent: str, partition: int, id_: str, source: str
 ) -> Wire:
-    """Encode an input of our own, such as a control; sensors encode theirs."""
+    """Encode an input of our own, such as a control; sensors encode theirs.
+
+    Raises:
+        pydantic.ValidationError: a field is of the wrong type, or beyond its limits.
+    """
+    message = message.checked()
     return Wire(
         subject=subjects.input_subject(partition, agent, message.kind, message.token),
         headers=_headers(message, agent, id_, source),
@@ -79,7 +84,7 @@ def _ce_lines(names: tuple[str, ...]) -> Callable[[Mapping[str, str]], str]:
     return lambda headers: lines % values(headers)
 
 
-def _headers(message: AnyMessage, agent: str, id_: str, source: str) -> dict[str, str]:
+def _headers(message: Message, agent: str, id_: str, source: str) -> dict[str, str]:
     return {
         "ce-specversion": "1.0",
         "ce-id": id_,

@@ -19,7 +19,7 @@ VALUE = "value"
 """The field of a reading that has no name of its own."""
 
 # Those that the subject tells are no sign of an event: devices use these words, too.
-_PARTS = frozenset(Sensed.model_fields) - {"source", "type"}
+_PARTS = frozenset(Sensed.__struct_fields__) - {"source", "type"}
 _UNITS = ("unit_of_measurement", "unit", "units")
 _NUMBER = r"(-?(?:0|[1-9][0-9]{0,17})(?:\.[0-9]{1,17})?)"
 _UNIT = r"[{letters}]{{1,5}}|[°%µ‰][A-Za-z]?|[A-Za-zµ]{{1,3}}/[A-Za-z]{{1,2}}[²³]?"

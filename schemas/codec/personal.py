@@ -11,9 +11,9 @@ from typing import Any
 from msgspec import Struct
 
 from schemas.codec.catalogue import message_type
-from schemas.codec.struct_models import message_model
 from schemas.messages.notes import ControlInferred
 from schemas.values import persons
+from schemas.values.struct_models import part_model
 
 MARK = "x-personal"
 WHOLE = "whole"
@@ -50,7 +50,7 @@ def places_of(kind: str, token: str) -> Places:
     model = message_type(kind, token)
     if model is None:
         return NOWHERE
-    schema = message_model(model).model_json_schema()
+    schema = part_model(model).model_json_schema()
     return _places(schema, schema.get("$defs", {}), ())
 
 

@@ -2,12 +2,12 @@
 
 from typing import Annotated
 
-from pydantic import Field
+from msgspec import Meta
 
 from schemas.messages.sensing import Fields
-from schemas.values.base import AS_A_WHOLE, Name, Part, Personal
+from schemas.values.base import AS_A_WHOLE, MessagePart, Name, Personal, written
 
-Arm = Annotated[str, Field(min_length=1, max_length=600)]
+Arm = Annotated[str, Meta(min_length=1, max_length=600)]
 """What an outcome is credited to; it holds names of up to 200 characters and hashes."""
 
 SILENT = "silent"
@@ -56,7 +56,7 @@ ROUTINE = "routine:"
 _VOICED = "~"
 
 
-class Chained(Part):
+class Chained(MessagePart, frozen=True, kw_only=True):
     """Which model of a chain answered."""
 
     link: Name
@@ -123,9 +123,9 @@ def race_deadline_ms(arm: str, llm: str, heuristic: str) -> int | None:
     return int(deadline) if deadline.isdecimal() else None
 
 
-class Action(Part):
+class Action(MessagePart, frozen=True, kw_only=True):
     """Something to do, for whoever can do it."""
 
     type: Name
     target: Personal | None = None
-    params: Annotated[Fields, AS_A_WHOLE] = Field(default_factory=dict)
+    params: Annotated[Fields, AS_A_WHOLE] = written({})

@@ -2,25 +2,25 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from schemas.messages.arms import Action, Arm, Chained
 from schemas.values.base import (
     Kind,
+    Message,
+    MessagePart,
     Moment,
     Name,
-    Part,
     Personal,
     PersonalName,
     Seconds,
-    StructMessage,
     Unit,
     written,
 )
 from schemas.values.reasons import Output, Path, ResponseType
 
 
-class Ask(StructMessage, frozen=True, kw_only=True):
+class Ask(Message, frozen=True, kw_only=True):
     """A command to an effect; the message's id is the ask's."""
 
     kind: ClassVar[Kind] = "ask"
@@ -34,7 +34,7 @@ class Ask(StructMessage, frozen=True, kw_only=True):
     """The same in seconds from the broker's time of this ask, by which effects count."""
 
 
-class Rival(Part):
+class Rival(MessagePart, frozen=True, kw_only=True):
     """A heuristic that answers if the model has not by its deadline."""
 
     due_at: Moment
@@ -44,7 +44,7 @@ class Rival(Part):
     model: Name
     heuristic_id: Name
     content_hash: Name
-    text: Personal = Field(min_length=1)
+    text: Annotated[Personal, Meta(min_length=1)]
     response_type: ResponseType
     action: Action | None = None
     urgency: Unit
@@ -52,7 +52,7 @@ class Rival(Part):
     confidence: Unit
 
 
-class Words(Part):
+class Words(MessagePart, frozen=True, kw_only=True):
     """A model's answer whose prediction is still to be asked for."""
 
     ask_id: Name
@@ -139,7 +139,7 @@ class DeliveryAsked(Ask, frozen=True, kw_only=True):
 
     event_id: Name
     channel: Name
-    text: Annotated[Personal, Field(min_length=1)]
+    text: Annotated[Personal, Meta(min_length=1)]
     response_type: ResponseType
     urgency: Unit
     path: Path
@@ -159,7 +159,7 @@ class RecallAsked(Ask, frozen=True, kw_only=True):
 
     token: ClassVar[str] = "recall_asked"
 
-    query: Annotated[Personal, Field(min_length=1)]
+    query: Annotated[Personal, Meta(min_length=1)]
     """What is at hand, in words."""
     person: str | None = None
     """Only what concerns this person, or everybody."""
@@ -186,7 +186,7 @@ class TurnAsked(Ask, frozen=True, kw_only=True):
     """How many turns a minute such layers have, all characters together; 0: any number."""
 
 
-class StopAsked(StructMessage, frozen=True, kw_only=True):
+class StopAsked(Message, frozen=True, kw_only=True):
     """What takes time is to stop; its own result tells what came of it (ADR 0049)."""
 
     kind: ClassVar[Kind] = "ask"
@@ -199,7 +199,7 @@ class StopAsked(StructMessage, frozen=True, kw_only=True):
     """Where those words went, which are taken back; None for a delivery."""
 
 
-class WakeupSet(StructMessage, frozen=True, kw_only=True):
+class WakeupSet(Message, frozen=True, kw_only=True):
     """The agent has something to do at a time of its own; a world's clock may go so far."""
 
     kind: ClassVar[Kind] = "ask"

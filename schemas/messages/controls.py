@@ -1,8 +1,9 @@
 """Controls: whatever changes behaviour is an input of the log, answered like any other."""
 
-from typing import Any, ClassVar, Literal
+from collections.abc import Mapping
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from msgspec import Meta, field
 
 from schemas.messages.arms import Action
 from schemas.messages.experiments import UnitKind, Variant
@@ -18,20 +19,20 @@ from schemas.values.base import (
     PersonalName,
     Scalar,
     Unit,
-    added,
+    written,
 )
 from schemas.values.persons import PersonToken
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.settings import CodeDigests, MindSettings, SessionClock
 
 
-class Control(Message):
+class Control(Message, frozen=True, kw_only=True):
     """A change of how the mind behaves, by a person or a program."""
 
     kind: ClassVar[Kind] = "control"
 
 
-class MindStarted(Control):
+class MindStarted(Control, frozen=True, kw_only=True):
     """A worker took over the partition; these settings are in force from here."""
 
     token: ClassVar[str] = "mind_started"
@@ -40,49 +41,49 @@ class MindStarted(Control):
     digests: CodeDigests
 
 
-class SegmentClosed(Control):
+class SegmentClosed(Control, frozen=True, kw_only=True):
     """The stream that held this partition was closed; what follows stands in the next one."""
 
     token: ClassVar[str] = "segment_closed"
 
     stream: Name
     """The one that was closed."""
-    last: int = Field(ge=0)
+    last: Annotated[int, Meta(ge=0)]
     """Its last sequence, over all of its partitions."""
-    digest: str = ""
+    digest: str = written("")
     """Of its end: blake2b (hex) over the last message of each partition and direction."""
 
 
-class SessionStarted(Control):
+class SessionStarted(Control, frozen=True, kw_only=True):
     """A session of the agent starts; an open one ends."""
 
     token: ClassVar[str] = "session_started"
 
     session_id: Name
-    title: Personal = ""
-    clock: SessionClock = "broker"
+    title: Personal = written("")
+    clock: SessionClock = written("broker")
     """`event`: the agent's time is that of its events (recordings, games)."""
     world: Name | None = None
     """The world that it is in: all members of one world have the same, a place too."""
 
 
-class SessionEnded(Control):
+class SessionEnded(Control, frozen=True, kw_only=True):
     """The agent's open session ends; its time is the broker's again."""
 
     token: ClassVar[str] = "session_ended"
 
 
-class GoalsSet(Control):
+class GoalsSet(Control, frozen=True, kw_only=True):
     """The active goals are these, and no others."""
 
     token: ClassVar[str] = "goals_set"
 
-    goals: tuple[Personal, ...] = Field(max_length=32)
+    goals: Annotated[tuple[Personal, ...], Meta(max_length=32)]
     domain: Name | None = None
     """The domain whose events they also apply to; None: they are the agent's own."""
 
 
-class PackLoaded(Control):
+class PackLoaded(Control, frozen=True, kw_only=True):
     """A pack is in force from here, in place of one of the same name; or is taken out."""
 
     token: ClassVar[str] = "pack_loaded"
@@ -91,20 +92,20 @@ class PackLoaded(Control):
     pack_version: Name
     digest: Name
     """The sha256 of the pack's blob."""
-    off: bool = added(False)
+    off: bool = False
     """Whether it is taken out, which was in force until here."""
 
 
-class StrategySelected(Control):
+class StrategySelected(Control, frozen=True, kw_only=True):
     """The agent uses this strategy from here."""
 
     token: ClassVar[str] = "strategy_selected"
 
     strategy: Name
-    parameters: Fields = Field(default_factory=dict)
+    parameters: Fields = written({})
 
 
-class HeuristicSeeded(Control):
+class HeuristicSeeded(Control, frozen=True, kw_only=True):
     """A person taught a heuristic: in such a situation, say this."""
 
     token: ClassVar[str] = "heuristic_seeded"
@@ -113,57 +114,57 @@ class HeuristicSeeded(Control):
     name: PersonalName
     domain: Name
     """The pack, or the undeclared source, whose events it may answer."""
-    condition: Personal = Field(min_length=1, max_length=1_000)
+    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)]
     when: PersonalCode | None = None
     """What must hold of the event's type and fields besides."""
-    response_type: ResponseType = "suggestion"
-    text: Personal = Field(min_length=1, max_length=2_000)
+    response_type: ResponseType = written("suggestion")
+    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
     action: Action | None = None
-    confidence: Unit = 0.5
-    urgency: Unit = 0.0
+    confidence: Unit = written(0.5)
+    urgency: Unit = written(0.0)
 
 
-class HeuristicEdited(Control):
+class HeuristicEdited(Control, frozen=True, kw_only=True):
     """A person changed a seeded heuristic; what is not named stays as it was."""
 
     token: ClassVar[str] = "heuristic_edited"
 
     heuristic_id: Name
     name: PersonalName | None = None
-    condition: Personal | None = Field(default=None, min_length=1, max_length=1_000)
+    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)] | None = None
     when: PersonalCode | None = None
-    text: Personal | None = Field(default=None, min_length=1, max_length=2_000)
+    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)] | None = None
     action: Action | None = None
-    keep: bool = False
+    keep: bool = written(False)
     """Whether the new content inherits the confidence earned."""
 
 
-class HeuristicFrozen(Control):
+class HeuristicFrozen(Control, frozen=True, kw_only=True):
     """A person froze a heuristic, which then never fires, or released it."""
 
     token: ClassVar[str] = "heuristic_frozen"
 
     heuristic_id: Name
     # One message for both directions, so that the latest simply holds.
-    frozen: bool = True
-    reason: Personal = ""
+    frozen: bool = written(True)
+    reason: Personal = written("")
 
 
-class SleepRequested(Control):
+class SleepRequested(Control, frozen=True, kw_only=True):
     """The agent is to sleep: review its recent decisions and propose changes."""
 
     token: ClassVar[str] = "sleep_requested"
 
     since: Moment | None = None
     """Only decisions since then are reviewed."""
-    limit: int | None = Field(default=None, ge=0, le=64)
+    limit: Annotated[int, Meta(ge=0, le=64)] | None = None
     """How many decisions at most; None: as set."""
     apply: Literal["by_hand", "safe"] | None = None
     """Which proposals are applied at once; None: as set."""
-    by: Name = "user"
+    by: Name = written("user")
 
 
-class PriorUpdated(Control):
+class PriorUpdated(Control, frozen=True, kw_only=True):
     """The prior of heuristics of one origin is this from here.
 
     A heuristic that has evidence already keeps the prior it started from.
@@ -172,99 +173,97 @@ class PriorUpdated(Control):
     token: ClassVar[str] = "prior_updated"
 
     origin: Origin
-    kappa: float = Field(default=2.0, ge=0.1, le=1_000.0)
+    kappa: Annotated[float, Meta(ge=0.1, le=1_000.0)] = written(2.0)
     """The weight of the prior, in observations."""
     mean: Unit | None = None
     """The success rate of the prior; None: what each heuristic declares."""
-    is_default: bool = False
+    is_default: bool = written(False)
     """Whether the origin goes back to the settings' prior, whatever is given here."""
-    detail: Personal = Field(default="", max_length=2_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     """The reason for it."""
-    by: Name = "user"
+    by: Name = written("user")
 
 
-class ProfileSet(Control):
+class ProfileSet(Control, frozen=True, kw_only=True):
     """The profile: biases that adjust thresholds, or how one person is addressed."""
 
     token: ClassVar[str] = "profile_set"
 
-    biases: dict[str, float] = Field(default_factory=dict, max_length=32)
+    biases: Annotated[dict[str, float], Meta(max_length=32)] = written({})
     domain: Name | None = None
     """The domain whose events they apply to, overriding the agent's own; None: its own."""
     person: PersonToken | None = None
     """The person whose profile it is, which then holds no biases."""
-    name: Personal | None = Field(default=None, max_length=200)
+    name: Annotated[Personal, Meta(max_length=200)] | None = None
     """The person's name."""
-    address: Personal | None = Field(default=None, max_length=200)
+    address: Annotated[Personal, Meta(max_length=200)] | None = None
     """How the person wants to be addressed, for example `Doctor Lee`."""
     language: Name | None = None
     """As a language tag, for example `en` or `de`."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _tells_the_person(cls, fields: Any) -> Any:
-        if not isinstance(fields, dict):
-            return fields
+    def prepared(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the fields with a token for the person, named so if no name is given."""
         known = dict(persons.told(fields))
         called = known.pop("called", None)
         return known if called is None else {"name": called, **known}
 
 
-class ProposalSubmitted(Control):
+class ProposalSubmitted(Control, frozen=True, kw_only=True):
     """Somebody proposes other settings for the agent, without applying them."""
 
     token: ClassVar[str] = "proposal_submitted"
 
     proposal_id: Name
-    changes: dict[Name, Scalar] = Field(min_length=1, max_length=16)
+    changes: Annotated[dict[Name, Scalar], Meta(min_length=1, max_length=16)]
     """Settings by name, such as `learning.gamma` or `strategy.threshold`."""
-    evidence: Personal = Field(default="", max_length=2_000)
+    evidence: Annotated[Personal, Meta(max_length=2_000)] = written("")
     """The evidence for it, in words."""
-    figures: dict[Name, float] = Field(default_factory=dict, max_length=32)
+    figures: Annotated[dict[Name, float], Meta(max_length=32)] = written({})
     """The evidence for it, in numbers."""
-    baseline: dict[Name, Scalar] = Field(
-        default_factory=dict, max_length=16, exclude_if={}.__eq__
+    baseline: Annotated[dict[Name, Scalar], Meta(max_length=16)] = field(
+        default_factory=dict
     )
     """The values that it was measured against, by name; refused if others are in force."""
-    by: Name = "user"
+    by: Name = written("user")
 
 
-class ProposalApplied(Control):
+class ProposalApplied(Control, frozen=True, kw_only=True):
     """A proposal is in force from here."""
 
     token: ClassVar[str] = "proposal_applied"
 
     proposal_id: Name
-    by: Name = "user"
+    by: Name = written("user")
 
 
-class ProposalReverted(Control):
+class ProposalReverted(Control, frozen=True, kw_only=True):
     """What was in force before a proposal was applied is in force again."""
 
     token: ClassVar[str] = "proposal_reverted"
 
     proposal_id: Name
-    by: Name = "user"
+    by: Name = written("user")
 
 
-class ExperimentStarted(Control):
+class ExperimentStarted(Control, frozen=True, kw_only=True):
     """From here each session, or person, gets one of two variants by a keyed draw."""
 
     token: ClassVar[str] = "experiment_started"
 
     experiment_id: Name
     """Part of the draws' key: the same units get other variants under another id."""
-    a: Variant = Variant.model_construct()
-    b: Variant = Variant.model_construct()
-    by: UnitKind = "session"
-    washout_s: float = Field(default=300.0, ge=0.0, le=1e9)
+    a: Variant = written(Variant())
+    b: Variant = written(Variant())
+    by: UnitKind = written("session")
+    washout_s: Annotated[float, Meta(ge=0.0, le=1e9)] = written(300.0)
     """For so many seconds after a change of variant, decisions are marked as washout."""
-    silence: Unit = added(0.5)
+    silence: Unit = 0.5
     """What silence counts when the experiment is judged; set before anything was seen."""
-    title: Personal = Field(default="", max_length=200)
+    title: Annotated[Personal, Meta(max_length=200)] = written("")
 
 
-class ExperimentStopped(Control):
+class ExperimentStopped(Control, frozen=True, kw_only=True):
     """The running experiment ends; the agent behaves as without it again."""
 
     token: ClassVar[str] = "experiment_stopped"
@@ -273,12 +272,12 @@ class ExperimentStopped(Control):
     """The experiment to stop; None: whichever runs."""
 
 
-class PersonForgotten(Control):
+class PersonForgotten(Control, frozen=True, kw_only=True):
     """A person's key was destroyed: the agent goes on as if it had never heard the words."""
 
     token: ClassVar[str] = "person_forgotten"
 
     person: PersonToken
-    keys: tuple[Name, ...] = Field(default=(), max_length=1_000)
+    keys: Annotated[tuple[Name, ...], Meta(max_length=1_000)] = written(())
     """The names of the keys that were destroyed; a restored copy of one is destroyed again."""
-    by: Name = "user"
+    by: Name = written("user")

@@ -4,23 +4,23 @@ from typing import ClassVar
 
 from schemas.values.base import (
     Kind,
+    Message,
+    MessagePart,
     Moment,
     Name,
     Personal,
-    StructMessage,
-    StructPart,
     written,
 )
 
 
-class Line(StructPart, frozen=True, kw_only=True):
+class Line(MessagePart, frozen=True, kw_only=True):
     """Something that was said in a conversation."""
 
     speaker: Name
     text: Personal
 
 
-class Words(StructPart, frozen=True, kw_only=True):
+class Words(MessagePart, frozen=True, kw_only=True):
     """What somebody has ready to say."""
 
     speaker: Name
@@ -31,7 +31,7 @@ class Words(StructPart, frozen=True, kw_only=True):
     """Whether the speaker leaves with it."""
 
 
-class Speech(StructPart, frozen=True, kw_only=True):
+class Speech(MessagePart, frozen=True, kw_only=True):
     """What is being said."""
 
     words: Words
@@ -39,7 +39,7 @@ class Speech(StructPart, frozen=True, kw_only=True):
     until: Moment
 
 
-class Conversation(StructPart, frozen=True, kw_only=True):
+class Conversation(MessagePart, frozen=True, kw_only=True):
     """A conversation: who takes part, who speaks, and who is next."""
 
     id: Name
@@ -64,7 +64,7 @@ class Conversation(StructPart, frozen=True, kw_only=True):
     """How many were begun."""
 
 
-class ConversationMoved(StructMessage, frozen=True, kw_only=True):
+class ConversationMoved(Message, frozen=True, kw_only=True):
     """A conversation is another than before."""
 
     kind: ClassVar[Kind] = "note"

@@ -6,7 +6,7 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from schemas.messages.arms import Action, Arm, Chained
 from schemas.messages.experiments import Assignment
@@ -14,13 +14,13 @@ from schemas.messages.sensing import Dimension
 from schemas.messages.voices import Voice
 from schemas.values.base import (
     Kind,
+    Message,
+    MessagePart,
     Moment,
     Name,
     Personal,
     PersonalCode,
     PersonalName,
-    StructMessage,
-    StructPart,
     Unit,
     written,
 )
@@ -41,7 +41,7 @@ Exclusion = Literal["critical_urgency", "threat", "muted", "budget_exhausted"]
 """Why exploration was held back at an occasion."""
 
 
-class Gate(StructPart, frozen=True, kw_only=True):
+class Gate(MessagePart, frozen=True, kw_only=True):
     """One test on the way to an answer."""
 
     name: Name
@@ -53,7 +53,7 @@ class Gate(StructPart, frozen=True, kw_only=True):
     note: Personal | None = None
 
 
-class Salience(StructPart, frozen=True, kw_only=True):
+class Salience(MessagePart, frozen=True, kw_only=True):
     """Why the event mattered."""
 
     dimensions: dict[Dimension, Unit]
@@ -68,7 +68,7 @@ class Salience(StructPart, frozen=True, kw_only=True):
     to hear less of; None: all of S counts but for habituation."""
 
 
-class Factors(StructPart, frozen=True, kw_only=True):
+class Factors(MessagePart, frozen=True, kw_only=True):
     """The factors of the full score beside similarity and confidence; 1 changes nothing."""
 
     recency: float
@@ -79,7 +79,7 @@ class Factors(StructPart, frozen=True, kw_only=True):
     """Under 1 if it was said often recently."""
 
 
-class Candidate(StructPart, frozen=True, kw_only=True):
+class Candidate(MessagePart, frozen=True, kw_only=True):
     """One arm that the strategy weighed."""
 
     arm: Arm
@@ -104,7 +104,7 @@ class Candidate(StructPart, frozen=True, kw_only=True):
     """Whether it is a heuristic whose action is to say nothing."""
 
 
-class Excluded(StructPart, frozen=True, kw_only=True):
+class Excluded(MessagePart, frozen=True, kw_only=True):
     """Exploration that was held back."""
 
     reason: Exclusion
@@ -112,7 +112,7 @@ class Excluded(StructPart, frozen=True, kw_only=True):
     """The probability that would have gone to other arms than the strategy's."""
 
 
-class Relevance(StructPart, frozen=True, kw_only=True):
+class Relevance(MessagePart, frozen=True, kw_only=True):
     """What was added to salience to decide whether an event is worth an answer now.
 
     0.2 if it is about a goal, up to 0.1 for what the person is about, up to 0.1 for its
@@ -132,21 +132,21 @@ class Relevance(StructPart, frozen=True, kw_only=True):
     threshold: Unit
 
 
-class RelevantGoal(StructPart, frozen=True, kw_only=True):
+class RelevantGoal(MessagePart, frozen=True, kw_only=True):
     """A goal that was chosen because the event is about it."""
 
     text: Personal
     similarity: float
 
 
-class Draw(StructPart, frozen=True, kw_only=True):
+class Draw(MessagePart, frozen=True, kw_only=True):
     """The keyed draw that chose among the arms."""
 
     purpose: Name
     value: Unit
 
 
-class Wording(StructPart, frozen=True, kw_only=True):
+class Wording(MessagePart, frozen=True, kw_only=True):
     """How skills changed the words of a heuristic's answer."""
 
     intent: Personal
@@ -160,7 +160,7 @@ class Wording(StructPart, frozen=True, kw_only=True):
     """Which of several texts were taken."""
 
 
-class LayerVerdict(StructPart, frozen=True, kw_only=True):
+class LayerVerdict(MessagePart, frozen=True, kw_only=True):
     """What a layer of a character came to."""
 
     layer: Name
@@ -171,7 +171,7 @@ class LayerVerdict(StructPart, frozen=True, kw_only=True):
     """In words."""
 
 
-class Decision(StructMessage, frozen=True, kw_only=True):
+class Decision(Message, frozen=True, kw_only=True):
     """A decision or what became of it."""
 
     kind: ClassVar[Kind] = "decision"
@@ -261,7 +261,7 @@ class Decided(Decision, frozen=True, kw_only=True):
         return self.exploration != "none" and self.arm != self.greedy_arm
 
 
-class ActionChoice(StructPart, frozen=True, kw_only=True):
+class ActionChoice(MessagePart, frozen=True, kw_only=True):
     """What the model of an autonomous character answered, and what is done after it."""
 
     arm: Arm
@@ -280,7 +280,7 @@ class ActionChoice(StructPart, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...] | None = None
 
 
-class HeldAnswer(StructPart, frozen=True, kw_only=True):
+class HeldAnswer(MessagePart, frozen=True, kw_only=True):
     """An answer that waits, as it will be said."""
 
     path: Literal["llm", "heuristic", "proactive"]
@@ -310,7 +310,7 @@ class HeldAnswer(StructPart, frozen=True, kw_only=True):
     """Who must not hear it, by name, or `guests`; None: nobody."""
 
 
-class HeldHeuristic(StructPart, frozen=True, kw_only=True):
+class HeldHeuristic(MessagePart, frozen=True, kw_only=True):
     """The heuristic of an answer that waits: its fire begins when the words are said."""
 
     content_hash: Name
@@ -380,10 +380,10 @@ class Dropped(Decision, frozen=True, kw_only=True):
     decision_id: Name
     ask_id: Name | None = None
     reason: Drop
-    detail: Annotated[Personal, Field(max_length=2_000)] = written("")
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
 
 
-class HeuristicFired(StructMessage, frozen=True, kw_only=True):
+class HeuristicFired(Message, frozen=True, kw_only=True):
     """A heuristic took part in a decision."""
 
     kind: ClassVar[Kind] = "fire"

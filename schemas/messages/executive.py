@@ -4,15 +4,18 @@ Each comes from a person, a sensor or a program as an input; or the mind infers 
 example from a person's words, and records it as `ControlInferred` (ADR 0039).
 """
 
+from collections.abc import Mapping
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, model_validator
+from msgspec import Meta
+from msgspec.structs import force_setattr
+from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
 from schemas.messages.controls import Control
-from schemas.messages.sensing import in_utc
+from schemas.messages.sensing import OfCalendar, in_utc
 from schemas.values import base, persons
-from schemas.values.base import Moment, Name, Personal, PersonalName, Token, added
+from schemas.values.base import Name, Personal, PersonalName, Token, written
 from schemas.values.personality import Trait
 from schemas.values.persons import PersonToken
 from schemas.values.reasons import ResponseType
@@ -35,40 +38,40 @@ Signed = Annotated[base.Signed, BeforeValidator(_no_bool)]
 _PERSONS_LIMIT = 64
 """How many people a sensor may be granted."""
 
-Topic = Annotated[Personal, Field(min_length=1, max_length=_ABOUT_LIMIT)]
+Topic = Annotated[Personal, Meta(min_length=1, max_length=_ABOUT_LIMIT)]
 
 
-class OfPerson(Control):
+class OfPerson(Control, frozen=True, kw_only=True):
     """A control that concerns one person, or everybody who is there."""
 
     person: PersonToken | None = None
     """Whom it concerns; None: everybody. A name of any script may be given."""
-    called: PersonalName | None = added(None)
+    called: PersonalName | None = None
     """The person's name, where a token was derived from it."""
-    by: Name = "user"
+    by: Name = written("user")
     """Who wants it: a person, a sensor or a program."""
 
-    @model_validator(mode="before")
     @classmethod
-    def _tells_the_person(cls, fields: Any) -> Any:
-        return persons.told(fields) if isinstance(fields, dict) else fields
+    def prepared(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the fields with a token for the person."""
+        return persons.told(fields)
 
 
-class Muted(OfPerson):
+class Muted(OfPerson, frozen=True, kw_only=True):
     """The companion is quiet, or mute, for a time; or no longer."""
 
     token: ClassVar[str] = "muted"
 
-    mode: Literal["quiet", "mute"] = "quiet"
+    mode: Literal["quiet", "mute"] = written("quiet")
     """`quiet`: alerts, answers to that person's words and that person's own reminders
     still pass; `mute`: nothing does."""
     for_s: Seconds | None = None
     """For so many seconds; None: for 10 minutes if quiet, until taken back if mute."""
-    off: bool = False
+    off: bool = written(False)
     """Whether it ends now."""
 
 
-class SalienceModulated(OfPerson):
+class SalienceModulated(OfPerson, frozen=True, kw_only=True):
     """What matters is moved: a topic suppressed or watched for, the threshold moved."""
 
     token: ClassVar[str] = "salience_modulated"
@@ -91,7 +94,7 @@ class SalienceModulated(OfPerson):
     """Which modulation is cleared; its id is that of the input or note that made it."""
 
 
-class UserStateChanged(OfPerson):
+class UserStateChanged(OfPerson, frozen=True, kw_only=True):
     """What a person is doing, as a sensor or the person says; what is absent stays."""
 
     token: ClassVar[str] = "user_state_changed"
@@ -103,22 +106,22 @@ class UserStateChanged(OfPerson):
     away: bool | None = None
     """Nobody is there to hear anything."""
     activity: PersonalName | None = None
-    focus: Annotated[Personal, Field(max_length=_ABOUT_LIMIT)] | None = None
+    focus: Annotated[Personal, Meta(max_length=_ABOUT_LIMIT)] | None = None
     """What the person is about, in words; empty: nothing in particular."""
     sentiment: Signed | None = None
     """How the person feels, from -1 bad to 1 good."""
 
 
-class BreakSignalled(OfPerson):
+class BreakSignalled(OfPerson, frozen=True, kw_only=True):
     """A natural break: what waited for one may be said now."""
 
     token: ClassVar[str] = "break_signalled"
 
-    signal: Name = "asked"
+    signal: Name = written("asked")
     """For example `typing_paused`, `menu_closed`, `combat_ended`, `asked`."""
 
 
-class ContextSwitched(OfPerson):
+class ContextSwitched(OfPerson, frozen=True, kw_only=True):
     """What the companion takes part in is another thing from here."""
 
     token: ClassVar[str] = "context_switched"
@@ -127,7 +130,7 @@ class ContextSwitched(OfPerson):
     """`gaming`, `work`, `home`, `general`, or one that a pack declares."""
 
 
-class TraitAdjusted(OfPerson):
+class TraitAdjusted(OfPerson, frozen=True, kw_only=True):
     """A trait is moved for a while, on top of template and context."""
 
     token: ClassVar[str] = "trait_adjusted"
@@ -139,7 +142,7 @@ class TraitAdjusted(OfPerson):
     """For so many seconds; None: until taken back."""
 
 
-class PersonalitySelected(OfPerson):
+class PersonalitySelected(OfPerson, frozen=True, kw_only=True):
     """Another personality template is the active one from here."""
 
     token: ClassVar[str] = "personality_selected"
@@ -149,7 +152,7 @@ class PersonalitySelected(OfPerson):
     personality for everybody."""
 
 
-class SkillLoaded(OfPerson):
+class SkillLoaded(OfPerson, frozen=True, kw_only=True):
     """A person enabled a capability, or a skill was loaded by hand."""
 
     token: ClassVar[str] = "skill_loaded"
@@ -158,7 +161,7 @@ class SkillLoaded(OfPerson):
     """As `<pack>/<skill>`, or a shipped one."""
 
 
-class SkillUnloaded(OfPerson):
+class SkillUnloaded(OfPerson, frozen=True, kw_only=True):
     """A skill is not to be used any more."""
 
     token: ClassVar[str] = "skill_unloaded"
@@ -166,70 +169,75 @@ class SkillUnloaded(OfPerson):
     skill: Name
 
 
-class FactStated(OfPerson):
+class FactStated(OfPerson, frozen=True, kw_only=True):
     """Something is so, as a person, a sensor or a pack states it; or it is so no more."""
 
     token: ClassVar[str] = "fact_stated"
 
-    subject: Annotated[Personal, Field(min_length=1, max_length=200)]
-    relation: Annotated[Personal, Field(max_length=200)]
+    subject: Annotated[Personal, Meta(min_length=1, max_length=200)]
+    relation: Annotated[Personal, Meta(max_length=200)]
     """Empty only if all that was stated of the subject is to be forgotten."""
-    object: Annotated[Personal, Field(max_length=1_000)]
+    object: Annotated[Personal, Meta(max_length=1_000)]
     """Empty only if the fact is to be forgotten."""
-    forget: bool = False
+    forget: bool = written(False)
     """Whether what was stated of subject and relation is to be forgotten."""
 
 
-class ReminderSet(OfPerson):
+class ReminderSet(OfPerson, frozen=True, kw_only=True):
     """At a time something is to be said; or no longer."""
 
     token: ClassVar[str] = "reminder_set"
 
     reminder_id: Name | None = None
     """None: the id of the input or note that set it."""
-    text: Annotated[Personal, Field(max_length=2_000)] = ""
-    due_at: Annotated[Moment, AfterValidator(in_utc)] | None = None
+    text: Annotated[Personal, Meta(max_length=2_000)] = written("")
+    due_at: OfCalendar | None = None
     """When; the instant, whatever the time zone is later."""
     in_s: Seconds | None = None
     """Or in so many seconds of the agent's time."""
-    repeat: Repeat | None = added(None)
+    repeat: Repeat | None = None
     """When it comes again, in the settings' time zone; the first time is that above."""
-    purpose: Literal["reminder", "milestone"] = added("reminder")
+    purpose: Literal["reminder", "milestone"] = "reminder"
     """`milestone`: a pack declares that so many events of a kind are worth a word."""
-    urgent: bool = added(False)
+    urgent: bool = False
     """Whether it is said even while the person is busy."""
-    off: bool = False
+    off: bool = written(False)
     """Whether the reminder of this id is taken back."""
 
+    def __post_init__(self) -> None:
+        """Keep the time in UTC; refuse one at the ends of the calendar."""
+        if self.due_at is not None:
+            force_setattr(self, "due_at", in_utc(self.due_at))
 
-class PersonsGranted(Control):
+
+class PersonsGranted(Control, frozen=True, kw_only=True):
     """Whom a sensor may name, as its account was made; whom else it names is `unknown`."""
 
     token: ClassVar[str] = "persons_granted"
 
     source: Token
     """The sensor; one that no such message names is believed."""
-    persons: tuple[PersonToken, ...] = Field(max_length=_PERSONS_LIMIT)
+    persons: Annotated[tuple[PersonToken, ...], Meta(max_length=_PERSONS_LIMIT)]
     """All of them; empty: nobody."""
 
 
-class OutputRequested(OfPerson):
+class OutputRequested(OfPerson, frozen=True, kw_only=True):
     """Somebody wants a text said, in these words, as far as the limits allow."""
 
     token: ClassVar[str] = "output_requested"
 
-    text: Annotated[Personal, Field(min_length=1, max_length=2_000)]
+    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
     channel: Token | None = None
     """Where it goes; None: wherever responses go."""
-    response_type: ResponseType = "observation"
+    response_type: ResponseType = written("observation")
     """An `alert` is said at once, and passes all limits but a mute."""
-    urgent: bool = False
+    urgent: bool = written(False)
     """Whether it is said even while the person is busy."""
     ttl_s: Seconds | None = None
     """How long it is worth saying; None: five minutes."""
 
 
-class OutputInterrupted(OfPerson):
+class OutputInterrupted(OfPerson, frozen=True, kw_only=True):
     """What is being said now is to stop."""
 
     token: ClassVar[str] = "output_interrupted"

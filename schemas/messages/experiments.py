@@ -5,12 +5,11 @@ variant it was made under.
 """
 
 from datetime import datetime
-from typing import Literal
+from typing import Annotated, Literal
 
-from msgspec import Struct
-from pydantic import Field
+from msgspec import Meta, Struct
 
-from schemas.values.base import Name, Part, Unit
+from schemas.values.base import MessagePart, Name, Unit
 from schemas.values.settings import StrategySpec
 
 VariantName = Literal["a", "b"]
@@ -23,11 +22,11 @@ SHARE_OF_A = 0.5
 """The probability with which a unit gets variant `a`."""
 
 
-class Variant(Part):
+class Variant(MessagePart, frozen=True, kw_only=True):
     """One variant of behaviour; what is None stays as it is without an experiment."""
 
     strategy: StrategySpec | None = None
-    personality: str | None = Field(default=None, max_length=_PERSONALITY_LIMIT)
+    personality: Annotated[str, Meta(max_length=_PERSONALITY_LIMIT)] | None = None
     """What a model is told of its character."""
     template: Name | None = None
     """A personality template, or `none`."""
@@ -38,11 +37,11 @@ class Variant(Part):
         return self.personality is not None or self.template is not None
 
 
-AS_SET = Variant.model_construct()
+AS_SET = Variant()
 """What is in force without an experiment."""
 
 
-class Assignment(Part):
+class Assignment(MessagePart, frozen=True, kw_only=True):
     """The variant of an experiment that a decision was made under."""
 
     id: Name

@@ -1,10 +1,18 @@
 """Feedback: a person's vote on a decision or a heuristic."""
 
-from typing import ClassVar, Literal, Self
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field, model_validator
+from msgspec import Meta
 
-from schemas.values.base import Kind, Message, Name, Part, Personal, Signed, added
+from schemas.values.base import (
+    Kind,
+    Message,
+    MessagePart,
+    Name,
+    Personal,
+    Signed,
+    written,
+)
 from schemas.values.persons import PersonToken
 from schemas.values.reasons import Outcome, Path
 
@@ -20,7 +28,7 @@ condition recognises the situation."""
 _MIDDLE_STAR = 3
 
 
-class ForgottenDecision(Part):
+class ForgottenDecision(MessagePart, frozen=True, kw_only=True):
     """What the log holds of a decision that the state has forgotten."""
 
     event_id: Name
@@ -31,18 +39,18 @@ class ForgottenDecision(Part):
     heuristic_id: Name | None = None
     content_hash: Name | None = None
     """The heuristic whose action the person saw, if one answered."""
-    entries: tuple[Strand, ...] = ()
+    entries: tuple[Strand, ...] = written(())
     """Where earlier votes on it counted."""
     vote: Signed | None = None
     """The same person's earlier vote on it, -1 to 1."""
     outcome: Outcome | None = None
     """How its fire ended, if an outcome was observed."""
-    answers: int | None = Field(default=None, ge=2)
+    answers: Annotated[int, Meta(ge=2)] | None = None
     """How many decisions its words answered, if they were several; it has its share of a
     vote, and the others, whose decisions are forgotten as well, keep what they had."""
 
 
-class FeedbackGiven(Message):
+class FeedbackGiven(Message, frozen=True, kw_only=True):
     """A person judged a decision, or a heuristic itself; the latest vote of each counts."""
 
     kind: ClassVar[Kind] = "feedback"
@@ -55,36 +63,31 @@ class FeedbackGiven(Message):
     rating: Literal["positive", "negative", "scaled"]
     value: Signed | None = None
     """Only for `scaled`: -1 as bad as can be, 1 as good."""
-    stars: int | None = Field(default=None, ge=1, le=5)
+    stars: Annotated[int, Meta(ge=1, le=5)] | None = None
     """Only for `scaled`, instead of a value: 1 is -1, 2 -0.5, 3 0, 4 0.5 and 5 is 1."""
-    aspect: Aspect = added("overall")
+    aspect: Aspect = "overall"
     """What of it is judged; a vote on one aspect replaces one on another."""
-    actor: PersonToken = "user"
+    actor: PersonToken = written("user")
     """Who judged; each actor has one vote on a decision. A name of any script may be given:
     its token is derived, as that of `person` is, so that a person's votes are theirs."""
-    comment: Personal | None = Field(default=None, max_length=2_000)
+    comment: Annotated[Personal, Meta(max_length=2_000)] | None = None
     channel: Name | None = None
     """Where it was given: cli, game, chat."""
     about: ForgottenDecision | None = None
     """Filled in by Echoic alone, if the state has forgotten the decision."""
 
-    @model_validator(mode="after")
-    def _names_one_target(self) -> Self:
+    def __post_init__(self) -> None:
+        """Refuse what names two targets or none, and a value that does not belong."""
         if (self.decision_id is None) == (self.heuristic_id is None):
             raise ValueError("name either a decision_id or a heuristic_id")
         # A heuristic itself has no moment that could be right or wrong.
         if self.decision_id is None and self.aspect == "timing":
             raise ValueError("a vote on the timing names a decision_id")
-        return self
-
-    @model_validator(mode="after")
-    def _says_how_much_once(self) -> Self:
         given = sum(each is not None for each in (self.value, self.stars))
         if given != (self.rating == "scaled"):
             raise ValueError(
                 "a value or stars go with the rating 'scaled', and only with it"
             )
-        return self
 
     @property
     def signed(self) -> float:

@@ -2,31 +2,30 @@
 
 from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
 from schemas.messages.feedback import Aspect
 from schemas.messages.repertoire import RepertoireChange
 from schemas.values.base import (
     Kind,
     Message,
+    MessagePart,
     Moment,
     Name,
-    Part,
     Personal,
     PersonalCode,
     PersonalName,
     Scalar,
     Signed,
-    StructMessage,
     Token,
     Unit,
-    added,
+    written,
 )
 from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
 from schemas.values.unicode_text import quoted
 
 
-class OutcomeOfFire(StructMessage, frozen=True, kw_only=True):
+class OutcomeOfFire(Message, frozen=True, kw_only=True):
     """How one fire ended."""
 
     kind: ClassVar[Kind] = "outcome"
@@ -49,7 +48,7 @@ class OutcomeObserved(OutcomeOfFire, frozen=True, kw_only=True):
     event_id: Name
     """The event that showed it."""
     pattern: str | None = None
-    reason: Annotated[Personal, Field(max_length=500)] | None = None
+    reason: Annotated[Personal, Meta(max_length=500)] | None = None
 
 
 class OutcomeExpired(OutcomeOfFire, frozen=True, kw_only=True):
@@ -63,17 +62,17 @@ class AdviceIgnored(OutcomeOfFire, frozen=True, kw_only=True):
 
     token: ClassVar[str] = "advice_ignored"
 
-    count: Annotated[int, Field(ge=1)]
+    count: Annotated[int, Meta(ge=1)]
     """How many fires; together they count once, for the last of them."""
 
 
-class Learning(Message):
+class Learning(Message, frozen=True, kw_only=True):
     """A step of learning."""
 
     kind: ClassVar[Kind] = "learning"
 
 
-class FeedbackApplied(Learning):
+class FeedbackApplied(Learning, frozen=True, kw_only=True):
     """A vote counted: for rapport, and for the heuristic whose answer was seen."""
 
     token: ClassVar[str] = "feedback_applied"
@@ -85,14 +84,14 @@ class FeedbackApplied(Learning):
     content_hash: str | None = None
     actor: Name
     value: Signed
-    aspect: Aspect = added("overall")
+    aspect: Aspect = "overall"
     """What of it was judged; the vote counts there alone."""
     comment: Personal | None = None
     through: str | None = None
     """The decision whose vote this was: it counts for a heuristic that says the same."""
     age_s: float | None = None
     """How long after the decision it came; None for a decision long forgotten."""
-    share: Annotated[float, Field(gt=0.0, le=1.0)] | None = None
+    share: Annotated[float, Meta(gt=0.0, le=1.0)] | None = None
     """By which share it counts, as several answers were said as one; None: in full."""
 
     @property
@@ -101,7 +100,7 @@ class FeedbackApplied(Learning):
         return self.through is not None and self.fire_id is not None
 
 
-class FeedbackRefused(Learning):
+class FeedbackRefused(Learning, frozen=True, kw_only=True):
     """A vote could not count."""
 
     token: ClassVar[str] = "feedback_refused"
@@ -110,7 +109,7 @@ class FeedbackRefused(Learning):
     detail: Personal
 
 
-class SettingChange(Part):
+class SettingChange(MessagePart, frozen=True, kw_only=True):
     """One setting, as it is and as it is proposed to be."""
 
     name: Name
@@ -119,16 +118,16 @@ class SettingChange(Part):
     after: Scalar
 
 
-class Inferred(Part):
+class Inferred(MessagePart, frozen=True, kw_only=True):
     """A fact or a goal that a model inferred; it counts once a person accepts it."""
 
     kind: Literal["fact", "goal"]
-    subject: Annotated[Personal, Field(max_length=200)] = ""
-    relation: Annotated[Personal, Field(max_length=200)] = ""
-    object: Annotated[Personal, Field(max_length=1_000)] = ""
+    subject: Annotated[Personal, Meta(max_length=200)] = written("")
+    relation: Annotated[Personal, Meta(max_length=200)] = written("")
+    object: Annotated[Personal, Meta(max_length=1_000)] = written("")
     person: Token | None = None
     """Whom alone the fact concerns."""
-    goal: Annotated[Personal, Field(max_length=200)] = ""
+    goal: Annotated[Personal, Meta(max_length=200)] = written("")
 
     @property
     def in_words(self) -> str:
@@ -136,20 +135,20 @@ class Inferred(Part):
         return self.goal or f"{self.subject} {self.relation} {self.object}"
 
 
-class StoredRoutine(Part):
+class StoredRoutine(MessagePart, frozen=True, kw_only=True):
     """What a character does in a situation without asking its model."""
 
     action: Token
-    target: Annotated[str, Field(max_length=200)] | None = None
-    uses: Annotated[int, Field(ge=0)]
-    successes: Annotated[int, Field(ge=0)]
+    target: Annotated[str, Meta(max_length=200)] | None = None
+    uses: Annotated[int, Meta(ge=0)]
+    successes: Annotated[int, Meta(ge=0)]
 
 
-class CharacterChange(Part):
+class CharacterChange(MessagePart, frozen=True, kw_only=True):
     """A change of what an autonomous character is: a weight, a routine, what it knows."""
 
     kind: Literal["weight", "routine", "knowledge"]
-    name: Annotated[Personal, Field(max_length=1_000)]
+    name: Annotated[Personal, Meta(max_length=1_000)]
     """A kind of action, a situation, or `world_knowledge`."""
     before: StoredRoutine | float | Personal | None = None
     """A weight, a routine, or a sentence; None: there was none."""
@@ -175,15 +174,15 @@ def _worded(value: StoredRoutine | float | str | None) -> str:
     return quoted(value) if isinstance(value, str) else f"{value:g}"
 
 
-class ProposalMade(Learning):
+class ProposalMade(Learning, frozen=True, kw_only=True):
     """A proposal to change settings or heuristics, with the evidence for it."""
 
     token: ClassVar[str] = "proposal_made"
 
     proposal_id: Name
     changes: tuple[SettingChange, ...]
-    evidence: Personal = ""
-    figures: dict[Name, float] = Field(default_factory=dict)
+    evidence: Personal = written("")
+    figures: dict[Name, float] = written({})
     by: Name
     repertoire: RepertoireChange | None = None
     """What of the heuristics would change, if it is about these and not about settings."""
@@ -203,7 +202,7 @@ Retrospect = Literal["reflection", "review"]
 RetrospectCause = Literal["actions", "importance", "decisions", "asked"]
 
 
-class InsightFormed(Learning):
+class InsightFormed(Learning, frozen=True, kw_only=True):
     """A character looked back on what it did, and remembers what it found."""
 
     token: ClassVar[str] = "insight_formed"
@@ -213,17 +212,17 @@ class InsightFormed(Learning):
     by: Literal["model", "rules"]
     until: Name
     """The decision of the latest action that was looked at."""
-    actions: Annotated[int, Field(ge=0)]
+    actions: Annotated[int, Meta(ge=0)]
     """How many actions were."""
-    text: Annotated[Personal, Field(max_length=400)] = ""
+    text: Annotated[Personal, Meta(max_length=400)] = written("")
     """What it found; empty: nothing, which is not remembered."""
     ask_id: Name | None = None
     """What its model was asked, if it was."""
-    fault: Annotated[Personal, Field(max_length=2_000)] | None = None
+    fault: Annotated[Personal, Meta(max_length=2_000)] | None = None
     """Why it is not by its model, or why nothing came of it."""
 
 
-class LifecycleChanged(Learning):
+class LifecycleChanged(Learning, frozen=True, kw_only=True):
     """A heuristic crossed a limit; announced for those who listen, never folded."""
 
     token: ClassVar[str] = "lifecycle_changed"
@@ -235,7 +234,7 @@ class LifecycleChanged(Learning):
     confidence: Unit
 
 
-class HeuristicFormed(Learning):
+class HeuristicFormed(Learning, frozen=True, kw_only=True):
     """A model's answer that a person liked became a heuristic, at low confidence."""
 
     token: ClassVar[str] = "heuristic_formed"
@@ -243,13 +242,13 @@ class HeuristicFormed(Learning):
     heuristic_id: Name
     name: PersonalName
     domain: Name
-    condition: Personal = Field(min_length=1, max_length=1_000)
+    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)]
     when: PersonalCode | None = None
     """What must hold of the event's type and fields besides."""
     response_type: ResponseType
-    text: Personal = Field(min_length=1, max_length=2_000)
+    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
     confidence: Unit
-    origin: Literal["learned"] = "learned"
+    origin: Literal["learned"] = written("learned")
     decision_id: Name
     """The decision whose answer it was."""
     when_left_out: Personal | None = None
@@ -259,23 +258,23 @@ class HeuristicFormed(Learning):
     observation."""
     proposal_id: Name | None = None
     """The proposal that it comes of, if not of a vote."""
-    is_silence: bool = added(False)
+    is_silence: bool = False
     """Whether its action is to say nothing, which `text` states for readers."""
 
 
-class CandidateRefused(Learning):
+class CandidateRefused(Learning, frozen=True, kw_only=True):
     """A model's answer that a person liked became no heuristic."""
 
     token: ClassVar[str] = "candidate_refused"
 
     reason: NotFormed
-    detail: Personal = Field(default="", max_length=2_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     decision_id: Name
     sleep_id: Name | None = None
     """The sleep in which it was considered, if no vote asked for it."""
 
 
-class HeuristicReinforced(Learning):
+class HeuristicReinforced(Learning, frozen=True, kw_only=True):
     """What was to become a heuristic is one already; announced, never folded.
 
     What it earns is in the `FeedbackApplied` before it.
@@ -292,7 +291,7 @@ class HeuristicReinforced(Learning):
     confidence: Unit
 
 
-class Endorsed(Learning):
+class Endorsed(Learning, frozen=True, kw_only=True):
     """A model that was not shown a heuristic said what it would have said."""
 
     token: ClassVar[str] = "endorsed"
@@ -302,11 +301,11 @@ class Endorsed(Learning):
     decision_id: Name
     similarity: Unit
     """The cosine of the model's answer and the heuristic's."""
-    weight: float = Field(ge=0.0)
+    weight: Annotated[float, Meta(ge=0.0)]
     """The weight of it, in observations, by the settings in force."""
 
 
-class SilenceWeighed(Learning):
+class SilenceWeighed(Learning, frozen=True, kw_only=True):
     """A vote or an outcome is evidence for or against keeping silent at such occasions."""
 
     token: ClassVar[str] = "silence_weighed"
@@ -321,7 +320,7 @@ class SilenceWeighed(Learning):
     """1 for silence, -1 against; None: the actor's earlier vote no longer counts."""
 
 
-class TrustChanged(Learning):
+class TrustChanged(Learning, frozen=True, kw_only=True):
     """A domain has no trusted heuristic any more, or one again, and no model answers there.
 
     Announced by the evidence that did it, never folded.
@@ -340,7 +339,7 @@ class TrustChanged(Learning):
     """From which confidence one answers by itself."""
 
 
-class DriftRaised(Learning):
+class DriftRaised(Learning, frozen=True, kw_only=True):
     """A heuristic's latest fires differ from all before; announced, never folded."""
 
     token: ClassVar[str] = "drift_raised"

@@ -1,23 +1,14 @@
 """Notes: outputs that answer an input when nothing else does."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import Field, JsonValue
+from msgspec import Meta
 
-from schemas.values.base import (
-    Kind,
-    Message,
-    Moment,
-    Name,
-    Personal,
-    StructMessage,
-    Unit,
-    written,
-)
+from schemas.values.base import Kind, Message, Moment, Name, Personal, Unit, written
 from schemas.values.reasons import Handling, Quarantine, Refusal
 
 
-class Note(StructMessage, frozen=True, kw_only=True):
+class Note(Message, frozen=True, kw_only=True):
     """A remark on one input."""
 
     kind: ClassVar[Kind] = "note"
@@ -29,7 +20,7 @@ class Quarantined(Note, frozen=True, kw_only=True):
     token: ClassVar[str] = "quarantined"
 
     reason: Quarantine
-    detail: Annotated[Personal, Field(max_length=2_000)]
+    detail: Annotated[Personal, Meta(max_length=2_000)]
     subject: str
     """Where the input stands."""
 
@@ -42,7 +33,7 @@ class TimerFailed(Note, frozen=True, kw_only=True):
     timer_id: str
     """The fire, the ask or the sleep that it was about."""
     purpose: str
-    detail: Annotated[Personal, Field(max_length=2_000)]
+    detail: Annotated[Personal, Meta(max_length=2_000)]
     """The error's type and the function of ours that it came from."""
 
 
@@ -65,7 +56,7 @@ class ControlRefused(Note, frozen=True, kw_only=True):
     detail: Personal
 
 
-class ControlInferred(Message):
+class ControlInferred(Message, frozen=True, kw_only=True):
     """The mind made a control of what somebody said, or of what a rule of its own says.
 
     It is folded as the control that it carries, and its own id is what undoes it.
@@ -76,14 +67,14 @@ class ControlInferred(Message):
 
     control: Name
     """The control's token."""
-    fields: dict[str, JsonValue]
+    fields: dict[str, Any]
     """The control's body."""
     by: Literal["pattern", "rule", "model", "talker", "executor", "single"]
     source_id: Name
     """The input or the decision that it was inferred from."""
-    before: Personal = Field(default="", max_length=500)
+    before: Annotated[Personal, Meta(max_length=500)] = written("")
     """What was in force before, in words."""
-    after: Personal = Field(default="", max_length=500)
+    after: Annotated[Personal, Meta(max_length=500)] = written("")
     """What is in force from here, in words."""
 
 

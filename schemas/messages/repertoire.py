@@ -1,10 +1,18 @@
 """Changes of the repertoire: which heuristics an agent uses, before and after."""
 
-from typing import Literal
+from typing import Annotated, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
-from schemas.values.base import Name, Part, Personal, PersonalCode, PersonalName, Unit
+from schemas.values.base import (
+    MessagePart,
+    Name,
+    Personal,
+    PersonalCode,
+    PersonalName,
+    Unit,
+    written,
+)
 from schemas.values.reasons import ResponseType
 
 ChangeKind = Literal["merge", "retire", "form"]
@@ -15,7 +23,7 @@ ChangeReason = Literal["duplicate", "never_fired", "stale", "deprecated", "said_
 said the same twice, and no heuristic does."""
 
 
-class Stand(Part):
+class Stand(MessagePart, frozen=True, kw_only=True):
     """One heuristic, and whether the agent uses it."""
 
     heuristic_id: Name
@@ -25,15 +33,15 @@ class Stand(Part):
     confidence: Unit
 
 
-class Formed(Part):
+class Formed(MessagePart, frozen=True, kw_only=True):
     """A heuristic that is to come."""
 
     heuristic_id: Name
     name: PersonalName
-    condition: Personal = Field(min_length=1, max_length=1_000)
+    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)]
     when: PersonalCode | None = None
     response_type: ResponseType
-    text: Personal = Field(min_length=1, max_length=2_000)
+    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
     confidence: Unit
     decision_id: Name
     """The decision whose answer it was."""
@@ -41,14 +49,14 @@ class Formed(Part):
     due: Personal | None = None
 
 
-class RepertoireChange(Part):
+class RepertoireChange(MessagePart, frozen=True, kw_only=True):
     """What of a domain's heuristics would change."""
 
     kind: ChangeKind
     reason: ChangeReason
     domain: Name
-    before: tuple[Stand, ...] = ()
-    after: tuple[Stand, ...] = ()
+    before: tuple[Stand, ...] = written(())
+    after: tuple[Stand, ...] = written(())
     """The same heuristics afterwards, and the one that comes."""
     formed: Formed | None = None
     similarity: float | None = None

@@ -1,11 +1,19 @@
 """Results: answers to asks, as inputs; the first answer to an ask wins."""
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from pydantic import Field
+from msgspec import Meta
 
-from schemas.values.base import Kind, Message, Moment, Name, Part, Personal
+from schemas.values.base import (
+    Kind,
+    Message,
+    MessagePart,
+    Moment,
+    Name,
+    Personal,
+    written,
+)
 
 ModelFault = Literal[
     "timeout", "no_response", "declined", "unavailable", "stale", "malformed"
@@ -13,7 +21,7 @@ ModelFault = Literal[
 """Why nothing of a model's reply is to be had."""
 
 
-class ClockTicked(Message):
+class ClockTicked(Message, frozen=True, kw_only=True):
     """A timer is due and no other input came to run it."""
 
     kind: ClassVar[Kind] = "clock"
@@ -23,7 +31,7 @@ class ClockTicked(Message):
     """When the earliest timer was due."""
 
 
-class Result(Message):
+class Result(Message, frozen=True, kw_only=True):
     """The answer to one ask."""
 
     kind: ClassVar[Kind] = "result"
@@ -35,31 +43,31 @@ CHARACTERS_PER_TOKEN = 4
 """How many characters a token is taken to have: about the mean of English texts."""
 
 
-class TriedModel(Part):
+class TriedModel(MessagePart, frozen=True, kw_only=True):
     """A model of a chain that was asked, and whose answer could not be taken."""
 
     model: Name
     reason: ModelFault
-    detail: Personal = Field(default="", max_length=2_000)
-    text: Personal | None = Field(default=None, max_length=10_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
+    text: Annotated[Personal, Meta(max_length=10_000)] | None = None
     """The content of its reply, cut off, if one came."""
     latency_ms: float | None = None
-    tokens: int = 0
+    tokens: int = written(0)
     """Of prompt and reply together; estimated where its server counts none."""
     cost_usd: float | None = None
 
 
-class Repeated(Part):
+class Repeated(MessagePart, frozen=True, kw_only=True):
     """A call of a model that failed for a moment, and was made again."""
 
     at: datetime
     reason: ModelFault
-    detail: Personal = Field(default="", max_length=500)
+    detail: Annotated[Personal, Meta(max_length=500)] = written("")
     status: int | None = None
     """The HTTP status that its server answered with, if one did."""
 
 
-class ModelAnswered(Result):
+class ModelAnswered(Result, frozen=True, kw_only=True):
     """The model answered: its reply as it was received, whole or from parts.
 
     What it says is decided by the mind, which can refuse it."""
@@ -69,15 +77,15 @@ class ModelAnswered(Result):
     request_hash: Name
     """Of the request as asked, by which a replay finds this answer."""
     model: Name
-    text: Personal = Field(max_length=100_000)
+    text: Annotated[Personal, Meta(max_length=100_000)]
     """The content as it came; empty if there was none."""
-    reasoning: Personal | None = Field(default=None, max_length=100_000)
+    reasoning: Annotated[Personal, Meta(max_length=100_000)] | None = None
     """What the model thought, where its server tells that apart."""
     finish_reason: Name | None = None
     """Why it ended, as its server says: `stop`, `length`, `content_filter`, `tool_calls`."""
-    tool_calls: Personal | None = Field(default=None, max_length=10_000)
+    tool_calls: Annotated[Personal, Meta(max_length=10_000)] | None = None
     """The calls of tools in it, as JSON."""
-    refusal: Personal | None = Field(default=None, max_length=10_000)
+    refusal: Annotated[Personal, Meta(max_length=10_000)] | None = None
     """Why it refused, in the field that servers have for that."""
     input_tokens: int | None = None
     output_tokens: int | None = None
@@ -107,7 +115,7 @@ class ModelAnswered(Result):
         return max(counted, 0) or self.estimated_tokens or 0
 
 
-class ModelFailed(Result):
+class ModelFailed(Result, frozen=True, kw_only=True):
     """The model gave no answer."""
 
     token: ClassVar[str] = "model_failed"
@@ -115,7 +123,7 @@ class ModelFailed(Result):
     request_hash: Name
     reason: ModelFault
     """`malformed`: by the mind alone, for a reply whose form is none that was asked for."""
-    detail: Personal = Field(default="", max_length=2_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     started_at: datetime | None = None
     latency_ms: float | None = None
     link: Name | None = None
@@ -126,7 +134,7 @@ class ModelFailed(Result):
     """The calls of this model before the last one."""
 
 
-class TurnGranted(Result):
+class TurnGranted(Result, frozen=True, kw_only=True):
     """It is a character's turn to ask its model."""
 
     token: ClassVar[str] = "turn_granted"
@@ -135,19 +143,19 @@ class TurnGranted(Result):
     latency_ms: float | None = None
 
 
-class TurnFailed(Result):
+class TurnFailed(Result, frozen=True, kw_only=True):
     """A character's turn did not come in time."""
 
     token: ClassVar[str] = "turn_failed"
 
     reason: Literal["stale"]
     """`stale`: what it was to ask for would come too late."""
-    detail: Personal = Field(default="", max_length=2_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     started_at: datetime | None = None
     latency_ms: float | None = None
 
 
-class Delivered(Result):
+class Delivered(Result, frozen=True, kw_only=True):
     """A delivery was published to its channel."""
 
     token: ClassVar[str] = "delivered"
@@ -158,7 +166,7 @@ class Delivered(Result):
     """Until the broker had it."""
 
 
-class DeliveryFailed(Result):
+class DeliveryFailed(Result, frozen=True, kw_only=True):
     """A delivery could not be published."""
 
     token: ClassVar[str] = "delivery_failed"
@@ -166,12 +174,12 @@ class DeliveryFailed(Result):
     channel: Name
     reason: Literal["expired", "refused", "unknown", "other_clock"]
     """`other_clock`: another agent, whose time is another world's, cannot be told."""
-    detail: Personal = Field(default="", max_length=2_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     started_at: datetime | None = None
     latency_ms: float | None = None
 
 
-class DeliveryBegun(Result):
+class DeliveryBegun(Result, frozen=True, kw_only=True):
     """A delivery that takes time, such as speech, has begun; another result ends it."""
 
     token: ClassVar[str] = "delivery_begun"
@@ -180,7 +188,7 @@ class DeliveryBegun(Result):
     started_at: datetime | None = None
 
 
-class DeliveryInterrupted(Result):
+class DeliveryInterrupted(Result, frozen=True, kw_only=True):
     """A delivery was cut off before its end."""
 
     token: ClassVar[str] = "delivery_interrupted"
@@ -194,26 +202,26 @@ class DeliveryInterrupted(Result):
     started_at: datetime | None = None
 
 
-class Recalled(Result):
+class Recalled(Result, frozen=True, kw_only=True):
     """What was remembered of the past, for a model's prompt."""
 
     token: ClassVar[str] = "recalled"
 
-    ids: tuple[Name, ...] = Field(default=(), max_length=64)
+    ids: Annotated[tuple[Name, ...], Meta(max_length=64)] = written(())
     """The messages that the memories are of, nearest first."""
-    texts: tuple[Personal, ...] = Field(default=(), max_length=64)
+    texts: Annotated[tuple[Personal, ...], Meta(max_length=64)] = written(())
     as_of: int
     """The sequence up to which the memory was complete."""
     started_at: datetime | None = None
     latency_ms: float | None = None
 
 
-class RecallFailed(Result):
+class RecallFailed(Result, frozen=True, kw_only=True):
     """Nothing could be remembered in time; the decision goes on without."""
 
     token: ClassVar[str] = "recall_failed"
 
     reason: Literal["timeout", "unavailable"]
-    detail: Personal = Field(default="", max_length=2_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     started_at: datetime | None = None
     latency_ms: float | None = None

@@ -4,25 +4,28 @@ A person's words are a `Sensed` of source `user` and type `message`. A report on
 a `Sensed` with `in_reply_to` and an outcome.
 """
 
+from collections.abc import Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal
 
-from pydantic import AfterValidator, BeforeValidator, Field, JsonValue, model_validator
+from msgspec import Meta
+from msgspec.structs import force_setattr
+from pydantic import AfterValidator, BeforeValidator
 
 from schemas.values import persons
 from schemas.values.base import (
     AS_A_WHOLE,
     Kind,
     Message,
+    MessagePart,
     Moment,
     Name,
-    Part,
     Personal,
     PersonalName,
     Seconds,
     Signed,
     Unit,
-    added,
+    written,
 )
 from schemas.values.persons import PersonToken
 from schemas.values.reasons import ReportedOutcome, reported
@@ -37,7 +40,7 @@ Dimension = Literal[
     "humor",
 ]
 Intent = Literal["actionable", "informational"]
-Fields = dict[str, JsonValue]
+Fields = dict[str, Any]
 
 PERSON = "user"
 """The source that a person is."""
@@ -58,7 +61,11 @@ def in_utc(at: datetime) -> datetime:
     return at.astimezone(UTC)
 
 
-class EventRef(Part):
+OfCalendar = Annotated[Moment, AfterValidator(in_utc)]
+"""A time that spans may be added to, kept in UTC."""
+
+
+class EventRef(MessagePart, frozen=True, kw_only=True):
     """Another event of the same agent, as its sensor knows it."""
 
     source: Name
@@ -67,7 +74,7 @@ class EventRef(Part):
     """Its `ce-id`."""
 
 
-class Sensed(Message):
+class Sensed(Message, frozen=True, kw_only=True):
     """A sensor noticed something, or a person said something."""
 
     kind: ClassVar[Kind] = "sensor"
@@ -77,13 +84,13 @@ class Sensed(Message):
     """Who noticed it; filled from the subject."""
     type: str = ""
     """What sort of thing it is; filled from the subject."""
-    text: Personal = Field(min_length=1, max_length=TEXT_LIMIT)
+    text: Annotated[Personal, Meta(min_length=1, max_length=TEXT_LIMIT)]
     """The event in natural language."""
-    fields: Annotated[Fields, AS_A_WHOLE] = Field(default_factory=dict)
+    fields: Annotated[Fields, AS_A_WHOLE] = written({})
     """The event's values, for conditions and patterns."""
-    occurred_at: Annotated[Moment, AfterValidator(in_utc)] | None = None
+    occurred_at: OfCalendar | None = None
     """When it happened; the clock of a session opened with `clock=event`."""
-    salience: dict[Dimension, Unit] = Field(default_factory=dict)
+    salience: dict[Dimension, Unit] = written({})
     """The sensor's hints on why this may matter."""
     intent: Intent | None = None
     """`informational` events are recorded and never answered."""
@@ -91,9 +98,9 @@ class Sensed(Message):
     """How soon an answer is worth having: 0 whenever, 1 at once."""
     sentiment: Signed | None = None
     """How it feels to the person, -1 bad to 1 good."""
-    entities: tuple[PersonalName, ...] = Field(default=(), max_length=64)
+    entities: Annotated[tuple[PersonalName, ...], Meta(max_length=64)] = written(())
     """Who or what takes part."""
-    immediate: bool = True
+    immediate: bool = written(True)
     """False asks for a learned answer or none, never for a model's."""
     ttl_s: Seconds | None = None
     """After so many seconds an answer is stale and is not said."""
@@ -101,23 +108,28 @@ class Sensed(Message):
     """The decision this reports on: its id, or the event that it answered."""
     outcome: Annotated[ReportedOutcome, BeforeValidator(reported)] | None = None
     """How what was advised turned out."""
-    reason: Personal | None = Field(default=None, max_length=500)
+    reason: Annotated[Personal, Meta(max_length=500)] | None = None
     """Why it turned out so."""
     person: PersonToken | None = None
     """Who says it, or whom it is about; None: nobody in particular. A name of any script
     may be given: its token is derived, and the name kept."""
-    called: PersonalName | None = added(None)
+    called: PersonalName | None = None
     """The person's name, where a token was derived from it."""
-    microphone: bool = added(False)
+    microphone: bool = False
     """Whether a microphone heard these words: they may be the companion's own, or none at
     all, and are not answered then."""
-    evaluation_data: Annotated[JsonValue, AS_A_WHOLE] = None
+    evaluation_data: Annotated[Any, AS_A_WHOLE] = None
     """Ground truth for evaluation; kept, never shown to a model."""
 
-    @model_validator(mode="before")
+    def __post_init__(self) -> None:
+        """Keep the time in UTC; refuse one at the ends of the calendar."""
+        if self.occurred_at is not None:
+            force_setattr(self, "occurred_at", in_utc(self.occurred_at))
+
     @classmethod
-    def _tells_the_person(cls, fields: Any) -> Any:
-        return persons.told(fields) if isinstance(fields, dict) else fields
+    def prepared(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the fields with a token for the person."""
+        return persons.told(fields)
 
     @property
     def is_persons(self) -> bool:

@@ -4,13 +4,12 @@ What a sleep would change are proposals; these messages record what it looked at
 """
 
 from datetime import datetime
-from typing import ClassVar, Literal
+from typing import Annotated, ClassVar, Literal
 
-from msgspec import Struct
-from pydantic import Field
+from msgspec import Meta, Struct
 
 from schemas.messages.learning import Learning
-from schemas.values.base import Name, Personal
+from schemas.values.base import Name, Personal, written
 from schemas.values.settings import ApplyPolicy
 from schemas.values.vectors import Vector
 
@@ -20,7 +19,7 @@ SleepEnd = Literal["done", "no_model", "woken", "model_failed", "model_timeout"]
 """Why no further event was decided again; `woken`: somebody waited for the model."""
 
 
-class SleepBegun(Learning):
+class SleepBegun(Learning, frozen=True, kw_only=True):
     """An agent sleeps: these decisions are made again one by one, and not acted on."""
 
     token: ClassVar[str] = "sleep_begun"
@@ -31,7 +30,7 @@ class SleepBegun(Learning):
     decisions: tuple[Name, ...]
 
 
-class Reflected(Learning):
+class Reflected(Learning, frozen=True, kw_only=True):
     """A model's answer to a past event, without any heuristic shown to it."""
 
     token: ClassVar[str] = "reflected"
@@ -45,25 +44,25 @@ class Reflected(Learning):
     """The cosine of the two; None if it cannot be computed."""
     agrees: bool | None = None
     """Whether they say the same."""
-    alike: tuple[Name, ...] = ()
+    alike: tuple[Name, ...] = written(())
     """The heuristics of the domain that say what the model says."""
 
 
-class SleepEnded(Learning):
+class SleepEnded(Learning, frozen=True, kw_only=True):
     """A sleep is over; its proposals were made before this."""
 
     token: ClassVar[str] = "sleep_ended"
 
     sleep_id: Name
     reason: SleepEnd
-    detail: Personal = Field(default="", max_length=2_000)
+    detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     reflected: int
     agreed: int
     differed: int
-    proposals: tuple[Name, ...] = ()
-    applied: tuple[Name, ...] = ()
+    proposals: tuple[Name, ...] = written(())
+    applied: tuple[Name, ...] = written(())
     """Those of them that were put in force at once."""
-    refused: int = 0
+    refused: int = written(0)
     """How many candidates were none."""
 
 

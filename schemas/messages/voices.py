@@ -2,11 +2,11 @@
 
 from typing import Literal
 
-from schemas.values.base import Name, StructPart, Unit
+from schemas.values.base import MessagePart, Name, Unit
 from schemas.values.personality import Trait
 
 
-class ContextInForce(StructPart, frozen=True, kw_only=True):
+class ContextInForce(MessagePart, frozen=True, kw_only=True):
     """A context that moves the traits, and why it holds."""
 
     name: Name
@@ -17,7 +17,7 @@ class ContextInForce(StructPart, frozen=True, kw_only=True):
     """The event or the fire that showed it last; who switched."""
 
 
-class Voice(StructPart, frozen=True, kw_only=True):
+class Voice(MessagePart, frozen=True, kw_only=True):
     """As whom the companion decides: its personality here and now."""
 
     template: Name | None = None

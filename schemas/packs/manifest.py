@@ -244,7 +244,7 @@ def _share_names_of_fields(pack: Pack) -> None:
     known: dict[frozenset[str], set[str]] = {}
     for heuristic in pack.heuristics:
         action = heuristic.action
-        for part in (heuristic, action, action.action, heuristic.constraints):
+        for part in (heuristic, action, heuristic.constraints):
             if part is not None:
                 given = part.model_fields_set
                 same = known.setdefault(frozenset(given), given)

@@ -1,21 +1,21 @@
-"""The bases of all messages: frozen, closed when written, tolerant when read.
+"""The bases of all messages: frozen, validated when read, tolerant of newer fields.
 
-Messages from outside (sensors, people, packs) are pydantic models, validated when they are
-made. The mind's outputs for every event are `Struct`s, ten times as fast to make and read
-and not validated; tests check them against the model that `schemas.codec.struct_models`
-derives (docs/adr/0028).
+Messages and their parts are `Struct`s. What our own code makes is not validated: whoever
+makes one of what a person gave reads it `from_fields`. What people write (packs, settings)
+and what doors are asked are pydantic models, `Part`s (docs/adr/0028).
 
 A message knows its kind (which decides its subject), its token (its name in subjects and
 headers) and its version. Numbers are finite; unknown fields are an
 error in our own code and are ignored when an older program reads a newer log.
 """
 
+from collections.abc import Iterable, Mapping
 from datetime import UTC, datetime
 from functools import cache
 from typing import Annotated, Any, ClassVar, Literal, Self, TypeAlias, TypeVar
 
 import msgspec
-from msgspec import Struct
+from msgspec import NODEFAULT, Meta, Struct, structs
 from pydantic import AwareDatetime, BaseModel, ConfigDict, Field, ValidationError
 
 InputKind = Literal["sensor", "feedback", "control", "clock", "result"]
@@ -24,23 +24,29 @@ OutputKind = Literal["decision", "fire", "ask", "outcome", "learning", "note"]
 
 Kind = InputKind | OutputKind
 
-Unit = Annotated[float, Field(ge=0.0, le=1.0)]
+# Limits stand twice: msgspec reads `Meta`, pydantic `Field`, and each ignores the other.
+Unit = Annotated[float, Meta(ge=0.0, le=1.0), Field(ge=0.0, le=1.0)]
 """A number from 0 to 1."""
 
-Signed = Annotated[float, Field(ge=-1.0, le=1.0)]
+Signed = Annotated[float, Meta(ge=-1.0, le=1.0), Field(ge=-1.0, le=1.0)]
 """A number from -1 to 1."""
 
-Seconds = Annotated[float, Field(gt=0.0, le=1e9)]
+Seconds = Annotated[float, Meta(gt=0.0, le=1e9), Field(gt=0.0, le=1e9)]
 """A span of time, over 0 and up to thirty years: added to any time of the log it stays
 within what `datetime` can hold."""
 
-Moment = Annotated[datetime, AwareDatetime]
+Moment = Annotated[datetime, Meta(tz=True), AwareDatetime]
 """A time with its zone."""
 
 NAME_LIMIT = 200
-Name = Annotated[str, Field(min_length=1, max_length=NAME_LIMIT)]
+Name = Annotated[
+    str,
+    Meta(min_length=1, max_length=NAME_LIMIT),
+    Field(min_length=1, max_length=NAME_LIMIT),
+]
 
-Token = Annotated[str, Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")]
+TOKEN = r"^[A-Za-z0-9_-]{1,64}$"
+Token = Annotated[str, Meta(pattern=TOKEN), Field(pattern=TOKEN)]
 """A name that can be a token of a subject."""
 
 Personal = Annotated[str, Field(json_schema_extra={"x-personal": True})]
@@ -58,7 +64,12 @@ AS_A_WHOLE = Field(json_schema_extra={"x-personal": "whole"})
 PersonalCode = Annotated[str, AS_A_WHOLE]
 """A text of a person's that something has to parse, and so cannot read as forgotten."""
 
-Scalar: TypeAlias = bool | int | float | Annotated[str, Field(max_length=NAME_LIMIT)]
+Scalar: TypeAlias = (
+    bool
+    | int
+    | float
+    | Annotated[str, Meta(max_length=NAME_LIMIT), Field(max_length=NAME_LIMIT)]
+)
 """What a setting may be set to."""
 
 
@@ -75,7 +86,72 @@ class Part(BaseModel):
     )
 
 
-class Message(Part):
+class MessagePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
+    """A frozen piece of a message, unvalidated when made.
+
+    None is left out of its JSON, and so is any other default but one that is `written`.
+    """
+
+    @classmethod
+    def prepared(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:
+        """Return the fields of a body as they are to be read, for example with a token for
+        a person's name.
+        """
+        return fields
+
+    @classmethod
+    def from_fields(cls, fields: object) -> Self:
+        """Read the fields of a body, ignoring those that this version does not know.
+
+        Raises:
+            pydantic.ValidationError: a field is missing or of the wrong type.
+        """
+        try:
+            given = cls.prepared(fields) if isinstance(fields, Mapping) else fields
+            return msgspec.convert(given, cls, dec_hook=part_of)
+        # What is not quite of its type is read leniently, or refused in words, by the model
+        # that is derived for it.
+        except msgspec.ValidationError:
+            from schemas.values.struct_models import validated
+
+            return validated(cls, fields)
+
+    def checked(self) -> Self:
+        """Return it as it will be read, for one that is made of what a person gave.
+
+        Raises:
+            pydantic.ValidationError: a field is of the wrong type, or beyond its limits.
+        """
+        # Not by its JSON, in which a number that is not finite is null.
+        return self.from_fields(msgspec.to_builtins(self, enc_hook=as_fields))
+
+    def as_fields(self, *, whole: bool = False) -> dict[str, Any]:
+        """Return its fields as in its JSON; if `whole`, with those that are not set."""
+        fields: dict[str, Any] = msgspec.json.decode(_ENCODER.encode(self))
+        if not whole:
+            return fields
+        names = self.__struct_fields__
+        return {n: fields[n] if n in fields else getattr(self, n) for n in names}
+
+    def changed(self, without: Iterable[str] = ()) -> dict[str, Any]:
+        """Return those of its fields that differ from their defaults."""
+        fields, usual = self.as_fields(), structs.fields(type(self))
+        for each in usual:
+            made = each.default_factory
+            is_usual = made is not NODEFAULT and getattr(self, each.name) == made()
+            if is_usual or each.name in without:
+                fields.pop(each.name, None)
+        return fields
+
+    @classmethod
+    def __get_pydantic_core_schema__(cls, source: Any, handler: Any) -> Any:
+        """Let a pydantic model hold one, validated by its derived model."""
+        from schemas.values.struct_models import schema_of
+
+        return schema_of(cls, handler)
+
+
+class Message(MessagePart, frozen=True, kw_only=True):
     """A fact or an ask that the log holds."""
 
     kind: ClassVar[Kind]
@@ -83,34 +159,6 @@ class Message(Part):
     """The message's name in subjects and headers, for example `heuristic_fired`.
 
     It is the format of the log: it stays, whatever becomes of the class."""
-    version: ClassVar[int] = 1
-
-    def to_bytes(self) -> bytes:
-        """Return the body of the message: JSON without what is not set."""
-        return self.__pydantic_serializer__.to_json(self, exclude_none=True)
-
-    @classmethod
-    def from_fields(cls, fields: object) -> Self:
-        """Read a body's fields, ignoring those that this version does not know.
-
-        Raises:
-            pydantic.ValidationError: a field is missing or of the wrong type.
-        """
-        return cls.model_validate(fields, extra="ignore")
-
-
-class StructPart(Struct, frozen=True, kw_only=True, omit_defaults=True):
-    """A frozen piece of a message that the mind makes for every event, unvalidated.
-
-    It is encoded as a `Part` is: a default other than None is declared with `written`.
-    """
-
-
-class StructMessage(StructPart, frozen=True, kw_only=True):
-    """A fact or an ask that the mind makes for every event, unvalidated."""
-
-    kind: ClassVar[Kind]
-    token: ClassVar[str]
     version: ClassVar[int] = 1
 
     def to_bytes(self) -> bytes:
@@ -127,14 +175,8 @@ class StructMessage(StructPart, frozen=True, kw_only=True):
         message: Self = _decoder(cls).decode(body)
         return message
 
-    @classmethod
-    def from_fields(cls, fields: object) -> Self:
-        """Read a body's fields, as `from_bytes` does."""
-        return msgspec.convert(fields, cls, dec_hook=_part)
 
-
-AnyMessage: TypeAlias = Message | StructMessage
-MessageType: TypeAlias = type[Message] | type[StructMessage]
+MessageType: TypeAlias = type[Message]
 
 T = TypeVar("T")
 
@@ -164,6 +206,11 @@ def written(default: T) -> T:
     return made
 
 
+def names_of(kind: type[Part] | type[MessagePart]) -> Iterable[str]:
+    """Return the names of a class's fields."""
+    return kind.model_fields if issubclass(kind, Part) else kind.__struct_fields__
+
+
 def first_fault(error: ValidationError, whole: str) -> str:
     """Return the first fault of a validation, at its place; `whole` names all of it."""
     # Without the input, which may be long or private.
@@ -174,10 +221,10 @@ def first_fault(error: ValidationError, whole: str) -> str:
 
 @cache
 def _decoder(kind: type[Struct]) -> msgspec.json.Decoder[Any]:
-    return msgspec.json.Decoder(kind, dec_hook=_part)
+    return msgspec.json.Decoder(kind, dec_hook=part_of)
 
 
-def _part(kind: type, value: object) -> object:
+def part_of(kind: type, value: object) -> object:
     """Decode a part that is a pydantic model."""
     if issubclass(kind, Part):
         return kind.model_validate(value, extra="ignore")

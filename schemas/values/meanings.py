@@ -11,16 +11,16 @@ from collections.abc import Iterator
 from functools import cache
 from itertools import pairwise
 
-from schemas.values.base import Part, StructPart
+from schemas.values.base import MessagePart, Part
 
 
 @cache
-def meanings_of(kind: type[Part] | type[StructPart]) -> dict[str, str]:
+def meanings_of(kind: type[Part] | type[MessagePart]) -> dict[str, str]:
     """Return what the fields of a class mean by their names, inherited ones included."""
     found: dict[str, str] = {}
     for each in reversed(kind.__mro__):
         # Bases without fields of their own, such as `object`, have nothing to read.
-        if issubclass(each, Part | StructPart) and each.__annotations__:
+        if issubclass(each, Part | MessagePart) and each.__annotations__:
             found.update(_declared(each))
     return found
 

@@ -10,10 +10,10 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator, Field
+from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
-from schemas.values.base import NAME_LIMIT
+from schemas.values.base import NAME_LIMIT, Token
 from schemas.values.text_form import normalized
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -86,7 +86,5 @@ def _checked(value: object) -> object:
         raise PydanticCustomError("person", "{why}", {"why": str(error)}) from None
 
 
-PersonToken = Annotated[
-    str, BeforeValidator(_checked), Field(pattern=r"^[A-Za-z0-9_-]{1,64}$")
-]
+PersonToken = Annotated[Token, BeforeValidator(_checked)]
 """Who a person is: a name of any script, kept as the token that is derived from it."""

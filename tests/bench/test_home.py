@@ -3,6 +3,7 @@
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from bench.home import needs, report
 from bench.home.__main__ import SHIPPED
@@ -61,7 +62,7 @@ def busy(name: str, activity: str, at: float = 0) -> tuple[float, Sensed]:
 def asks(name: str, asked: str, **more: str | int) -> Sensed:
     """A person's words, as the source `user` sends them."""
     said = events.message(name, "Well.", {"asks": asked, **more})
-    return said.model_copy(update={"source": "user"})
+    return replace(said, source="user")
 
 
 DOOR = (100.0, events.door_left_open(3))

@@ -106,7 +106,7 @@ class Companion:
     ) -> Sequence[OutputMessage]:
         """Judge a decision."""
         body = {"decision_id": decision.id, "rating": rating, "actor": actor}
-        return await self.tell(FeedbackGiven.model_validate(body))
+        return await self.tell(FeedbackGiven.from_fields(body))
 
     async def taught(self, name: str, condition: str, text: str, **more: Any) -> str:
         """Teach a heuristic about what its game shows, and return its id."""

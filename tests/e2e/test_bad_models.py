@@ -8,6 +8,7 @@ import json
 from pathlib import Path
 
 import pytest
+from msgspec.structs import replace
 
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Dropped
@@ -203,7 +204,7 @@ async def says_again(ada: Companion, answered: ModelAnswered, text: str) -> None
     await append_input(
         log,
         log.epoch,
-        answered.model_copy(update={"text": text}),
+        replace(answered, text=text),
         agent=ada.agent,
         partition=ada.partition,
         id_=f"{answered.ask_id}-again",

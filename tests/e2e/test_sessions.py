@@ -59,7 +59,7 @@ async def test_an_exported_session_is_identical(
 ) -> None:
     """With answers of model and heuristics, feedback, outcomes and controls in it."""
     await ada.senses("Player health is low", fields={"health": 3})
-    await ada.tell(SessionStarted.model_validate({"session_id": "s", "clock": clock}))
+    await ada.tell(SessionStarted.from_fields({"session_id": "s", "clock": clock}))
     times = (EVENING + timedelta(seconds=number) for number in range(100))
 
     def now() -> str | None:

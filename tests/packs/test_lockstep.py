@@ -6,6 +6,7 @@ from typing import Any
 
 import orjson
 import pytest
+from msgspec.structs import replace
 from nats.aio.msg import Msg
 
 from packs import playing, simulating
@@ -112,7 +113,7 @@ class Minds:
 
 def event(name: str, number: int) -> Wire:
     """An event of the village's."""
-    told = CLOCK.model_copy(update={"source": "village", "type": "body"})
+    told = replace(CLOCK, source="village", type="body")
     return Run(name, "r").event("village", told, MIDNIGHT, number)
 
 
@@ -190,7 +191,7 @@ class Still:
     def advance(self) -> Sequence[Told]:
         """Go there."""
         self.at = self.next_at()
-        body = CLOCK.model_copy(update={"source": "village", "type": "body"})
+        body = replace(CLOCK, source="village", type="body")
         return [Told("aria", self.at, body)]
 
     def told(self) -> Sequence[Told]:

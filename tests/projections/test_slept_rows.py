@@ -25,7 +25,7 @@ def merged(policy: str) -> tuple[Scenario, str]:
     scenario = living(model=None)
     for name in ("a", "b"):
         taught_in_garden(scenario, name)
-    control = SleepRequested.model_validate({"apply": policy})
+    control = SleepRequested.from_fields({"apply": policy})
     return scenario, one(scenario.control(control), ProposalMade).proposal_id
 
 
@@ -80,7 +80,7 @@ def test_a_proposal_that_nobody_knows_changes_no_row() -> None:
     scenario, _ = merged("by_hand")
     before = rows(scenario)
     seeded = {"heuristic_id": "c", "name": "c", "domain": "garden", "text": "Sing."}
-    scenario.control(HeuristicSeeded.model_validate({**seeded, "condition": "dusk"}))
+    scenario.control(HeuristicSeeded.from_fields({**seeded, "condition": "dusk"}))
     scenario.control(ProposalApplied(proposal_id="none"))
 
     assert {**rows(scenario), "c": None} == {**before, "c": None}

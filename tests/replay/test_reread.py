@@ -1,6 +1,7 @@
 """Recorded replies read again, and shown as they were received."""
 
 from msgspec import structs
+from msgspec.structs import replace
 
 from echoic.explain.exchanges import exchanges
 from echoic.terminal.exchanges import screen
@@ -29,7 +30,7 @@ def with_reply(turn: Turn, text: str) -> Turn:
     message = turn.input.message
     if not isinstance(message, ModelAnswered):
         return turn
-    other = message.model_copy(update={"text": text})
+    other = replace(message, text=text)
     return structs.replace(turn, input=structs.replace(turn.input, message=other))
 
 

@@ -7,10 +7,10 @@ from msgspec.structs import replace
 from schemas.codec.catalogue import INPUTS, OUTPUTS
 from schemas.codec.decode import read_input
 from schemas.codec.personal import places_of, replaced
-from schemas.codec.struct_models import message_model
 from schemas.messages.sensing import Sensed
 from schemas.values.base import FORGOTTEN, MessageType
 from schemas.values.record import Record
+from schemas.values.struct_models import part_model
 from schemas.values.subjects import partition_of
 from streams.jetstream.intake import logged
 from streams.sealing import HEADER, Cipher, like, opened, redacted, sealed
@@ -118,7 +118,7 @@ def test_a_redacted_record_holds_no_personal_field() -> None:
 @pytest.mark.parametrize("kind", [*INPUTS, *OUTPUTS])
 def test_every_marked_field_is_found_in_the_schema(kind: MessageType) -> None:
     """As often as it is marked: one that is missed would stay in clear."""
-    schema = str(message_model(kind).model_json_schema())
+    schema = str(part_model(kind).model_json_schema())
     assert ("x-personal" in schema) is not places_of(kind.kind, kind.token).is_none
 
 

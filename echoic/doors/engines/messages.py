@@ -11,13 +11,14 @@ from schemas.messages.sensing import Sensed
 from schemas.values.base import Moment, Name, Part, Seconds, Token, Unit
 from schemas.values.meanings import describe
 from schemas.values.reasons import Path, ResponseType
+from schemas.values.struct_models import part_model
 from streams.jetstream.accounts import RESERVED_TYPES
 
 Id = Annotated[str, Field(pattern=r"^[!-~]{1,200}$")]
 """Becomes a header at the broker, so it has no blanks and no line ends."""
 
 
-class Event(Sensed):
+class Event(part_model(Sensed)):  # type: ignore[misc]
     """Something happened: a report on an action, on the body, or anything else.
 
     A report on an action has its `decision_id` as `in_reply_to`, and an `outcome`.

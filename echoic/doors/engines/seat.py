@@ -253,7 +253,7 @@ class Seat:
 
 def _sensed(event: Event, source: str) -> Sensed:
     fields = event.model_dump(exclude={"message", "id"}, exclude_unset=True)
-    return Sensed.model_validate({**fields, "source": source})
+    return Sensed.from_fields({**fields, "source": source})
 
 
 def _refused(

@@ -145,7 +145,7 @@ class Hub:
         elif topic == self.topics["mute/set"] and self.wanted.may_control:
             is_mute = _ON.get(payload)
             if is_mute is not None:
-                told = Muted(mode="mute", off=not is_mute, by=_PROGRAM)
+                told = Muted(mode="mute", off=not is_mute, by=_PROGRAM).checked()
                 await publish.tell(self.connection.log, self.topics.agent, told)
 
     async def _vote(self, payload: bytes) -> None:
@@ -159,7 +159,7 @@ class Hub:
             actor=self.wanted.persons[0],
             comment=vote.comment,
             channel=_PROGRAM,
-        )
+        ).checked()
         await publish.tell(self.connection.log, self.topics.agent, given)
 
     def _show(self, record: DecisionRecord) -> None:

@@ -12,13 +12,14 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.values.base import Name, Token
 from schemas.values.meanings import describe
 from schemas.values.reasons import ReportedOutcome
+from schemas.values.struct_models import part_model
 
 Fields = dict[str, Any]
 
 _PLACE = "#/components/schemas/"
 
 
-class Event(EventToSense):
+class Event(part_model(EventToSense)):  # type: ignore[misc]
     """An event; without an agent it is the token's, without a source its first one."""
 
     agent: Token | None = None
@@ -41,7 +42,7 @@ class CloudEvent(BaseModel):
     data: str | Fields
 
 
-class Vote(FeedbackGiven):
+class Vote(part_model(FeedbackGiven)):  # type: ignore[misc]
     """A vote on a decision or a heuristic; without an agent on one of the token's."""
 
     agent: Token | None = None

@@ -62,7 +62,7 @@ class Voting:
                 actor=actor,
                 comment=comment,
                 channel="mcp",
-            )
+            ).checked()
             outputs = await publish.tell(log, name, given)
             # A refusal was raised.
             applied = next(
@@ -71,7 +71,7 @@ class Voting:
                 if isinstance(each.message, FeedbackApplied)
             )
             after = await _figures(connection, record.heuristic_id, actor)
-        counted = applied.model_dump(exclude_none=True)
+        counted = applied.as_fields()
         return marked({"counted": counted, "before": before, "after": after})
 
 

@@ -266,7 +266,7 @@ class NeuroSeat:
             fields["intent"] = "informational"
         event = Sensed(
             source=self._source, type=type_, text=text[:TEXT_LIMIT], **fields
-        )
+        ).checked()
         id_ = id_ or new_event_id()
         while True:
             try:

@@ -3,6 +3,8 @@
 from collections.abc import Mapping
 from datetime import datetime, timedelta
 
+from msgspec.structs import replace
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
 from schemas.messages.characters import Aim, AimsSet, Horizon
@@ -23,7 +25,7 @@ def further(
             continue
         days = horizons.get(each.kind)
         until = now + timedelta(days=days) if days is not None else each.until
-        found.append(each.model_copy(update={"until": until}))
+        found.append(replace(each, until=until))
     return tuple(found)
 
 

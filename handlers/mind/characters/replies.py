@@ -228,7 +228,7 @@ def _aims(told: list[Any], refused: list[str]) -> tuple[Aim, ...]:
         fields = each if isinstance(each, dict) else {"description": each}
         kind = fields.get("type")
         try:
-            aim = Aim.model_validate(
+            aim = Aim.from_fields(
                 {
                     "kind": kind if kind in _HORIZONS else "personal",
                     "category": fields.get("category"),

@@ -147,7 +147,7 @@ def known_with(turn: TurnContext, event: Sensed) -> Sensed:
     facts = known_facts.as_fields(turn.state.executive)
     if not facts:
         return event
-    return event.model_copy(update={"fields": {**facts, **event.fields}})
+    return replace(event, fields={**facts, **event.fields})
 
 
 def voiced(

@@ -10,6 +10,8 @@ from dataclasses import dataclass
 from datetime import datetime, timedelta
 from functools import lru_cache
 
+from msgspec.structs import replace
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import consult, propose
 from handlers.mind.flows.consult import threshold_of
@@ -218,7 +220,7 @@ def stand(given: ConsolidationInput, heuristic_id: str, content_hash: str) -> St
 
 
 def _out(stand: Stand) -> Stand:
-    return stand.model_copy(update={"in_use": False})
+    return replace(stand, in_use=False)
 
 
 def _name(given: ConsolidationInput, heuristic_id: str) -> str:

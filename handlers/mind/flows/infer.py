@@ -50,7 +50,7 @@ def infer(
         return answer
     inferred = ControlInferred(
         control=control.token,
-        fields=control.model_dump(mode="json", exclude_none=True),
+        fields=control.as_fields(),
         by=by,
         source_id=turn.input.id,
         before=before,

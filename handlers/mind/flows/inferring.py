@@ -53,7 +53,7 @@ def _fact(fields: Mapping[str, object], pending: Pending) -> Inferred | None:
     if not all(parts.values()):
         return None
     try:
-        return Inferred(kind="fact", person=pending.person, **parts)
+        return Inferred(kind="fact", person=pending.person, **parts).checked()
     except ValidationError:
         return None
 

@@ -32,14 +32,16 @@ def noticed(turn: TurnContext, event: Sensed) -> str | None:
     if kind is None:
         return None
     told = {
-        name: event.fields[name] for name in kind.model_fields if name in event.fields
+        name: event.fields[name]
+        for name in kind.__struct_fields__
+        if name in event.fields
     }
     if event.person is not None:
         told["person"] = event.person
     elif not may_name(turn.state.executive, event.source, event.fields.get("person")):
         told["person"] = SOMEBODY
     try:
-        control = kind.model_validate(told | {"by": event.source})
+        control = kind.from_fields(told | {"by": event.source})
     except ValidationError:
         return None
     infer(turn, control, "rule")

@@ -6,6 +6,8 @@ be another by then. Only what was applied last can be reverted.
 
 from collections.abc import Iterable, Mapping, Sequence
 
+from msgspec import structs
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
 from handlers.mind.strategies import registry
@@ -331,5 +333,5 @@ def proposed_heuristic(
 ) -> HeuristicFormed:
     """Return the heuristic that an applied proposal adds."""
     return HeuristicFormed(
-        **content.model_dump(), domain=domain, proposal_id=proposal_id
+        **structs.asdict(content), domain=domain, proposal_id=proposal_id
     )

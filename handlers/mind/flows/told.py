@@ -257,9 +257,7 @@ def _cleared(id_: str, speaker: str) -> ExecutiveControl:
 
 def _unmoved(trait: str, person: str, speaker: str) -> ExecutiveControl:
     whose = None if person == EVERYBODY else person
-    return TraitAdjusted.model_validate(
-        {"trait": trait, "person": whose, "by": speaker}
-    )
+    return TraitAdjusted.from_fields({"trait": trait, "person": whose, "by": speaker})
 
 
 def _after(control: ExecutiveControl) -> str:

@@ -12,6 +12,7 @@ from itertools import islice
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handlers.mind.reply import form, labels, reasoning
 from handlers.mind.reply.near_json import CutOff, NotJson, Reader
@@ -109,7 +110,7 @@ def understood(
         fault = _empty(answered, finish)
     # What is merely empty is left to who reads it: it may ask once more.
     if fault is None:
-        return answered.model_copy(update={"text": content})
+        return replace(answered, text=content)
     return ModelFailed(
         ask_id=answered.ask_id,
         request_hash=answered.request_hash,

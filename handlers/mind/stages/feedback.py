@@ -7,6 +7,8 @@ itself. What it moves, by its aspect, is in `projections/folds/learning/vote_tar
 
 from collections.abc import Sequence
 
+from msgspec.structs import replace
+
 from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.feedback import Aspect, FeedbackGiven, ForgottenDecision
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
@@ -32,7 +34,7 @@ def credit_of_vote(
         if isinstance(applied, FeedbackRefused):
             return applied
         age_s = _age_s(state, given.decision_id)
-        return applied.model_copy(update={"age_s": age_s})
+        return replace(applied, age_s=age_s)
     return _on_heuristic(state, packs, given, given.heuristic_id or "")
 
 

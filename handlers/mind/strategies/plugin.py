@@ -21,13 +21,13 @@ from msgspec.structs import asdict
 from pydantic import JsonValue
 
 from handlers.mind.strategies.exploration import eligible_arms, whole
-from schemas.codec.struct_models import part_model
 from schemas.messages.arms import SILENT
 from schemas.messages.decisions import Gate
 from schemas.ports.decision_context import DecisionContext, Odds, Strategy
 from schemas.ports.faults import MissingStrategyError
 from schemas.values.exact_math import total
 from schemas.values.reasons import Silence
+from schemas.values.struct_models import part_model
 from schemas.values.unicode_text import quoted
 
 Parameters = dict[str, JsonValue]

@@ -9,6 +9,8 @@ import time
 from collections.abc import Callable, Sequence
 from functools import partial
 
+import orjson
+
 from packs import broker
 from packs.desk.sensor import gauges, machine
 from packs.desk.sensor.gauges import Readings
@@ -60,9 +62,7 @@ def _to_wire(agent: str, event: Sensed) -> Wire:
         subject=sensor_subject(agent, SOURCE, event.type),
         headers={"ce-id": event_id},
         # Source and type stand in the subject, from which the log fills them in.
-        body=event.model_dump_json(
-            exclude={"source", "type"}, exclude_defaults=True
-        ).encode(),
+        body=orjson.dumps(event.changed(without=("source", "type"))),
     )
 
 

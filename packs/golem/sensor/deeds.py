@@ -186,7 +186,7 @@ def _parts(row: Row, action: Action) -> list[Action]:
     given = action.params.get("actions")
     try:
         parts = [
-            Action.model_validate(each)
+            Action.from_fields(each)
             for each in (given if isinstance(given, list) else [])
         ]
     except ValidationError as error:

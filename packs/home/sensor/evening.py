@@ -2,6 +2,8 @@
 
 from functools import partial
 
+from msgspec.structs import replace
+
 from packs.home.sensor import events
 from packs.home.sensor.daytime import washing_concern
 from packs.home.sensor.plan import DAY_S, Concern, Planner
@@ -75,7 +77,7 @@ def _dinner(day: Planner) -> None:
     day.add(day.at("19:18", 6), events.washing_finished(), opens=washing_concern(wash))
     tablet = events.due("ada", "take your tablet", 5, hidden_from="guests")
     # Until she goes to bed it is no matter when.
-    day.add(day.at("19:26", 4), tablet.model_copy(update={"ttl_s": 4 * 3600}))
+    day.add(day.at("19:26", 4), replace(tablet, ttl_s=4 * 3600))
     day.add(day.at("19:36", 6), events.weather("clear", 12))
     day.add(ends + 3, events.pause("ada", "dinner_ended"))
     day.add(day.at("20:48", 4), events.washing_waiting(90), unless=wash)

@@ -8,6 +8,8 @@ information, which the mind records and never answers.
 from collections.abc import Mapping
 from typing import Any
 
+from msgspec.structs import replace
+
 from schemas.messages.sensing import Dimension, Fields, Sensed
 
 Salience = Mapping[Dimension, float]
@@ -47,7 +49,7 @@ def told(
 def noted(type_: str, text: str, *, person: str | None = None, **fields: Any) -> Sensed:
     """Return an event that only informs."""
     event = told(type_, text, person=person, **fields)
-    return event.model_copy(update={"intent": "informational"})
+    return replace(event, intent="informational")
 
 
 def presence(person: str, room: str) -> Sensed:
@@ -71,7 +73,7 @@ def pause(person: str, signal: str) -> Sensed:
 def message(person: str, words: str, truth: Fields | None = None) -> Sensed:
     """Somebody says something to the companion; `truth` is what is meant by it."""
     event = told("message", words, person=person)
-    return event.model_copy(update={"evaluation_data": truth})
+    return replace(event, evaluation_data=truth)
 
 
 def came(person: str, *, guest: bool) -> Sensed:
@@ -285,7 +287,7 @@ def report(action: str, decision_id: str, outcome: str, reason: str) -> Sensed:
 def answering(event: Sensed, decision_id: str, outcome: str, reason: str) -> Sensed:
     """Return the event as the report on a decision."""
     changes = {"in_reply_to": decision_id, "outcome": outcome, "reason": reason}
-    return event.model_copy(update=changes)
+    return replace(event, **changes)
 
 
 def _name(person: str) -> str:

@@ -5,6 +5,8 @@ What this world has not is refused with the reason: it has neither fields nor ta
 
 from collections.abc import Callable, Mapping
 
+from msgspec.structs import replace
+
 from packs.village.sensor import deeds
 from packs.village.sensor.deeds import DEEDS, Refused, Scene, gather, neighbour, stay
 from packs.village.sensor.land import SQUARE, Cell
@@ -42,7 +44,7 @@ def deed_of(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
 
 
 def _pick(scene: Scene, one: Villager, action: Action, at: float) -> Deed:
-    single = action.model_copy(update={"params": {**action.params, "amount": 1}})
+    single = replace(action, params={**action.params, "amount": 1})
     return gather(scene, one, single, at)
 
 

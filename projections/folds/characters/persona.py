@@ -73,7 +73,7 @@ def reverted(known: Autonomy, change: CharacterChange) -> Autonomy:
 
 def inverse(change: CharacterChange) -> CharacterChange:
     """Return the change that takes another back."""
-    return change.model_copy(update={"before": change.after, "after": change.before})
+    return replace(change, before=change.after, after=change.before)
 
 
 def outdated(how: Autonomous, known: Autonomy, change: CharacterChange) -> str | None:

@@ -105,10 +105,10 @@ def _built(plan: Plan, doing: Doing, outcome: str, at: datetime) -> Plan:
         return plan
     build = builds[place]
     if outcome != _SUCCEEDED:
-        builds[place] = build.model_copy(update={"failures": build.failures + 1})
+        builds[place] = replace(build, failures=build.failures + 1)
         return replace(plan, builds=tuple(builds))
     if not doing.is_last:
-        builds[place] = build.model_copy(update={"failures": 0})
+        builds[place] = replace(build, failures=0)
         return replace(plan, builds=tuple(builds))
     del builds[place]
     plan = replace(plan, builds=tuple(builds))
@@ -136,9 +136,9 @@ def _worked(
             return _next(plan, task, "brought nothing", at)
         carries = tactics is not None and task.type == tactics.gather and deposit
         carried = task.carried + got if carries else 0
-        task = task.model_copy(update={"done": task.done + got, "carried": carried})
+        task = replace(task, done=task.done + got, carried=carried)
     elif doing.behaviour == deposit:
-        task = task.model_copy(update={"carried": 0})
+        task = replace(task, carried=0)
     if task.amount is not None and task.done >= task.amount and not task.carried:
         return _next(plan, task, outcome, at)
     return _with(plan, task)
@@ -158,7 +158,7 @@ def _next(plan: Plan, task: PlanTask, outcome: str, at: datetime) -> Plan:
     plan = _noted(plan, described(task), outcome, at)
     if outcome == _SUCCEEDED and task.times > 1:
         again = {"times": task.times - 1, "done": 0, "carried": 0}
-        return _with(plan, task.model_copy(update=again))
+        return _with(plan, replace(task, **again))
     if plan.index + 1 < len(plan.tasks):
         return replace(plan, index=plan.index + 1)
     return replace(plan, tasks=(), index=0, waits=False)

@@ -51,7 +51,7 @@ def believed(executive: Executive, input_: Input) -> Input:
     if claimed(executive, message) is None:
         return input_
     assert isinstance(message, Sensed)
-    unknown = message.model_copy(update={"person": SOMEBODY})
+    unknown = replace(message, person=SOMEBODY)
     return replace(input_, message=unknown)
 
 

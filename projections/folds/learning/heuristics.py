@@ -205,7 +205,7 @@ def content_hash(
     Another condition, `when`, text or action is another content, and starts anew.
     """
     # Keys are sorted: the hash must not depend on the order in which a client sent them.
-    fields = action.model_dump(exclude_none=True) if action is not None else None
+    fields = action.as_fields() if action is not None else None
     content = [condition, when, text, fields]
     return ids.digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
 

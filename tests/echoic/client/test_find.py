@@ -31,7 +31,7 @@ async def test_what_reached_nobody_is_said_to_have() -> None:
     for turn, told in ((heard, Delivered), (unheard, DeliveryFailed)):
         ask = output(turn, DeliveryAsked).id
         why = {} if told is Delivered else {"reason": "expired"}
-        scenario.tell(told.model_validate({"ask_id": ask, "channel": "say", **why}))
+        scenario.tell(told.from_fields({"ask_id": ask, "channel": "say", **why}))
     log = await Chronicle(scenario).catch_up()
 
     verdicts = []

@@ -142,10 +142,10 @@ def test_a_plan_is_told_in_words() -> None:
             )
         )
 
-    assert told("plan_set", plan.model_dump(mode="json", exclude_none=True)) == (
+    assert told("plan_set", plan.as_fields()) == (
         "by its executor: plans gather 5 wood"
     )
-    assert told("aims_set", aims.model_dump(mode="json", exclude_none=True)) == (
+    assert told("aims_set", aims.as_fields()) == (
         "by its executor: is after a bridge; values build 0.9"
     )
     assert told("plan_set", {"tasks": 7}) == "by its executor: something else"

@@ -6,6 +6,7 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
+from msgspec import structs
 
 from echoic.errors import NotRunningError
 from echoic.model_check import situations
@@ -146,9 +147,7 @@ def test_an_hour_costs_as_often_as_the_sociable_ask() -> None:
         for usd in (0.0001, 0.0002)
     ]
     assert report("m", asked, 120.0).usd_an_hour == pytest.approx(0.018)
-    free = [
-        replace(asked[0], result=asked[0].result.model_copy(update={"cost_usd": None}))
-    ]
+    free = [replace(asked[0], result=structs.replace(asked[0].result, cost_usd=None))]
     assert report("m", free, 120.0).usd_an_hour is None
 
 

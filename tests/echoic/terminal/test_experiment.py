@@ -23,7 +23,7 @@ AT = datetime(2026, 5, 4, 9, 0, tzinfo=UTC)
 
 def course(count: int, **changes: object) -> Course:
     """So many sessions in turn, those of b the better ones."""
-    message = ExperimentStarted.model_validate(
+    message = ExperimentStarted.from_fields(
         {
             "experiment_id": "e1",
             "title": "Dry or kind",

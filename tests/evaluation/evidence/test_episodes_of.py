@@ -3,6 +3,7 @@
 import dataclasses
 
 import pytest
+from msgspec.structs import replace
 
 from evaluation.evidence.episodes_of import episodes_of
 from evaluation.evidence.gather import UnprovenError
@@ -56,7 +57,7 @@ async def test_all_episodes_are_found_and_speak_for_other_weights(
     assert judged.then > judged.now + 0.1
     # Told to who proposed it, they all fall silent.
     span = {"since": found.acts[0].at, "until": found.acts[-1].at}
-    told = less.model_copy(update=span)
+    told = replace(less, **span)
     assert holdout.judge(told, found.acts, found.how, Autonomy()).verdict == "unknown"
 
 

@@ -28,7 +28,7 @@ GARDEN = pack(
 
 def started(id_: str = "e1", **changes: object) -> ExperimentStarted:
     """An experiment that sets a heuristic against silence."""
-    return ExperimentStarted.model_validate(
+    return ExperimentStarted.from_fields(
         {"experiment_id": id_, "a": SPEAKING, "b": SILENT, "washout_s": 0, **changes}
     )
 

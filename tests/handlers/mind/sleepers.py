@@ -41,7 +41,7 @@ def answered_event(scenario: Scenario, text: str = EVENT, answer: str = SAID) ->
 def taught(scenario: Scenario, name: str, says: str = SAID, **more: Any) -> str:
     """Teach a heuristic of the garden."""
     fields = {"condition": "health is low", "domain": "garden", "confidence": 0.5}
-    seeded = HeuristicSeeded.model_validate(
+    seeded = HeuristicSeeded.from_fields(
         {"heuristic_id": name, "name": name, "text": says, **fields, **more}
     )
     applied(scenario.control(seeded))

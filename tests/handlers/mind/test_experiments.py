@@ -77,7 +77,7 @@ def test_each_session_decides_by_its_own_variant() -> None:
     asking = in_session(led, of_variant("b")[0])
 
     assert quiet.experiment is not None
-    assert quiet.experiment.model_dump() == {
+    assert quiet.experiment.as_fields() == {
         "id": "e1",
         "variant": "a",
         "probability": 0.5,

@@ -179,7 +179,7 @@ CONTROLS = sorted(
     (
         each
         for each in get_args(catalogue.ControlMessage)
-        if issubclass(each, OfPerson) or "by" in each.model_fields
+        if issubclass(each, OfPerson) or "by" in each.__struct_fields__
     ),
     key=lambda each: each.token,
 )

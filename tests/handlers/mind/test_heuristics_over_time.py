@@ -30,7 +30,7 @@ def seeded(confidence: float = 0.8, **changes: object) -> HeuristicSeeded:
         "confidence": confidence,
         **changes,
     }
-    return HeuristicSeeded.model_validate(fields)
+    return HeuristicSeeded.from_fields(fields)
 
 
 def test_what_froze_of_itself_is_revived_by_hand() -> None:
@@ -92,7 +92,7 @@ def test_a_pack_says_how_far_a_vote_moves_it(
     bounded = garden(**constraints)
     scenario = Scenario(bounded, threshold=0.3)
     vote = {"heuristic_id": bounded.ids[0], "rating": "negative"}
-    scenario.tell(FeedbackGiven.model_validate(vote))
+    scenario.tell(FeedbackGiven.from_fields(vote))
     (candidate, *_) = scenario.decide("health low", salience=THREAT).candidates
 
     assert candidate.confidence == confidence

@@ -3,6 +3,7 @@
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
@@ -42,7 +43,7 @@ def test_it_is_said_in_these_words_and_recorded() -> None:
 def test_it_goes_to_the_channel_that_is_named() -> None:
     """Also when it waited."""
     scenario = home(timing=True)
-    wanted = DINNER.model_copy(update={"channel": "kitchen"})
+    wanted = replace(DINNER, channel="kitchen")
     at_once = one(scenario.control(wanted), DeliveryAsked)
     scenario.control(UserStateChanged(person="ada", busy=True))
     held = one(scenario.control(wanted), Held)
@@ -61,7 +62,7 @@ def test_restraints_hold_for_it_and_an_alert_passes_quiet(
     scenario = home()
     scenario.control(Muted(mode=mode))
     turn = scenario.control(DINNER)
-    alert = DINNER.model_copy(update={"response_type": "alert"})
+    alert = replace(DINNER, response_type="alert")
 
     assert one(turn, Decided).silence == ("quiet" if mode == "quiet" else "muted")
     assert one(turn, ControlApplied).control == "output_requested"
@@ -82,8 +83,8 @@ def test_it_waits_for_who_is_busy_unless_it_is_urgent_and_lapses() -> None:
     """After five minutes, or the time that the request names, it is worth nothing."""
     scenario = home(timing=True)
     scenario.control(UserStateChanged(person="ada", busy=True))
-    urgent = DINNER.model_copy(update={"urgent": True})
-    short = DINNER.model_copy(update={"ttl_s": 10.0})
+    urgent = replace(DINNER, urgent=True)
+    short = replace(DINNER, ttl_s=10.0)
 
     assert one(scenario.control(urgent), Decided).final
     assert not one(scenario.control(short), Decided).final

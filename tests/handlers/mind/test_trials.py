@@ -159,7 +159,7 @@ def judged(led: Scenario, rating: str = "negative") -> list[TrustChanged]:
     """What is announced of a vote on the heuristic that answered last."""
     fired = [each for turn in led.turns for each in said(turn, HeuristicFired)]
     vote = {"heuristic_id": fired[-1].heuristic_id, "rating": rating}
-    given = FeedbackGiven.model_validate({**vote, "actor": f"a{len(led.turns)}"})
+    given = FeedbackGiven.from_fields({**vote, "actor": f"a{len(led.turns)}"})
     return said(led.tell(given), TrustChanged)
 
 

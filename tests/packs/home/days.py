@@ -42,7 +42,7 @@ def event_of(wire: Wire) -> Sensed:
     """A message as the event that the log would hold."""
     _, _, source, type_ = wire.subject.split(".")
     fields = json.loads(wire.body) | {"source": source, "type": type_}
-    return Sensed.model_validate(fields)
+    return Sensed.from_fields(fields)
 
 
 @cache

@@ -159,8 +159,8 @@ def test_reports_let_a_mind_reckon() -> None:
         for name in NEEDS:
             since, level, rate = told[name]
             expected = min(max(level + rate * (at - since), 0.0), 1.0)
-            assert first or abs(float(fields[name]) - expected) <= 0.051  # type: ignore[arg-type]
-            told[name] = at, float(fields[name]), float(fields[f"{name}_rate"])  # type: ignore[arg-type]
+            assert first or abs(float(fields[name]) - expected) <= 0.051
+            told[name] = at, float(fields[name]), float(fields[f"{name}_rate"])
         first = False
 
 

@@ -137,7 +137,7 @@ def trials(sessions: int, effect: float, seed: int) -> list[SessionTrial]:
             event = Sensed(source="game", type=type_, text=type_)
             ledger.sensed(f"s{each}", event, game, NOON + timedelta(seconds=at))
         (value,) = ledger.values()
-        assignment = Assignment.model_validate(
+        assignment = Assignment.from_fields(
             {
                 "id": "x",
                 "variant": variant,

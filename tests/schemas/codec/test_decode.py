@@ -4,7 +4,7 @@ from datetime import UTC, datetime
 
 import orjson
 import pytest
-from msgspec import DecodeError
+from pydantic import ValidationError
 
 from schemas.codec.decode import (
     BODY_LIMIT,
@@ -284,7 +284,7 @@ def test_a_fault_of_the_whole_message_is_told() -> None:
 
 def test_dropped_reasons_are_closed() -> None:
     """A reason outside its list is no message of ours."""
-    with pytest.raises(DecodeError, match="reason"):
+    with pytest.raises(ValidationError, match="reason"):
         Dropped.from_fields({"decision_id": "d", "reason": "bored"})
 
 

@@ -49,7 +49,7 @@ def test_tokens_are_stable_and_tell_names_apart() -> None:
 def test_what_nobody_sees_makes_nobody_else(unseen: str) -> None:
     """It is copied with a name; joiners that letters need are part of one."""
     assert token_of(f"ada{unseen}") == token_of(f"{unseen}ada") == "ada"
-    assert Sensed(text="hi", person=f"Zo{unseen}ë").person == token_of("Zoë")
+    assert Sensed(text="hi", person=f"Zo{unseen}ë").checked().person == token_of("Zoë")
     assert told({"person": f"Zoë{unseen}"})["called"] == "Zoë"
     assert token_of("Zo\u200cë") != token_of("Zoë")
     with pytest.raises(ValueError, match="1 to 200 characters"):
@@ -60,12 +60,12 @@ def test_what_nobody_sees_makes_nobody_else(unseen: str) -> None:
 def test_what_is_no_name_is_refused(name: str) -> None:
     """In words, and not by a pattern."""
     with pytest.raises(ValueError, match="a person's name has 1 to 200 characters"):
-        Sensed(text="hello", person=name)
+        Sensed(text="hello", person=name).checked()
 
 
 def test_a_vote_is_the_persons_whose_name_it_bears() -> None:
     """So that rapport, and forgetting, meet the one who spoke."""
-    vote = FeedbackGiven(decision_id="d", rating="positive", actor="Zoë")
+    vote = FeedbackGiven(decision_id="d", rating="positive", actor="Zoë").checked()
 
     assert vote.actor == token_of("Zoë")
     assert FeedbackGiven(decision_id="d", rating="positive", actor="ada").actor == "ada"
@@ -74,16 +74,18 @@ def test_a_vote_is_the_persons_whose_name_it_bears() -> None:
 
 def test_every_message_takes_a_name_and_keeps_it() -> None:
     """Read again, it is the same."""
-    event = Sensed(text="hello", person="Zoë")
-    fact = FactStated(subject="tea", relation="is", object="hot", person="Zoë")
-    profile = ProfileSet(person="Zoë", address="Madam")
+    event = Sensed(text="hello", person="Zoë").checked()
+    fact = FactStated(
+        subject="tea", relation="is", object="hot", person="Zoë"
+    ).checked()
+    profile = ProfileSet(person="Zoë", address="Madam").checked()
     token = token_of("Zoë")
 
     assert (event.person, event.called) == (token, "Zoë")
     assert (fact.person, fact.called) == (token, "Zoë")
     assert (profile.person, profile.name, profile.address) == (token, "Zoë", "Madam")
-    assert PersonsGranted(source="game", persons=("Zoë",)).persons == (token,)
-    assert Sensed.model_validate_json(event.model_dump_json()) == event
+    assert PersonsGranted(source="game", persons=("Zoë",)).checked().persons == (token,)
+    assert Sensed.from_bytes(event.to_bytes()) == event
     assert Sensed(text="hello", person="ada").called is None
 
 

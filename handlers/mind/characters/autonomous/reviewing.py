@@ -88,7 +88,7 @@ def heard(turn: TurnContext, asked: LayerAsk, result: ModelAnswered) -> None:
     told = [each.at for each in shown(how, known, asked.decision_id)]
     span = {"since": told[0], "until": told[-1]} if told else {}
     for place, change in enumerate(found.changes):
-        _propose(turn, how, asked, (place, change.model_copy(update=span)))
+        _propose(turn, how, asked, (place, replace(change, **span)))
 
 
 def fail(turn: TurnContext, asked: LayerAsk, why: str) -> None:

@@ -168,7 +168,7 @@ def _queue(name: str, fields: Mapping[str, Any], wanted: Wanted, means: Means) -
             amount=_amount(name, fields, means.tactics),
             times=_first(fields, "times", "repeat", "repeats") or 1,
             text=_text(fields)[:1_000],
-        )
+        ).checked()
     except ValidationError as error:
         fault = first_fault(error, "the action")
         wanted.refused.append(f"{name} {_shown(what)} is not queued: {fault}")

@@ -159,7 +159,7 @@ def test_the_recipe_sends_events_of_the_pack() -> None:
             trigger={"entity_id": "x"},
         )
         fields = json.loads(body)
-        Sensed.model_validate({"source": source, "type": type_, **fields})
+        Sensed.from_fields({"source": source, "type": type_, **fields})
 
 
 def test_rapport_is_shown_by_a_name_of_any_script() -> None:

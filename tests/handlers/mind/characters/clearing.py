@@ -92,7 +92,7 @@ class Clearing:
             assert action.target is not None
             if action.type == "speak":
                 seconds = action.params["seconds"]
-                self.spoke.append((second, action.target, seconds))  # type: ignore[arg-type]
+                self.spoke.append((second, action.target, seconds))
             elif action.type == "heard":
                 is_asked = action.params["ask"] is True
                 self.heard.append((second, action.target, is_asked))

@@ -97,7 +97,7 @@ def aimed(site_: Worksite, *aims: str, **priorities: float) -> None:
     """Say what the character is after."""
     told = [{"text": each} for each in aims]
     site_.scenario.control(
-        AimsSet.model_validate({"aims": told, "priorities": priorities or None})
+        AimsSet.from_fields({"aims": told, "priorities": priorities or None})
     )
 
 

@@ -301,9 +301,9 @@ def test_a_queue_is_bounded() -> None:
     task = PlanTask(type="gather")
     assert PlanSet(tasks=(task,) * TASKS).tasks is not None
     with pytest.raises(ValidationError):
-        PlanSet(tasks=(task,) * (TASKS + 1))
+        PlanSet(tasks=(task,) * (TASKS + 1)).checked()
     with pytest.raises(ValidationError):
-        PlanSet(builds=(PlannedBuild(building="tent"),) * (TASKS + 1))
+        PlanSet(builds=(PlannedBuild(building="tent"),) * (TASKS + 1)).checked()
 
 
 def test_odd_worlds_stop_nobody() -> None:

@@ -125,7 +125,7 @@ def test_an_executor_hears_that_an_aim_was_given_up() -> None:
     until = world.scenario.at + timedelta(seconds=100)
     world.report()
     told = {"aims": [{"text": "Sow in time", "until": until}]}
-    world.scenario.control(AimsSet.model_validate(told))
+    world.scenario.control(AimsSet.from_fields(told))
     reply(world.scenario, world.tick(), {"thinking": "Later."})
     world.scenario.wait(100)
     turn = world.report()

@@ -78,7 +78,7 @@ class Worksite:
 
     def plans(self, **control: Any) -> Turn:
         """Set a plan by hand."""
-        return self.scenario.control(PlanSet.model_validate(control))
+        return self.scenario.control(PlanSet.from_fields(control))
 
     def report(self, *, hunger: float = 1.0, **fields: Any) -> Turn:
         """Report the body, and what lies about."""

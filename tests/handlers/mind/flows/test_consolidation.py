@@ -38,7 +38,7 @@ def taught(scenario: Scenario, name: str, **more: Any) -> str:
     """Teach a heuristic of the garden."""
     fields = {"condition": WEATHER, "text": SAYS, "domain": "garden", **more}
     seeded = {"heuristic_id": name, "name": name, "confidence": 0.5, **fields}
-    applied(scenario.control(HeuristicSeeded.model_validate(seeded)))
+    applied(scenario.control(HeuristicSeeded.from_fields(seeded)))
     return name
 
 

@@ -155,7 +155,7 @@ def test_stars_are_votes_from_minus_one_to_one(stars: int, value: float) -> None
 def test_a_vote_says_one_thing(fields: dict[str, Any]) -> None:
     """How much only where it is scaled, and of an aspect that there is."""
     with pytest.raises(ValidationError):
-        FeedbackGiven.model_validate(fields)
+        FeedbackGiven.from_fields(fields)
 
 
 def test_a_condition_may_be_judged_by_itself() -> None:

@@ -4,6 +4,7 @@ from datetime import timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from handlers.mind.turn import Turn
 from projections.folds import events
@@ -163,6 +164,4 @@ def test_an_answer_in_the_clock_of_a_recording_stops_nothing(year: int) -> None:
     heard = course.answer_model(asked, "Run!")
 
     assert "Handled" in names(heard)
-    assert refused(
-        course.control(CONTROLS[3].model_copy(update={"strategy": "nosuch"}))
-    )
+    assert refused(course.control(replace(CONTROLS[3], strategy="nosuch")))

@@ -20,7 +20,7 @@ def weighed(decided: Decided) -> dict[str, Candidate]:
 def seeded(id_: str, condition: str, **more: object) -> HeuristicSeeded:
     """A taught heuristic of the source `game`."""
     fields = {"name": id_, "domain": "game", "text": f"Advice of {id_}.", **more}
-    return HeuristicSeeded.model_validate(
+    return HeuristicSeeded.from_fields(
         {"heuristic_id": id_, "condition": condition, **fields}
     )
 

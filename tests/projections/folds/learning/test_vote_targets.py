@@ -143,7 +143,7 @@ def test_nobody_remembers_what_was_never_decided() -> None:
         "content_hash": "c",
     }
     ignored = AdviceIgnored(**about, count=3)
-    vote = FeedbackApplied.model_validate(
+    vote = FeedbackApplied.from_fields(
         {**about, "actor": "ana", "value": 1.0, "aspect": "condition"}
     )
 

@@ -1,6 +1,7 @@
 """Structs and their pydantic models: the same fields, the same bytes, the same limits."""
 
 import math
+from collections.abc import Iterable, Mapping
 from datetime import datetime, timedelta
 from random import Random
 from typing import Annotated, Any, Literal, get_args, get_origin, get_type_hints
@@ -13,14 +14,19 @@ from msgspec import structs
 from pydantic import ValidationError
 
 from schemas.codec import catalogue
-from schemas.codec.struct_models import message_model, part_model
+from schemas.messages.controls import MindStarted
 from schemas.messages.decisions import Decided, Gate
-from schemas.messages.sensing import Fields
-from schemas.values.base import Part, StructMessage, StructPart
+from schemas.values.base import Message, MessagePart, Part
+from schemas.values.struct_models import part_model
 from tests.checked_messages import faults
 from tests.factories import NOON
 
-STRUCTS = [kind for kind in catalogue.OUTPUTS if issubclass(kind, StructMessage)]
+# What holds of several fields together is not in their types, nor are settings' limits.
+KINDS = [
+    kind
+    for kind in (*catalogue.INPUTS, *catalogue.OUTPUTS)
+    if not hasattr(kind, "__post_init__") and kind is not MindStarted
+]
 GATE = Gate(name="relevance", passed=True, value=0.5)
 
 LETTERS = 'aZ09 ."\\/\n\t\x00\x1f\x7f\u00e4\u2028\U0001f600'
@@ -29,10 +35,10 @@ LARGEST = 1e15
 comes near."""
 
 
-@pytest.mark.parametrize("kind", STRUCTS, ids=lambda kind: kind.token)
+@pytest.mark.parametrize("kind", KINDS, ids=lambda kind: kind.token)
 @given(seed=some.integers(0, 2**32))
 def test_a_struct_is_written_and_read_as_its_model(
-    kind: type[StructMessage], seed: int
+    kind: type[Message], seed: int
 ) -> None:
     """Whatever its fields may be, bytes and meaning are those of pydantic."""
     message = made(kind, Random(seed))
@@ -57,7 +63,7 @@ def test_a_model_refuses_what_a_struct_does_not_look_at(
 
 def test_a_model_explains_its_fields() -> None:
     """By the strings below them, those of what the struct extends included."""
-    fields = message_model(Decided).model_fields
+    fields = part_model(Decided).model_fields
 
     assert fields["arm"].description == "The arm chosen."
     assert fields["chain"].is_required()
@@ -78,31 +84,33 @@ def made(kind: type[Any], chance: Random) -> Any:
     return kind(**{name: value(hints[name], chance) for name in names})
 
 
-def value(hint: Any, chance: Random) -> Any:
+def value(hint: Any, chance: Random, limits: Mapping[str, Any] = {}) -> Any:
     """A value of a field's type, within its limits."""
     origin, arguments = get_origin(hint), get_args(hint)
-    if origin is Annotated and not isinstance(arguments[0], type):
-        # A mark of a field that is none of the plain types: it limits nothing.
-        return value(arguments[0], chance)
     if origin is Annotated:
-        return plain(arguments[0], limits_of(arguments[1]), chance)
+        return value(arguments[0], chance, {**limits, **limits_of(arguments[1:])})
     if origin is Literal:
         return chance.choice(arguments)
+    if origin is tuple and arguments[-1] is not ...:
+        return tuple(value(each, chance) for each in arguments)
     if origin is tuple:
         return tuple(value(arguments[0], chance) for _ in range(chance.randrange(3)))
-    if hint == Fields:
-        return {plain(str, {}, chance): plain(float, {}, chance)}
     if origin is dict:
         key, item = arguments
         return {value(key, chance): value(item, chance)}
+    if hint is Any:
+        return chance.choice((LARGEST, "a", {"b": [1, None]}))
     if arguments:
         return value(chance.choice(arguments), chance)
-    if issubclass(hint, StructPart | Part):
+    if not isinstance(hint, type):
+        # A value of any JSON, as a strategy's parameter is one.
+        return LARGEST
+    if issubclass(hint, MessagePart | Part):
         return made(hint, chance)
-    return plain(hint, {}, chance)
+    return plain(hint, limits, chance)
 
 
-def plain(kind: type[Any], limits: dict[str, Any], chance: Random) -> Any:
+def plain(kind: type[Any], limits: Mapping[str, Any], chance: Random) -> Any:
     """A value without parts."""
     low, high = limits.get("ge", -LARGEST), limits.get("le", LARGEST)
     if kind is float:
@@ -110,17 +118,19 @@ def plain(kind: type[Any], limits: dict[str, Any], chance: Random) -> Any:
     if kind is int:
         return chance.randint(int(low), int(high))
     if kind is str:
-        return "".join(chance.choices(LETTERS, k=chance.randint(1, 9)))
+        letters = "aZ09_-" if "pattern" in limits else LETTERS
+        return "".join(chance.choices(letters, k=chance.randint(1, 9)))
     if kind is datetime:
         return NOON + timedelta(microseconds=chance.randrange(10**15))
     return chance.choice((False, True)) if kind is bool else None
 
 
-def limits_of(declared: Any) -> dict[str, Any]:
-    """The limits that a field declares, by name."""
+def limits_of(marks: Iterable[Any]) -> dict[str, Any]:
+    """The limits that a field declares, by name, as msgspec or pydantic has them."""
     return {
-        name: getattr(limit, name)
-        for limit in getattr(declared, "metadata", ())
-        for name in ("ge", "gt", "le")
-        if hasattr(limit, name)
+        name: limit
+        for mark in marks
+        for limits in (mark, *getattr(mark, "metadata", ()))
+        for name in ("ge", "gt", "le", "pattern")
+        if (limit := getattr(limits, name, None)) is not None
     }
