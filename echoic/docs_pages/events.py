@@ -118,8 +118,8 @@ def _parts() -> list[type[BaseModel]]:
     """Return every part that a message is made of, by name."""
     found: dict[str, type[BaseModel]] = {}
     kinds = (*catalogue.INPUTS, *catalogue.OUTPUTS)
-    messages = {part_model(kind) for kind in kinds}
-    waiting: list[object] = list(messages)
+    messages = [part_model(kind) for kind in kinds]
+    waiting: list[object] = [*messages]
     while waiting:
         annotation = waiting.pop()
         waiting.extend(typing.get_args(annotation))

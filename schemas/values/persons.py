@@ -10,10 +10,11 @@ import unicodedata
 from collections.abc import Mapping
 from typing import Annotated, Any
 
-from pydantic import BeforeValidator
+from msgspec import Meta
+from pydantic import BeforeValidator, Field
 from pydantic_core import PydanticCustomError
 
-from schemas.values.base import NAME_LIMIT, Token
+from schemas.values.base import NAME_LIMIT, TOKEN
 from schemas.values.text_form import normalized
 
 _TOKEN = re.compile(r"[A-Za-z0-9_-]{1,64}")
@@ -86,5 +87,7 @@ def _checked(value: object) -> object:
         raise PydanticCustomError("person", "{why}", {"why": str(error)}) from None
 
 
-PersonToken = Annotated[Token, BeforeValidator(_checked)]
+PersonToken = Annotated[
+    str, Meta(pattern=TOKEN), BeforeValidator(_checked), Field(pattern=TOKEN)
+]
 """Who a person is: a name of any script, kept as the token that is derived from it."""

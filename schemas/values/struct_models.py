@@ -24,6 +24,7 @@ import msgspec
 from pydantic import (
     Field,
     GetCoreSchemaHandler,
+    JsonValue,
     SerializationInfo,
     create_model,
     model_validator,
@@ -129,6 +130,8 @@ def _made(kind: type[P], model: Part) -> P:
 
 def _of_models(hint: Any) -> Any:
     """Return a field's type with each struct and its limits replaced by its model's."""
+    if hint is Any:
+        return JsonValue
     if isinstance(hint, type) and issubclass(hint, MessagePart):
         return part_model(hint)
     if get_origin(hint) in (Union, UnionType):
