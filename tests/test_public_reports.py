@@ -406,14 +406,14 @@ def test_a_reminder_keeps_to_clocks_that_change(text: str, due: str) -> None:
 )
 def test_an_outcome_has_one_name_at_every_door(told: str, known: str) -> None:
     """Of a sensor's event, whatever carries it, and of the command; others are taken."""
-    event = Sensed.model_validate({"text": "It ended.", "outcome": told})
+    event = Sensed.from_fields({"text": "It ended.", "outcome": told})
 
     assert event.outcome == known
     assert _reported(told) == known
     with pytest.raises(typer.BadParameter, match="succeeded, failed, overridden, canc"):
         _reported(f"{told}!")
     with pytest.raises(ValidationError):
-        Sensed.model_validate({"text": "It ended.", "outcome": f"{told}!"})
+        Sensed.from_fields({"text": "It ended.", "outcome": f"{told}!"})
 
 
 def test_a_retained_command_is_no_command() -> None:

@@ -2,7 +2,7 @@
 
 from typing import Annotated, Any, Literal
 
-from pydantic import Field, TypeAdapter, ValidationError, field_validator
+from pydantic import ConfigDict, Field, TypeAdapter, ValidationError, field_validator
 from pydantic_core import PydanticCustomError, from_json
 
 from echoic.doors.requests import MOST_FAULTS
@@ -133,7 +133,9 @@ ToEngine = Annotated[
     ActionAsked | Speech | Expired | Kept | Refused, Field(discriminator="message")
 ]
 
-_FROM: TypeAdapter[Event | Taken] = TypeAdapter(FromEngine)
+# What models share, as any JSON, is validated by this and not by their own.
+_FINITE = ConfigDict(allow_inf_nan=False)
+_FROM: TypeAdapter[Event | Taken] = TypeAdapter(FromEngine, config=_FINITE)
 _TO: TypeAdapter[Any] = TypeAdapter(ToEngine)
 
 
