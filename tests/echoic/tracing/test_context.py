@@ -99,7 +99,7 @@ def test_a_votes_own_call_is_traced_with_it(failed: bool) -> None:
 def test_a_trace_says_whose_event_it_was_and_what_came_of_it(content: bool) -> None:
     """By name where traces stay in the house, by a hash elsewhere; on root and `decide`."""
     seen = samples.sensed(("d1", samples.silent()))
-    told = structs.replace(seen.input.message, person="mia")  # type: ignore[type-var]
+    told = structs.replace(seen.input.message, person="mia")
     entry = structs.replace(seen.input, message=told)
 
     (trace,) = Observer(content=content).answered(replace(seen, input=entry))
