@@ -12,14 +12,14 @@ from echoic.tracing.spans import SpanEvent
 
 _UNTIMED = "·"
 """Shown where a time is not known."""
-_SHOWN = (
-    names.SUMMARY,
-    names.GEN_AI_REQUEST_MODEL,
-    names.GEN_AI_USAGE_OUTPUT_TOKENS,
-    names.MESSAGING_DESTINATION_NAME,
-    names.FIRE_OUTCOME,
-)
-"""The attributes that are worth their room; Jaeger shows all."""
+_SHOWN = {
+    names.SUMMARY: "{}",
+    names.GEN_AI_REQUEST_MODEL: "{}",
+    names.GEN_AI_USAGE_OUTPUT_TOKENS: "{} tokens",
+    names.MESSAGING_DESTINATION_NAME: "{}",
+    names.FIRE_OUTCOME: "{}",
+}
+"""The attributes that are worth their room, and how; Jaeger shows all."""
 _EVENTS = 8
 """Events of one span at most; Jaeger shows all."""
 
@@ -49,13 +49,17 @@ def _rows(shown: ShownSpan, start_ns: int) -> Iterator[tuple[str, str, str, str]
     if shown.is_timed:
         at = duration(span.start_ns - start_ns)
         took = duration(span.end_ns - span.start_ns)
-    known = [str(span.attributes[name]) for name in _SHOWN if name in span.attributes]
+    has = span.attributes
+    known = [how.format(has[name]) for name, how in _SHOWN.items() if name in has]
     told = "; ".join([*known, *([span.error] if span.error else [])])
     # As Jaeger titles a trace: `crafter: vital_changed`.
     whose = f"{span.service}: " if span.service and not shown.depth else ""
     yield f"{indent}{whose}{span.name}", at, took, told
     for event in span.events[:_EVENTS]:
-        yield f"{indent}  - {event.name}", "", "", _told(event)
+        # What only says that it came to pass says when.
+        is_moment = shown.is_timed and not event.attributes
+        when = duration(event.at_ns - start_ns) if is_moment else ""
+        yield f"{indent}  - {event.name}", when, "", _told(event)
     if len(span.events) > _EVENTS:
         yield f"{indent}  - …", "", "", f"{len(span.events) - _EVENTS} more"
 

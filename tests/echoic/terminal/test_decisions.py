@@ -8,7 +8,9 @@ import pytest
 from rich.cells import cell_len
 
 from echoic.client.decision_json import as_fields
+from echoic.client.decision_trace import ShownSpan
 from echoic.explain.explain import explain
+from echoic.terminal.decision_trace import traced
 from echoic.terminal.decisions import answered, heading, line, unsaid
 from echoic.terminal.explanation import explained
 from echoic.terminal.output import show_list
@@ -25,6 +27,7 @@ from echoic.terminal.screen import (
     text,
     words,
 )
+from echoic.tracing.spans import SpanData, SpanEvent
 from replay.recording.decisions import DecisionRecords
 from schemas.messages.decisions import Decided
 from tests.echoic.samples import (
@@ -184,6 +187,27 @@ def test_what_to_do_next_ends_the_page() -> None:
     assert trace.startswith("trace ")
     assert untraced == "perhaps not traced: few are"
     assert make == "make it: echoic trace send --session game"
+
+
+def test_a_moment_of_a_trace_has_its_time() -> None:
+    """And a count its noun; where the log knows no time, none is shown."""
+    chat = SpanData(
+        trace_id="a" * 32,
+        span_id="b" * 16,
+        parent=None,
+        name="chat double",
+        kind="client",
+        start_ns=0,
+        end_ns=800_000_000,
+        attributes={"gen_ai.usage.output_tokens": 27},
+        events=(SpanEvent("first part", 250_000_000),),
+    )
+
+    for is_timed, when in ((True, " 250.0 ms"), (False, "")):
+        shown = traced([ShownSpan(chat, 0, is_timed)], "link", is_measured=True)
+        _, call, first, *_ = rendered(shown).splitlines()
+        assert call.endswith("27 tokens")
+        assert re.fullmatch(rf"  - first part *{when}", first.rstrip())
 
 
 def test_text_is_put_on_one_line() -> None:
