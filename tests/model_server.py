@@ -120,7 +120,10 @@ class _Handler(BaseHTTPRequestHandler):
             )
             self._send(status, {"error": error})
         elif (own := self._own_answer()) is not None:
-            self._send(200, own)
+            is_parted = self.server.requests[-1].get("stream") and "response" in own
+            # Ollama's parts: the words, and then an end without any.
+            parts = ({**own, "done": False}, {**own, "response": ""})
+            self._send(200, *(parts if is_parted else (own,)))
         elif self.server.streams and self.server.requests[-1].get("stream"):
             self._stream(self.server.breaks.pop(0) if self.server.breaks else "")
         else:
@@ -191,8 +194,8 @@ class _Handler(BaseHTTPRequestHandler):
             **self.server.changes,
         }
 
-    def _send(self, status: int, body: Mapping[str, Any]) -> None:
-        data = json.dumps(body).encode()
+    def _send(self, status: int, *lines: Mapping[str, Any]) -> None:
+        data = b"\n".join(json.dumps(each).encode() for each in lines)
         self.send_response(status)
         self.send_header("content-type", "application/json")
         self.send_header("content-length", str(len(data)))

@@ -2,6 +2,7 @@
 
 import json
 import os
+import re
 import subprocess
 import sys
 import time
@@ -12,9 +13,16 @@ from typing import Any
 import psutil  # type: ignore[import-untyped]
 import pytest
 
+from tests.echoic.cli.acting import levelled
+
 pytestmark = [pytest.mark.services, pytest.mark.slow]
 
 LIMIT_S = 150
+
+STORY = Path(__file__).with_name("demo.txt")
+"""What `make demo` tells, without its ids and times."""
+_TOOK = re.compile(r" *\b[\d,]+(\.\d+)? (ms|s)\b")
+"""How long something took, which differs from run to run; of the game no time does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +41,7 @@ def demo(folder: Path, *flags: str) -> Ran:
     process = subprocess.Popen(
         [sys.executable, "-m", "echoic", "demo", *flags],
         cwd=Path(__file__).parents[2],
-        env={**os.environ, "TMPDIR": str(folder)},
+        env={**os.environ, "TMPDIR": str(folder), "COLUMNS": "120"},
         stdout=subprocess.PIPE,
         stderr=subprocess.PIPE,
         text=True,
@@ -102,3 +110,10 @@ def test_the_demo_tells_a_newcomer_what_happened(tmp_path: Path) -> None:
     assert ran.said.count("llm_unavailable") <= 2  # its line, and in the summary
     assert 40 < ran.said.count("\n") < 150
     assert ran.said.splitlines()[-1].startswith("✓ replay verify, home: ")
+    # Line by line: what is decided, learnt and explained is the same in every run.
+    assert story(ran.said).splitlines() == STORY.read_text("utf-8").splitlines()
+
+
+def story(said: str) -> str:
+    """What a demo told, without what each run has of its own."""
+    return re.sub(" +$", "", levelled(_TOOK.sub(" -", said)), flags=re.MULTILINE)

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from typing import Any
 
-from tests.echoic.cli.conftest import Program, Ran
+from tests.echoic.cli.conftest import ROOT, Program, Ran
 
 THIRST = ("--source", "crafter", "--type", "vital_changed", "--field", "vital=drink")
 
@@ -20,22 +20,40 @@ _OWN = (
 """What each run has of its own, and what stands for it."""
 
 
+def levelled(text: str) -> str:
+    """Return a text with what each run has of its own as the name of what it is."""
+    for own, one in _OWN:
+        text = re.sub(own, one, text)
+    return text
+
+
 def is_as_shown(shown: str, printed: str) -> bool:
     """Tell whether a page shows what is printed, but for ids, times and paths.
 
     A line of `…` stands for any lines, and `…` in a line for any words.
     """
-    for own, one in _OWN:
-        shown, printed = re.sub(own, one, shown), re.sub(own, one, printed)
     pattern = "".join(
         r"(.*\n)*" if line.strip() == "…" else f"{_line(line)}\n"
-        for line in shown.splitlines()
+        for line in levelled(shown).splitlines()
     )
-    return re.fullmatch(pattern, printed) is not None
+    return re.fullmatch(pattern, levelled(printed)) is not None
 
 
 def _line(shown: str) -> str:
     return ".*".join(map(re.escape, shown.rstrip().split("…"))) + " *"
+
+
+def started_with(model: str) -> tuple[list[str], dict[str, str]]:
+    """Return the README's command that starts with a model, and its variables."""
+    page = (ROOT / "README.md").read_text("utf-8")
+    (line,) = re.findall(rf"^ECHOIC_MODEL_NAME={model} .*", page, re.MULTILINE)
+    given, command = re.split(r"(?:^|\s)echoic\s", line)
+    return command.split(), {
+        # The model answers however slow the machine is.
+        "ECHOIC_MODEL_DEADLINE_S": "100",
+        "ECHOIC_TTL_S": "200",
+        **dict(each.split("=") for each in given.replace("…", "none").split()),
+    }
 
 
 def thirsty(live: Program, agent: str, drink: int, text: str) -> dict[str, Any]:

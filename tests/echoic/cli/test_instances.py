@@ -16,7 +16,8 @@ import pytest
 
 from echoic.client.instance_note import sole_instance
 from schemas.values.subjects import partition_of
-from tests.echoic.cli.acting import eventually
+from tests import strict_models
+from tests.echoic.cli.acting import eventually, started_with
 from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
 from tests.model_server import model_server
 from tests.servers import fresh_server
@@ -49,15 +50,17 @@ def checks(program: Program) -> dict[str, str]:
 
 @pytest.mark.model
 def test_a_model_answers_what_nothing_learnt_does(echoic: Program) -> None:
-    """`pub --wait` waits for the completion; the prompt is the one that was asked."""
+    """`pub --wait` waits for the completion; the prompt is the one that was asked.
+
+    By the README's line, with a server that refuses what that model does.
+    """
     reply = {"response": "Mind the step.", "predicted_success": 0.9, "confidence": 0.6}
     with model_server() as model:
         model.text = json.dumps(reply)
-        settings = {
-            "ECHOIC_MODEL_NAME": "openai/double",
-            "ECHOIC_MODEL_API_BASE": model.base,
-            "ECHOIC_MODEL_API_KEY": "none",
-        }
+        model.refuses = strict_models.openai_reasoning
+        arguments, settings = started_with("openai/gpt-5-mini")
+        settings["ECHOIC_MODEL_API_BASE"] = model.base
+        assert arguments == ["up", "--detach"]
         with running(echoic, **settings) as banner:
             ran = echoic.here("pub", "I am on the stairs.", "--wait", "--json")
             page = echoic.here("explain", "--last")
@@ -67,9 +70,13 @@ def test_a_model_answers_what_nothing_learnt_does(echoic: Program) -> None:
             code = echoic.here("doctor").code
             screen = echoic.here("status")
 
-    assert "openai/double" in banner
+    assert "openai/gpt-5-mini" in banner
     assert (healthy["model"], sick["model"], code) == ("fine", "problem", 1)
-    for words in ("openai/double", "every input is answered", "I am on the stairs."):
+    for words in (
+        "openai/gpt-5-mini",
+        "every input is answered",
+        "I am on the stairs.",
+    ):
         assert words in screen.out
     assert ran.code == 0, ran.err
     assert ran.json["decision_path"] == "llm"
