@@ -11,6 +11,7 @@ from pathlib import Path
 
 import pytest
 
+from echoic.config.load import defaults
 from tests import strict_models
 from tests.echoic.cli.acting import eventually, is_as_shown, started_with
 from tests.echoic.cli.conftest import ROOT, Program, Ran
@@ -89,6 +90,21 @@ def test_a_local_model_answers_by_the_line_as_it_stands(echoic: Program) -> None
 
     assert (started.code, ran.code, down.code) == (0, 0, 0), started.err
     assert "Mind the step." in ran.json["response_text"]
+
+
+def test_what_else_stands_there_is_so(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Targets of make, the program of its environment, and what is to be removed."""
+    blocks = re.findall(r"```(?:sh|console)\n(.*?)```", README, re.DOTALL)
+    lines = "".join(blocks).replace("\\\n", "").splitlines()
+    called = {each.split()[0]: each for each in lines if not each[:1].isspace()}
+    targets = re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE)
+    monkeypatch.delenv("XDG_DATA_HOME", raising=False)
+
+    assert set(re.findall(r"^make (\w+)", "\n".join(lines), re.MULTILINE)) <= {*targets}
+    assert called["alias"] == "alias echoic=.venv/bin/echoic"
+    gone = [Path(each.split()[2]).expanduser() for each in lines if each[:3] == "rm "]
+    assert defaults().data.parent == gone[0]
+    assert gone[1] == Path("~/.config/echoic").expanduser()
 
 
 def test_the_sensor_works(live: Program) -> None:
