@@ -4,38 +4,36 @@ A call that the file holds already is not made again, so that the same command g
 same report twice.
 """
 
-from contextlib import suppress
 from pathlib import Path
+from time import perf_counter_ns
+from typing import Literal
 
 import msgspec
-from msgspec import structs
 
 from echoic.errors import EchoicError
-from handlers.effects.completions import Completion, ModelError
+from handlers.effects.model_chain import ask_models
 from handlers.effects.models import Model
-from replay.cassette import BudgetSpent, Spread, Take
+from replay.cassette import BudgetSpent, Take
+from replay.closed_loop.history import take_of
 from schemas.messages.asks import ModelAsked
-from schemas.values.model_settings import links_of
+from schemas.messages.results import ModelAnswered, ModelFailed
+
+_RESULTS = {each.token: each for each in (ModelAnswered, ModelFailed)}
 
 
-class _Line(msgspec.Struct, frozen=True, omit_defaults=True):
-    """An answer, or why there was none, as the file holds it."""
+class _Line(msgspec.Struct, frozen=True):
+    """What came of one ask, as the file holds it."""
 
     key: str
-    asked: str = ""
-    """The model as it was asked for."""
-    text: str | None = None
-    finish_reason: str | None = None
-    tool_calls: str | None = None
-    refusal: str | None = None
-    model: str | None = None
-    """The model's version, if the provider reports it."""
-    fingerprint: str | None = None
-    latency_ms: float = 0.0
-    tokens: int | None = None
-    cost_usd: float | None = None
-    failure: str | None = None
-    detail: str = ""
+    waited_ns: int
+    token: Literal["model_answered", "model_failed"]
+    body: msgspec.Raw
+    """As the log would hold it."""
+
+    @property
+    def result(self) -> ModelAnswered | ModelFailed:
+        """What the model said, or why it said nothing."""
+        return _RESULTS[self.token].from_fields(msgspec.json.decode(self.body))
 
 
 class Requery:
@@ -60,10 +58,8 @@ class Requery:
         """
         # The same request may occur several times, each with an answer of its own.
         key = f"{asked.request_hash}/{occurrence}"
-        line = self._known.get(key)
-        if line is None:
-            line = await self._asked(asked, key)
-        return _take(line)
+        line = self._known.get(key) or await self._asked(asked, key)
+        return take_of(asked, line.result, line.waited_ns, "asked")
 
     async def close(self) -> None:
         """Close what the model keeps open in this event loop."""
@@ -75,69 +71,27 @@ class Requery:
             raise BudgetSpent(f"nothing is left to ask {asked.model!r} with")
         # Before the call, so that one that fails counts, too.
         self._calls -= 1
-        try:
-            said = await self._completed(asked)
-            self._spent_usd += said.cost_usd or 0.0
-            line = _said(key, asked.model, said)
-        except ModelError as error:
-            # Recorded like an answer, or a repeated command would try again and report
-            # otherwise.
-            line = _Line(key, asked.model, failure=error.reason, detail=str(error))
+        began_ns = perf_counter_ns()
+        # A failure is recorded like an answer, or a repeated command would try again and
+        # report otherwise.
+        result = await ask_models(
+            self._model, key, asked, within_s=asked.deadline_s, headers={}
+        )
+        waited_ns = perf_counter_ns() - began_ns
+        body = msgspec.Raw(result.to_bytes())
+        if isinstance(result, ModelAnswered):
+            self._spent_usd += result.cost_usd or 0.0
+            line = _Line(key, waited_ns, "model_answered", body)
+        else:
+            tried = result.attempts or ()
+            self._spent_usd += sum(each.cost_usd or 0.0 for each in tried)
+            line = _Line(key, waited_ns, "model_failed", body)
         self._known[key] = line
         # Written after each call, so that an interrupted run loses no answer that was paid
         # for.
         with self._path.open("ab") as file:
             file.write(msgspec.json.encode(line) + b"\n")
         return line
-
-    async def _completed(self, asked: ModelAsked) -> Completion:
-        """Call the model; of a chain the next where one fails.
-
-        Raises:
-            ModelError: the last one failed.
-        """
-        *before, last = links_of(asked.model)
-        for link in before:
-            with suppress(ModelError):
-                return await self._called(asked, link)
-        return await self._called(asked, last)
-
-    async def _called(self, asked: ModelAsked, link: str) -> Completion:
-        one = structs.replace(asked, model=link)
-        return await self._model.complete(one, deadline_s=asked.deadline_s, headers={})
-
-
-def _said(key: str, asked: str, said: Completion) -> _Line:
-    tokens = (said.input_tokens or 0) + (said.output_tokens or 0)
-    return _Line(
-        key,
-        asked,
-        text=said.text,
-        finish_reason=said.finish_reason,
-        tool_calls=said.tool_calls,
-        refusal=said.refusal,
-        model=said.model,
-        fingerprint=said.fingerprint,
-        latency_ms=said.latency_ms,
-        tokens=tokens or None,
-        cost_usd=said.cost_usd,
-    )
-
-
-def _take(line: _Line) -> Take:
-    return Take(
-        source="asked",
-        text=line.text,
-        finish_reason=line.finish_reason,
-        tool_calls=line.tool_calls,
-        refusal=line.refusal,
-        failure=line.failure,
-        detail=line.detail,
-        model=line.model or line.asked,
-        latency_ms=Spread.exactly(line.latency_ms),
-        cost_usd=None if line.cost_usd is None else Spread.exactly(line.cost_usd),
-        tokens=line.tokens,
-    )
 
 
 def _read(path: Path) -> dict[str, _Line]:
@@ -146,6 +100,7 @@ def _read(path: Path) -> dict[str, _Line]:
     for number, text in enumerate(lines, start=1):
         try:
             line = msgspec.json.decode(text, type=_Line)
+            _ = line.result
         except ValueError as error:
             raise EchoicError(
                 f"{str(path)!r}, line {number}: is no answer of a model ({error!r})",

@@ -9,7 +9,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 from datetime import datetime
 
-from replay.cassette import Cassette, Recorded, Spread, Take
+from replay.cassette import Cassette, Recorded, Source, Spread, Take
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.recorded_groups import RecordedGroup, read_groups, records_in
 from replay.recording.source import Recording
@@ -218,7 +218,7 @@ class HistoryReader:
             return
         # By the broker's clock on both ends: the time that the agent waited, with queueing.
         waited_ns = group.arrived_ns - self._asked_ns[result.ask_id]
-        take = _take(request.asked, result, waited_ns)
+        take = take_of(request.asked, result, waited_ns)
         self._requests[result.ask_id] = replace(request, take=take)
 
     def _recalled(self, result: Recalled | RecallFailed, arrived_ns: int) -> None:
@@ -249,13 +249,17 @@ def _timer_of(record: DecisionRecord) -> tuple[str, datetime | None]:
     return timer, record.at if record.decided.type == "think" else None
 
 
-def _take(
-    asked: ModelAsked, result: ModelAnswered | ModelFailed, waited_ns: int
+def take_of(
+    asked: ModelAsked,
+    result: ModelAnswered | ModelFailed,
+    waited_ns: int,
+    source: Source = "recorded",
 ) -> Take:
+    """Return what came of asking, and of waiting so long."""
     latency = Spread.exactly(waited_ns / MILLISECOND_NS)
     if isinstance(result, ModelFailed):
         return Take(
-            source="recorded",
+            source=source,
             text=None,
             failure=result.reason,
             detail=result.detail,
@@ -265,7 +269,7 @@ def _take(
     tokens = [each for each in (result.input_tokens, result.output_tokens) if each]
     cost = result.cost_usd
     return Take(
-        source="recorded",
+        source=source,
         text=result.text,
         finish_reason=result.finish_reason,
         tool_calls=result.tool_calls,

@@ -1,10 +1,12 @@
 """Asking live for a replay: within a budget, each thing once, and written down."""
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 
 import orjson
 import pytest
+from msgspec import structs
 
 from echoic.client.comparison import Job, compare_one
 from echoic.client.recordings import FileSource
@@ -54,12 +56,11 @@ class Talker:
             input_tokens=10,
             output_tokens=5,
             cost_usd=0.25,
-            fingerprint="fp-1",
         )
 
 
 async def test_answers_are_written_down_and_found_again(tmp_path):
-    """The file names model and fingerprint, and nothing in it is asked for twice."""
+    """The file holds what the log would, and nothing in it is asked for twice."""
     path, model = tmp_path / "asked.jsonl", Talker()
     first = Requery(model, path, calls=5)
     takes = [await first.ask(asked("rain"), n) for n in (0, 1)]
@@ -73,7 +74,10 @@ async def test_answers_are_written_down_and_found_again(tmp_path):
     assert (takes[0].tokens, takes[0].cost_usd) == (15, Spread.exactly(0.25))
     assert (failed.text, failed.failure) == (None, "declined")
     line = orjson.loads(path.read_bytes().splitlines()[0])
-    assert (line["model"], line["fingerprint"]) == ("provider/model-1", "fp-1")
+    assert (line["body"]["model"], line["body"]["input_tokens"]) == (
+        "provider/model-1",
+        10,
+    )
 
 
 async def test_calls_are_bounded(tmp_path):
@@ -95,11 +99,38 @@ async def test_money_is_bounded(tmp_path):
         await port.ask(asked("fog"), 0)
 
 
-@pytest.mark.parametrize("line", [b'{"key": ', b'{"key": "\xff"}'])
+async def test_a_chain_is_asked_as_the_mind_asks_it(tmp_path):
+    """The next where one fails, or says what cannot be taken; money counts of all of them."""
+
+    class Chained(Talker):
+        """Models of which one is down, and one keeps to no form."""
+
+        async def complete(self, asked, *, deadline_s, headers):
+            if asked.model == "down":
+                raise ModelError("unavailable", "it is down")
+            said = await super().complete(asked, deadline_s=deadline_s, headers=headers)
+            return replace(said, text="<think>so" if asked.model == "odd" else "Fine.")
+
+    chain = structs.replace(asked("rain"), model="chain:down>odd>well")
+    model = Chained()
+    port = Requery(model, tmp_path / "asked.jsonl", calls=2, cost_usd=0.5)
+    take = await port.ask(chain, 0)
+
+    assert (take.text, model.asked) == ("Fine.", 2)
+    assert take.cost_usd == Spread.exactly(0.5)
+    with pytest.raises(BudgetSpent):
+        await port.ask(chain, 1)
+
+
+@pytest.mark.parametrize(
+    "line", [b'{"key": ', b'{"key": "\xff"}', b'{"key": "b/0", "waited_ns": 1}']
+)
 def test_a_damaged_file_names_its_line(tmp_path, line):
     """A line that is no answer is shown by its number."""
     path = tmp_path / "asked.jsonl"
-    path.write_bytes(b'{"key": "a/0"}\n' + line)
+    body = b'{"ask_id": "a", "request_hash": "a", "reason": "declined"}'
+    named = b'{"key": "a/0", "waited_ns": 1, "token": "model_failed", "body": '
+    path.write_bytes(named + body + b"}\n" + line)
 
     with pytest.raises(EchoicError, match="line 2"):
         Requery(Talker(), path, calls=1)
