@@ -10,6 +10,7 @@ from collections.abc import Mapping
 from typing import Literal
 
 import msgspec
+from msgspec.structs import replace
 
 from streams.topology import IN
 
@@ -35,6 +36,9 @@ _LET_IN = 0.75
 HIGH, LOW = 1 / 4, 1 / 16
 """Parts of an intake stream's bound: from the one on its greatest senders are refused, until
 it has fallen to the other."""
+
+_MOST_COUNTED = 1_000
+"""How many senders are counted by name; what doors take for any more counts as of one."""
 
 CLOSED_BYTES = 1
 """The bound of an intake stream that takes nothing: no message is so small."""
@@ -78,7 +82,7 @@ class Standing(msgspec.Struct, frozen=True, kw_only=True):
 
     day: str = ""
     used: dict[str, int] = {}
-    """The bytes of the day, by sensor."""
+    """The bytes of the day, by sender: sensors, and who sends through a door of ours."""
     waiting: dict[str, float] = {}
     """The bytes of each sensor in its intake stream, as estimated."""
     refused: dict[str, Reason] = {}
@@ -101,6 +105,12 @@ def judged(before: Standing, seen: Seen, limits: Limits) -> Standing:
             refused[sensor] = of_day
         elif _over_waiting(before, seen, limits, sensor, box, waiting):
             refused[sensor] = "waiting"
+    for sender in before.refused:
+        # Whom a door refuses, which has no part of the room.
+        if sender not in seen.sensors and _over_day(
+            before, sender, used.get(sender, 0), limits, None
+        ):
+            refused[sender] = "day"
     return Standing(
         day=seen.day,
         used=used,
@@ -110,6 +120,43 @@ def judged(before: Standing, seen: Seen, limits: Limits) -> Standing:
         part=part,
         room=seen.room,
     )
+
+
+def admitted(
+    before: Standing, sender: str, size: int, day: str, limits: Limits
+) -> tuple[Standing, str | None]:
+    """Return where everybody stands once a message came to a door.
+
+    Besides as whom it is refused, if it is.
+    """
+    now = before
+    if before.day != day:
+        kept = {each: why for each, why in before.refused.items() if why != "day"}
+        now = replace(before, day=day, used={}, refused=kept)
+    if sender not in now.used and len(now.used) >= _MOST_COUNTED:
+        sender = "others"
+    used = now.used.get(sender, 0) + size
+    if used > limits.day:
+        return replace(now, refused={**now.refused, sender: "day"}), sender
+    return replace(now, used={**now.used, sender: used}), None
+
+
+def why(standing: Standing, sender: str, limits: Limits) -> str:
+    """Return in words why a sender is refused, and until when."""
+    sent = standing.used.get(sender, 0) / 1e6
+    match standing.refused[sender]:
+        case "day":
+            return (
+                f"{sent:,.1f} MB today, intake.day_mb allows"
+                f" {limits.day / 1e6:,.1f}; again from 00:00 UTC"
+            )
+        case "room":
+            return (
+                f"{sent:,.1f} MB today, its part of the disk's room is"
+                f" {(standing.part or 0) / 1e6:,.1f}: free some space, or wait till 00:00 UTC"
+            )
+        case "waiting":
+            return "it sends faster than the log takes; it is let in again in a moment"
 
 
 def floor_of(room: Room, limits: Limits) -> int:
@@ -167,7 +214,7 @@ def _part(seen: Seen, limits: Limits, used: Mapping[str, int]) -> int | None:
     room = (
         seen.room.free
         - floor_of(seen.room, limits)
-        + sum(int(each) for each in used.values())
+        + sum(int(used.get(each, 0)) for each in seen.sensors)
     )
     return max(0, room // (len(seen.sensors) + 1))
 

@@ -6,12 +6,11 @@ so that no acknowledgement comes first. So with the bytes of a day: to the broke
 goes through Echoic's own account is of one sender.
 """
 
-import fcntl
-import os
+import time
 from collections.abc import Mapping
 from datetime import UTC, datetime
+from pathlib import Path
 
-import orjson
 from msgspec import structs
 
 from echoic.config.load import Settings
@@ -22,15 +21,16 @@ from schemas.messages.sensing import Sensed
 from schemas.values import bounds
 from schemas.values.record import Record
 from schemas.values.subjects import input_subject, partition_of
+from streams.bounds import Limits, Standing, admitted, why
+from streams.broker.data_folder import amend_standing
 from streams.topology import SENSOR_MESSAGE_BYTES
 
 EVENT_BYTES = SENSOR_MESSAGE_BYTES - 2_000
 """Of an event as JSON; the rest is for the headers that go with it."""
 
+MB = 1_000_000
 
 _DAY_S = 86_400
-SENT = "sent.json"
-"""What each sender has published today, in the data folder."""
 
 
 class OverDayError(RefusedError):
@@ -40,46 +40,54 @@ class OverDayError(RefusedError):
     """Until the next day."""
 
 
-def take_of_day(settings: Settings, sender: str, size: int, now: float) -> None:
-    """Count bytes that a sender is about to publish, over all programs of a data folder.
+def limits_of(settings: Settings) -> Limits:
+    """Return the bounds that the settings name, in bytes."""
+    return Limits(
+        waiting=settings.intake_waiting_mb * MB,
+        day=settings.intake_day_mb * MB,
+        floor=settings.intake_floor_mb * MB,
+    )
 
-    `now` is in seconds since 1970. Where nothing can be written, nothing is counted.
+
+def noted_in(settings: Settings) -> Path:
+    """Return the folder in which it is noted what senders have sent today."""
+    return settings.data if settings.nats_url else settings.data / "nats"
+
+
+def take_of_day(
+    settings: Settings, sender: str, size: int, now: float | None = None
+) -> None:
+    """Count bytes that a sender is about to publish, where the broker's watch counts as well.
+
+    `now` is in seconds since 1970; None: the clock's. Where nothing can be written, nothing is
+    counted.
 
     Raises:
         OverDayError: with what was published this day (UTC) it would be too much.
     """
-    day = datetime.fromtimestamp(now, UTC).date().isoformat()
-    most, sent = settings.intake_day_mb * 1_000_000, 0
+    now = time.time() if now is None else now
+    day, limits = (
+        datetime.fromtimestamp(now, UTC).date().isoformat(),
+        limits_of(settings),
+    )
+    over: str | None = None
+
+    def change(noted: Standing | None) -> Standing:
+        nonlocal over
+        found, over = admitted(noted or Standing(), sender, size, day, limits)
+        return found
+
     try:
-        opened = os.open(settings.data / SENT, os.O_RDWR | os.O_CREAT, 0o600)
-        with os.fdopen(opened, "r+b") as file:
-            fcntl.flock(file, fcntl.LOCK_EX)
-            noted = _noted(file.read()).get(day, {})
-            sent = noted.get(sender, 0)
-            if sent + size <= most:
-                # Cut after it is written: cut to nothing first, ext4 syncs it at each close.
-                file.seek(0)
-                file.write(orjson.dumps({day: noted | {sender: sent + size}}))
-                file.truncate()
-                return
+        standing = amend_standing(noted_in(settings), change)
     except OSError:
         return
-    error = OverDayError(
-        f"{sender} has sent {sent / 1e6:,.1f} MB today, intake.day_mb allows"
-        f" {most / 1e6:,.1f}; again from 00:00 UTC",
-        next_step="echoic config show intake.day_mb",
-    )
-    error.wait_s = _DAY_S - now % _DAY_S
-    raise error
-
-
-def _noted(text: bytes) -> dict[str, dict[str, int]]:
-    """Return what was noted, by day and sender; who was killed writing leaves nothing."""
-    try:
-        noted: dict[str, dict[str, int]] = orjson.loads(text)
-    except orjson.JSONDecodeError:
-        return {}
-    return noted
+    if over is not None:
+        error = OverDayError(
+            f"{over} is refused: {why(standing, over, limits)}",
+            next_step="echoic doctor",
+        )
+        error.wait_s = _DAY_S - now % _DAY_S
+        raise error
 
 
 def body_of(event: Sensed) -> bytes:

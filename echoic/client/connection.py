@@ -10,6 +10,7 @@ import shlex
 from collections.abc import AsyncIterator, Callable
 from contextlib import AsyncExitStack, asynccontextmanager
 from dataclasses import dataclass
+from functools import partial
 from urllib.parse import unquote, urlsplit, urlunsplit
 from uuid import UUID
 
@@ -21,7 +22,7 @@ from streams.errors import LogForbidden, LogUnavailable, TopologyDrift
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.connection import connected
-from streams.jetstream.hardened_client import BrokerClient
+from streams.jetstream.hardened_client import Admit, BrokerClient
 from streams.jetstream.migrate import epoch_of, sealing
 from streams.jetstream.read import JetStreamReader
 from streams.jetstream.sealed_log import SealedReader, SealedWriter
@@ -37,6 +38,11 @@ class LiveLog(JetStreamReader, JetStreamWriter):
         """Use a connection, which the caller closes."""
         JetStreamReader.__init__(self, client, epoch)
         JetStreamWriter.__init__(self, client)
+
+    @property
+    def admit(self) -> Admit | None:
+        """As of its connection."""
+        return self._client.admit
 
 
 class SealedLog(SealedReader, SealedWriter, LiveLog):
@@ -97,12 +103,20 @@ async def connect(settings: Settings) -> AsyncIterator[Connection]:
     logging.getLogger("streams").setLevel(logging.ERROR)
     credentials, database_url = addresses(settings)
     async with connected(credentials, "echoic command") as client:
+        client.admit = partial(_admit, settings)
         log = await open_log(client, await epoch_of(client))
         moving = asyncio.create_task(_follow_moves(client, settings))
         try:
             yield Connection(settings, client, log, database_url)
         finally:
             moving.cancel()
+
+
+def _admit(settings: Settings, sender: str, size: int) -> None:
+    # Imported here: few commands publish.
+    from echoic.client.admission import take_of_day
+
+    take_of_day(settings, sender, size)
 
 
 @asynccontextmanager

@@ -12,8 +12,6 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
-from nats.aio.client import Client
-
 from echoic.client.admission import body_of, too_large
 from echoic.client.find import record_of
 from echoic.errors import EchoicError, RefusedError
@@ -45,6 +43,7 @@ from schemas.values.subjects import (
 from streams.groups import answer, arrival
 from streams.jetstream.connection import answer as checked
 from streams.jetstream.connection import request
+from streams.jetstream.hardened_client import Admit, BrokerClient
 from streams.log import ReadableLog, WritableLog, append_input
 
 if TYPE_CHECKING:
@@ -63,6 +62,10 @@ _REFUSALS = (ControlRefused, FeedbackRefused, Quarantined)
 class TalkingLog(ReadableLog, WritableLog, Protocol):
     """A log to append to and to read the answer from."""
 
+    @property
+    def admit(self) -> Admit | None:
+        """As of `BrokerClient`."""
+
 
 def new_event_id() -> str:
     """Make an event id: a UUIDv7, whose 128 bits serve as the trace id, too."""
@@ -70,17 +73,21 @@ def new_event_id() -> str:
 
 
 async def publish(
-    client: Client,
+    client: BrokerClient,
     agent: str,
     event: Sensed,
     *,
     event_id: str,
     headers: Mapping[str, str] | None = None,
+    sender: str | None = None,
 ) -> dict[str, Any]:
     """Publish an event as a sensor does, and return the broker's acknowledgement.
 
+    `sender` is as whom its bytes count; None: the agent's source.
+
     Raises:
         pydantic.ValidationError: a field is of the wrong type, or beyond its limits.
+        OverDayError: the sender has too few bytes of the day left.
         RefusedError: it is too large for the mind, which would quarantine it.
     """
     event = event.checked()
@@ -88,13 +95,23 @@ async def publish(
         raise RefusedError(f"refused (too_large): {fault}")
     subject = sensor_subject(agent, event.source, event.type)
     own = {**(headers or {}), "ce-id": event_id}
-    return await publish_raw(client, subject, body_of(event), own)
+    return await publish_raw(client, subject, body_of(event), own, sender)
 
 
 async def publish_raw(
-    client: Client, subject: str, body: bytes, headers: Mapping[str, str]
+    client: BrokerClient,
+    subject: str,
+    body: bytes,
+    headers: Mapping[str, str],
+    sender: str | None = None,
 ) -> dict[str, Any]:
-    """Publish a message as a sensor does, and return the broker's acknowledgement."""
+    """Publish a message as a sensor does, and return the broker's acknowledgement.
+
+    Raises:
+        OverDayError: the sender has too few bytes of the day left.
+    """
+    if client.admit is not None:
+        client.admit(sender or ".".join(subject.split(".")[1:3]), len(body))
     return checked(subject, await request(client, subject, body, dict(headers)))
 
 
@@ -164,8 +181,13 @@ async def submit(
     holds of that decision.
 
     Raises:
+        OverDayError: who votes, or the door, has too few bytes of the day left.
         Unanswered: nothing came in time; its `sequence` is the input's.
     """
+    if log.admit is not None:
+        door = source.rpartition("/")[2]
+        by = message.actor if isinstance(message, FeedbackGiven) else None
+        log.admit(f"{agent}.{by or door}", len(message.to_bytes()))
     send = partial(
         append_input, log, log.epoch, agent=agent, partition=partition, source=source
     )

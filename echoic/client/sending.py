@@ -5,7 +5,6 @@ mind makes its own.
 """
 
 import json
-import time
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Unpack
@@ -14,7 +13,6 @@ from uuid import uuid4
 from msgspec.structs import replace
 
 from echoic.client import event_files, publish
-from echoic.client.admission import take_of_day
 from echoic.client.connection import Connection
 from echoic.client.event_lines import NO_OPTIONS, Reading, Sending, read_lines
 from echoic.client.playback import PlayedEvent, PlayedVote, played
@@ -90,8 +88,6 @@ class Sender:
         Raises:
             OverDayError: its source has used up its bytes of the day.
         """
-        sender, size = f"{sending.agent}.{sending.source}", len(sending.wire_body)
-        take_of_day(self._connection.settings, sender, size, time.time())
         # Read before publishing, so that the wait for the answer starts before the event.
         after = await self._connection.log.last_sequence(
             f"ev.{partition_of(sending.agent)}.>"

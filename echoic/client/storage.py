@@ -3,18 +3,17 @@
 from collections import Counter
 from collections.abc import Mapping
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from typing import Any
 
+from echoic.client.admission import MB, limits_of, noted_in
 from echoic.client.connection import Connection
-from echoic.config.load import Settings
-from streams.bounds import CLOSED_BYTES, HIGH, Limits, Standing, floor_of
-from streams.broker.intake_watch import recall, why
+from streams.bounds import CLOSED_BYTES, HIGH, Limits, Standing, floor_of, why
+from streams.broker.data_folder import standing_in
 from streams.jetstream.connection import insist
 from streams.jetstream.draining import Box, boxes
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.weights import weights
-
-MB = 1_000_000
 
 SHOWN = 3
 """How many senders are named."""
@@ -34,15 +33,6 @@ class Storage:
     """Whether some are refused, or much waits."""
 
 
-def limits_of(settings: Settings) -> Limits:
-    """Return the bounds that the settings name, in bytes."""
-    return Limits(
-        waiting=settings.intake_waiting_mb * MB,
-        day=settings.intake_day_mb * MB,
-        floor=settings.intake_floor_mb * MB,
-    )
-
-
 async def look(connection: Connection) -> Storage:
     """Look at the intake streams, and at what the instance has counted.
 
@@ -51,7 +41,15 @@ async def look(connection: Connection) -> Storage:
     """
     settings, client = connection.settings, connection.client
     held = await boxes(client)
-    standing = None if settings.nats_url else recall(settings.data / "nats")
+    standing = standing_in(noted_in(settings))
+    if (
+        settings.nats_url
+        and standing
+        and standing.day != f"{datetime.now(UTC):%Y-%m-%d}"
+    ):
+        standing = (
+            None  # It is of what doors of this folder took, and no watch renews it.
+        )
     limits = limits_of(settings)
     full = await _full(client, held, standing, limits)
     if full:
@@ -95,7 +93,7 @@ async def _full(
 
 async def _senders(client: BrokerClient, standing: Standing | None) -> str:
     """Name who sent most today; where nobody counts, most of what came last."""
-    if standing is not None and standing.used:
+    if standing is not None and standing.room and standing.used:
         return _counted(standing)
     found = await weights(client)
     return f"; most of what came last is by {_most(found)}" if found else ""

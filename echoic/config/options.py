@@ -165,8 +165,8 @@ OWN: tuple[Option, ...] = (
     Option(
         "intake.day_mb", forms.whole(1, 10_000_000), 8_192,
         "How many megabytes a sensor may send in a day (UTC), and never more than its equal"
-        " part of the disk's room; then the embedded broker refuses it till the next. So do"
-        " `pub`, by source, and the HTTP door, by token.",
+        " part of the disk's room; then the embedded broker refuses it till the next. Doors"
+        " count with it whom no account names: an agent's source, who votes, a token.",
     ),
     Option(
         "intake.waiting_mb", forms.whole(1, 1_000_000), 256,

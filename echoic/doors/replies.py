@@ -29,6 +29,8 @@ class CallError(ReplyStruct, frozen=True):
     detail: str
     fields: list[WrongField] = []
     """All that are wrong, where that is the reason."""
+    wait_s: int | None = None
+    """Until it may be sent again, where it is known."""
 
 
 class Refused(ReplyStruct, frozen=True):

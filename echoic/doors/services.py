@@ -8,6 +8,7 @@ of the log.
 import logging
 from collections.abc import Awaitable, Callable, Mapping, Sequence
 from dataclasses import dataclass
+from math import ceil
 from typing import Any
 from uuid import uuid4
 
@@ -17,6 +18,7 @@ from msgspec.structs import replace
 from nats.micro.request import Request
 from pydantic import ValidationError
 
+from echoic.client.admission import OverDayError
 from echoic.client.publish import TalkingLog, submit
 from echoic.doors.calls import Service
 from echoic.doors.requests import (
@@ -87,6 +89,8 @@ class Services:
             return refused.reply
         except InvalidRequestError as error:
             return invalid(error)
+        except OverDayError as over:
+            return over_day(over)
         except StreamsError as error:
             _log.warning("a call on %s failed: %s", request.subject, error)
             return refusal("log_unavailable", str(error))
@@ -255,6 +259,13 @@ def _answer(outputs: Sequence[Output]) -> Reply:
 def refusal(reason: str, detail: str) -> Reply:
     """Make the reply to a refused call."""
     return {"accepted": False, "error": {"reason": reason, "detail": detail}}
+
+
+def over_day(over: OverDayError) -> Reply:
+    """Make the reply to a call whose sender has used up its bytes of the day."""
+    reply = refusal("over_day", over.what)
+    reply["error"]["wait_s"] = ceil(over.wait_s)
+    return reply
 
 
 def invalid(error: InvalidRequestError) -> Reply:

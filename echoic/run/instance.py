@@ -13,10 +13,10 @@ from pathlib import Path
 
 from echoic.client import forgetting, health
 from echoic.client import packs as packs_in_force
+from echoic.client.admission import limits_of, take_of_day
 from echoic.client.connection import LiveLog, open_log
 from echoic.client.instance_note import sole_instance
 from echoic.client.sensor_access import grant_all, renew_addresses
-from echoic.client.storage import limits_of
 from echoic.config.load import Settings, mind_settings
 from echoic.doors import micro
 from echoic.doors.services import Services
@@ -273,6 +273,7 @@ async def _log(
     """Connect to the broker, make its streams fit, and close the intake of an own one."""
     connecting = partial(connected, credentials, "echoic")
     client = await steps.enter("connecting to the broker", connecting)
+    client.admit = partial(take_of_day, settings)
     # Again, after the client: tasks end while their connection is still open.
     steps.stack.push_async_callback(steps.tasks.stop)
     fitting = partial(_fitting, client, settings, steps.notify)

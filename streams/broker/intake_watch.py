@@ -7,22 +7,19 @@ not ours to see: what waits is bounded there, and the rest is for its operator.
 import asyncio
 import logging
 import shutil
-import time
-from collections.abc import Callable, Mapping
-from contextlib import AsyncExitStack
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import AsyncExitStack, suppress
 from datetime import UTC, datetime
 from pathlib import Path
 
-import msgspec
 import nats.errors
 
 from schemas.values.subjects import partition_of
-from streams.bounds import Limits, Room, Seen, Standing, bound_of, judged
+from streams.bounds import Limits, Room, Seen, Standing, bound_of, judged, why
 from streams.broker import data_folder as folders
 from streams.broker.enrolment import refuse_sensors
 from streams.broker.traffic import Traffic
 from streams.cancellation import heed_cancellation
-from streams.embedded import write_private
 from streams.errors import LogFull, StreamsError
 from streams.jetstream.accounts import SensorAccess
 from streams.jetstream.connection import insist
@@ -33,12 +30,6 @@ from streams.topology import BOXES
 
 LOOK_S = 0.5
 """Seconds between two looks: a sensor can send some 50 MB meanwhile."""
-
-_NOTED_S = 5.0
-"""Seconds between two notes of what was counted; what was not noted is lost with us."""
-
-_NOTE = "intake.json"
-"""Where it is noted how sensors stand, for the next start and for who asks."""
 
 Tell = Callable[[str], None]
 
@@ -65,8 +56,8 @@ class IntakeWatch:
         """
         self._client, self._limits, self._tell = client, limits, tell
         self._folder, self._traffic, self._room = folder, traffic, room or _disk_room
-        self._standing = (recall(folder) if folder else None) or Standing()
-        self._noted_at = 0.0
+        noted = folders.standing_in(folder) if folder else None
+        self._standing = noted or Standing()
         self._is_due = False
 
     @property
@@ -92,15 +83,22 @@ class IntakeWatch:
             sent=sent,
             waiting={name: each.held for name, each in held.items()},
         )
-        before, self._standing = (
-            self._standing,
-            judged(self._standing, seen, self._limits),
-        )
-        await self._refuse({each.user for each in sensors if each.is_refused})
+        before, self._standing = self._standing, self._judged(seen)
+        await self._refuse(sensors)
         await self._bound(held)
         self._say(before)
-        self._note(before)
         return self._standing
+
+    def _judged(self, seen: Seen) -> Standing:
+        """Return where everybody stands, with what doors have counted, and note it."""
+
+        def change(noted: Standing | None) -> Standing:
+            return judged(noted or self._standing, seen, self._limits)
+
+        if self._folder is not None:
+            with suppress(OSError):
+                return folders.amend_standing(self._folder, change)
+        return change(None)
 
     def _sensors(self) -> tuple[SensorAccess, ...]:
         identity = folders.recall(self._folder) if self._folder else None
@@ -118,9 +116,11 @@ class IntakeWatch:
                     self._client, subject, {**(live or {}), "max_bytes": bound}
                 )
 
-    async def _refuse(self, noted: set[str]) -> None:
+    async def _refuse(self, sensors: Sequence[SensorAccess]) -> None:
         """Have the broker refuse who is refused, where its configuration says otherwise."""
-        refused = self._standing.refused.keys()
+        noted = {each.user for each in sensors if each.is_refused}
+        # A door refuses those that have no account.
+        refused = self._standing.refused.keys() & {each.user for each in sensors}
         if self._folder is not None and (refused != noted or self._is_due):
             # If it fails, the next look has to try again though the configuration is right.
             self._is_due = True
@@ -130,25 +130,15 @@ class IntakeWatch:
     def _say(self, before: Standing) -> None:
         now = self._standing
         for sensor in now.refused.keys() - before.refused.keys():
-            self._tell(f"sensor {sensor} is refused: {why(now, sensor, self._limits)}")
+            self._tell(f"{sensor} is refused: {why(now, sensor, self._limits)}")
         for sensor in before.refused.keys() - now.refused.keys():
-            self._tell(f"sensor {sensor} is let in again")
+            self._tell(f"{sensor} is let in again")
         if now.is_closed and not before.is_closed:
             self._tell(
                 "storage full: what sensors send is refused, see `echoic doctor`"
             )
         if before.is_closed and not now.is_closed:
             self._tell("there is room again: what sensors send is taken")
-
-    def _note(self, before: Standing) -> None:
-        """Write down how everybody stands, at once if someone is refused or let in."""
-        if self._folder is None:
-            return
-        now, at = self._standing, time.monotonic()
-        is_news = (now.refused, now.is_closed) != (before.refused, before.is_closed)
-        if is_news or at - self._noted_at >= _NOTED_S:
-            write_private(self._folder / _NOTE, msgspec.json.encode(now))
-            self._noted_at = at
 
 
 async def keep_bounds(
@@ -184,32 +174,6 @@ async def _traffic(stack: AsyncExitStack, folder: Path | None) -> Traffic | None
             _log.info("what sensors send is not counted yet: %s", error)
         await asyncio.sleep(LOOK_S)
     return None
-
-
-def why(standing: Standing, sensor: str, limits: Limits) -> str:
-    """Return in words why a sensor is refused."""
-    sent = standing.used.get(sensor, 0) / 1e6
-    match standing.refused[sensor]:
-        case "day":
-            return (
-                f"{sent:,.1f} MB today, intake.day_mb allows"
-                f" {limits.day / 1e6:,.1f}; again from 00:00 UTC"
-            )
-        case "room":
-            return (
-                f"{sent:,.1f} MB today, its part of the disk's room is"
-                f" {(standing.part or 0) / 1e6:,.1f}: free some space, or wait till 00:00 UTC"
-            )
-        case "waiting":
-            return "it sends faster than the log takes; it is let in again in a moment"
-
-
-def recall(folder: Path) -> Standing | None:
-    """Return how sensors stood when it was last noted; None if it never was."""
-    try:
-        return msgspec.json.decode((folder / _NOTE).read_bytes(), type=Standing)
-    except (OSError, ValueError):
-        return None
 
 
 def _disk_room(folder: Path) -> Room:

@@ -36,6 +36,9 @@ _log = logging.getLogger(__name__)
 Receiver = Callable[[bytes, bytes, bytes, bytes], None]
 """Called with a message: subject, reply, header block (empty for none), body."""
 
+Admit = Callable[[str, int], None]
+"""Called with a sender, and the bytes that it is about to publish; raises if it may not."""
+
 Framed = tuple[str, bytes, bytes]
 """A message to be sent: subject, header block (never empty), body."""
 
@@ -109,6 +112,10 @@ class BrokerClient(Client):
     """
 
     _reported = ""
+
+    admit: Admit | None = None
+    """Counts the bytes that a sender publishes by Echoic's own account, and refuses too many.
+    None: the broker's watch counts those of the account that this is a connection of."""
 
     def __init__(self) -> None:
         """Make a client that is not connected yet."""

@@ -4,6 +4,7 @@ from datetime import UTC, datetime, timedelta
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from streams.bounds import (
     CLOSED_BYTES,
@@ -11,10 +12,12 @@ from streams.bounds import (
     Room,
     Seen,
     Standing,
+    admitted,
     bound_of,
     box_bytes,
     floor_of,
     judged,
+    why,
 )
 
 MB, GB = 10**6, 10**9
@@ -172,6 +175,29 @@ def test_what_people_say_comes_in_to_half_the_floor() -> None:
 
         assert (bound_of("IN_3", standing, LIMITS) == CLOSED_BYTES) == box
         assert (bound_of("IN", standing, LIMITS) == CLOSED_BYTES) == letters
+
+
+def test_a_door_counts_with_the_watch_and_a_day_s_refusal_ends_with_it() -> None:
+    """One count by sender; who has no account is kept among the refused, and no more named
+    than are counted."""
+    limits = Limits(waiting=256 * MB, day=10 * MB, floor=512 * MB)
+    half = judged(Standing(), seen(sent={"ada.cam": 6 * MB}), limits)
+    _, over = admitted(half, "ada.cam", 5 * MB, half.day, limits)
+    full, _ = admitted(half, "token ada", 10 * MB, half.day, limits)
+    full, by = admitted(full, "token ada", 1, half.day, limits)
+    looked = judged(full, seen(), limits)
+    raised = judged(full, seen(), Limits(waiting=MB, day=20 * MB, floor=MB))
+    morning = judged(full, seen(day="2026-11-28"), limits)
+    first, _ = admitted(full, "token ada", 1, "2026-11-28", limits)
+    many = replace(half, used=dict.fromkeys(map(str, range(1_000)), 0))
+    more, _ = admitted(many, "new", 1, half.day, limits)
+
+    assert (over, by) == ("ada.cam", "token ada")
+    assert looked.refused == {"token ada": "day"}
+    assert why(looked, "token ada", limits).startswith("10.0 MB today, intake.day_mb")
+    assert raised.refused == morning.refused == first.refused == {}
+    assert first.used == {"token ada": 1}
+    assert more.used.keys() - many.used.keys() == {"others"}
 
 
 @pytest.mark.parametrize(

@@ -1,8 +1,6 @@
 """What clients send: events, votes and outcomes. Each counts once, however often it is sent."""
 
-import time
 from collections.abc import Mapping
-from math import ceil
 from typing import Annotated, Any
 
 import orjson
@@ -10,14 +8,14 @@ from fastapi import APIRouter, Depends, Request, Response
 from pydantic import BaseModel
 
 from echoic.client import publish
-from echoic.client.admission import EVENT_BYTES, OverDayError, body_of, take_of_day
+from echoic.client.admission import EVENT_BYTES, OverDayError
 from echoic.doors.events import UnfitError, event_of
 from echoic.doors.http import bodies, description
 from echoic.doors.http.door import Door, allowed, door_of, own_agent
 from echoic.doors.http.problems import STATUS, ProblemError, of_refusal
 from echoic.doors.http.tokens import AccessToken
 from echoic.doors.requests import EventToSense
-from echoic.doors.services import refusal
+from echoic.doors.services import over_day, refusal
 from schemas.messages.sensing import Sensed
 from schemas.values.persons import token_of
 from schemas.values.reasons import reported
@@ -175,17 +173,13 @@ async def _publish(
         for name in ("traceparent", "tracestate")
         if len(value := request.headers.get(name, "")) in range(1, _TRACE_BYTES)
     }
-    client, settings = door.connection.client, door.connection.settings
+    client, sender = door.connection.client, f"token {token.name}"
     try:
-        size = len(body_of(event))
-        take_of_day(settings, f"token {token.name}", size, time.time())
-        done = await publish.publish(client, agent, event, event_id=id_, headers=trace)
+        done = await publish.publish(
+            client, agent, event, event_id=id_, headers=trace, sender=sender
+        )
     except OverDayError as over:
-        error_ = {
-            **refusal("over_day", over.what)["error"],
-            "wait_s": ceil(over.wait_s),
-        }
-        return Kept(accepted=False, event_id=id_, error=error_)
+        return Kept(accepted=False, event_id=id_, error=over_day(over)["error"])
     except StreamsError as error:
         reason = "log_full" if isinstance(error, LogFull) else "log_unavailable"
         error_ = refusal(reason, str(error))["error"]

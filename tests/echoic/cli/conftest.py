@@ -7,16 +7,22 @@ import sys
 from collections.abc import Iterator
 from contextlib import redirect_stderr, redirect_stdout
 from dataclasses import dataclass
+from datetime import UTC, datetime
 from io import StringIO
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
 import pytest
+from msgspec.structs import replace
 
 from echoic.cli.program import command, run
+from streams.bounds import Standing
+from streams.broker.data_folder import amend_standing
 
 ROOT = Path(__file__).parents[3]
+DAY_BYTES = 8_192_000_000
+"""What a sender may send in a day."""
 SURVIVAL = ROOT / "packs" / "survival"
 
 
@@ -57,6 +63,16 @@ class Program:
             "ECHOIC_METRICS_LISTEN": "127.0.0.1:0",
             "COLUMNS": "120",
         }
+
+    def spend(self, sender: str, sent: int) -> None:
+        """Note that a sender has sent so many bytes today."""
+        day = datetime.now(UTC).date().isoformat()
+
+        def spent(noted: Standing | None) -> Standing:
+            assert noted is not None, "the instance notes it at each look"
+            return replace(noted, day=day, used={**noted.used, sender: sent})
+
+        amend_standing(self.data / "nats", spent)
 
     def __call__(
         self, *arguments: str, stdin: str | None = None, **environment: str

@@ -9,7 +9,7 @@ import pytest
 
 from echoic.client import admission
 from echoic.config.load import defaults
-from tests.echoic.cli.conftest import Program
+from tests.echoic.cli.conftest import DAY_BYTES, Program
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
@@ -50,9 +50,7 @@ def test_options_hold_for_what_stdin_says(live: Program) -> None:
 
 def test_a_source_that_has_sent_its_day_is_refused(live: Program) -> None:
     """What fitted is sent; the exit status and the words tell what was not."""
-    day = datetime.now(UTC).date().isoformat()
-    note = live.data / admission.SENT
-    note.write_bytes(json.dumps({day: {"full.cam": 8_191_999_000}}).encode())
+    live.spend("full.cam", DAY_BYTES - 1_000)
     lines = "".join(f'{{"text": "{"x" * 600}"}}\n' for _ in range(3))
     full = ("--agent", "full", "--source", "cam")
 
@@ -61,7 +59,7 @@ def test_a_source_that_has_sent_its_day_is_refused(live: Program) -> None:
 
     assert ran.code == 1
     assert "1 published, not the one that follows" in ran.err
-    assert "full.cam has sent 8,192.0 MB today, intake.day_mb allows" in ran.err
+    assert "full.cam is refused: 8,192.0 MB today, intake.day_mb allows" in ran.err
     assert other.code == 0, other.err
 
 
@@ -69,6 +67,8 @@ def test_the_bytes_of_a_day_are_of_one_day(tmp_path: Path) -> None:
     """Over all who count in one folder; a torn note, and a day's end, forget."""
     settings = replace(defaults(), data=tmp_path, intake_day_mb=1)
     noon = datetime(2026, 11, 27, 12, tzinfo=UTC).timestamp()
+    folder = admission.noted_in(settings)
+    folder.mkdir()
 
     admission.take_of_day(settings, "ada.cam", 600_000, noon)
     admission.take_of_day(settings, "ada.mic", 600_000, noon)
@@ -76,7 +76,7 @@ def test_the_bytes_of_a_day_are_of_one_day(tmp_path: Path) -> None:
     with pytest.raises(admission.OverDayError, match=r"1\.0 MB today") as refused:
         admission.take_of_day(settings, "ada.cam", 1, noon)
     admission.take_of_day(settings, "ada.cam", 1_000_000, noon + 43_200)
-    (tmp_path / admission.SENT).write_bytes(b"{torn")
+    (folder / "intake.json").write_bytes(b"{torn")
     admission.take_of_day(settings, "ada.cam", 1_000_000, noon + 43_200)
 
     assert refused.value.wait_s == 43_200

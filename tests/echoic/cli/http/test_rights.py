@@ -2,7 +2,6 @@
 
 import ssl
 from contextlib import closing
-from datetime import UTC, datetime
 from http.client import HTTPConnection
 from pathlib import Path
 from typing import Any
@@ -13,12 +12,10 @@ import pytest
 pytest.importorskip("fastapi", reason="the extra `http` is not installed")
 
 import httpx
-import orjson
 import trustme
 
-from echoic.client.admission import SENT
 from echoic.doors.http import bodies
-from tests.echoic.cli.conftest import Program
+from tests.echoic.cli.conftest import DAY_BYTES, Program
 from tests.echoic.cli.http.conftest import AGENT, Client, address_of
 
 # Each waits for real servers.
@@ -264,8 +261,7 @@ def test_a_client_that_has_sent_its_day_waits_for_the_next(
     """By the bytes of all doors of the folder; of a batch what fits is taken."""
     event = {"type": "t", "text": "x" * 1000}
     sender, other = client("--burst", "50", name="weighty"), client()
-    note, day = live.data / SENT, datetime.now(UTC).date().isoformat()
-    note.write_bytes(orjson.dumps({day: {"token weighty": 8_192_000_000 - 1_500}}))
+    live.spend("token weighty", DAY_BYTES - 1_500)
 
     batch = sender.post("/v1/events", json=[event, event])
     refused = sender.post("/v1/events", json=event)
