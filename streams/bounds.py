@@ -40,6 +40,9 @@ it has fallen to the other."""
 _MOST_COUNTED = 1_000
 """How many senders are counted by name; what doors take for any more counts as of one."""
 
+_RESERVED = 1 / 4
+"""Part of an intake stream's bound that stays free for those who are not refused."""
+
 CLOSED_BYTES = 1
 """The bound of an intake stream that takes nothing: no message is so small."""
 
@@ -173,16 +176,23 @@ def box_bytes(room: Room | None, limits: Limits) -> int:
     return min(limits.waiting, 1 << (left.bit_length() - 1))
 
 
-def bound_of(box: str, standing: Standing, limits: Limits) -> int:
+def bound_of(box: str, standing: Standing, limits: Limits, refused: int = 0) -> int:
     """Return the bound of an intake stream as things stand.
 
-    What people say comes by `IN`, and is taken to half the floor.
+    What people say comes by `IN`, and is taken to half the floor. `refused` is what it holds
+    where some of its senders are refused, else 0: the others have room beside that.
     """
     room = standing.room
     is_closed = standing.is_closed
     if box == IN.name and room is not None:
         is_closed = is_closed and room.free < floor_of(room, limits) // 2
-    return CLOSED_BYTES if is_closed else box_bytes(room, limits)
+    if is_closed:
+        return CLOSED_BYTES
+    most = box_bytes(room, limits)
+    part = int(most * _RESERVED)
+    # In whole parts, so that it changes seldom. It cannot grow for long: who adds to it is
+    # refused at the next look.
+    return max(most, part * (refused // part + 2))
 
 
 def _used(before: Standing, seen: Seen) -> dict[str, int]:

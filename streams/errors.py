@@ -29,6 +29,10 @@ class LogFull(StreamsError):
     """The log takes no more messages: its disk or its configured limit is used up."""
 
 
+class IntakeFull(LogFull):
+    """An intake stream holds all that it may until the log has taken some, or there is disk."""
+
+
 class Fenced(StreamsError):
     """Another writer owns the partition, and nothing of the write was stored as ours.
 

@@ -3,7 +3,7 @@
 import os
 import shutil
 from pathlib import Path
-from tempfile import TemporaryDirectory, gettempdir
+from tempfile import TemporaryDirectory
 
 TALKATIVE = {
     "ECHOIC_COOLDOWN_S": "0",
@@ -12,9 +12,6 @@ TALKATIVE = {
 }
 """No response waits for the one before: tests of all else would have to wait, too."""
 
-# Told to xdist's processes, whose own is that of the first: in memory already.
-ON_DISK = os.environ.setdefault("TESTS_ON_DISK", gettempdir())
-"""Where tests write whose subject is how fast a disk is, against what fills it."""
 _MEMORY = Path("/dev/shm")
 _ROOM_BYTES = 6 << 30
 _PREFIX = "echoic-tests-"

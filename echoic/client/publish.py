@@ -12,6 +12,8 @@ from functools import partial
 from typing import TYPE_CHECKING, Any, Protocol
 from uuid import uuid4
 
+from nats.errors import NoRespondersError
+
 from echoic.client.admission import body_of, too_large
 from echoic.client.find import record_of
 from echoic.errors import EchoicError, RefusedError
@@ -40,9 +42,10 @@ from schemas.values.subjects import (
     partition_of,
     sensor_subject,
 )
+from streams.errors import IntakeFull, LogUnavailable
 from streams.groups import answer, arrival
 from streams.jetstream.connection import answer as checked
-from streams.jetstream.connection import request
+from streams.jetstream.connection import attempts, request
 from streams.jetstream.hardened_client import Admit, BrokerClient
 from streams.log import ReadableLog, WritableLog, append_input
 
@@ -55,6 +58,10 @@ else:
 ANSWER_S = 20.0
 """Seconds that the mind may take to answer an input."""
 SOURCE = "/echoic/cli"
+
+_FULL_S = 5.0
+"""Seconds for which an event is sent again to an intake stream that others have filled: whoever
+does is refused at the watch's next look, and in memory the log had taken it within two."""
 
 _REFUSALS = (ControlRefused, FeedbackRefused, Quarantined)
 
@@ -109,10 +116,20 @@ async def publish_raw(
 
     Raises:
         OverDayError: the sender has too few bytes of the day left.
+        IntakeFull: its intake stream had no room for seconds.
+        LogUnavailable, LogFull: the broker is away; its sender is over its bounds.
     """
     if client.admit is not None:
         client.admit(sender or ".".join(subject.split(".")[1:3]), len(body))
-    return checked(subject, await request(client, subject, body, dict(headers)))
+    async for last in attempts(_FULL_S):
+        try:
+            return checked(subject, await request(client, subject, body, dict(headers)))
+        except (IntakeFull, LogUnavailable) as error:
+            # Nobody responds, for an instant, where the broker takes a new configuration.
+            is_passing = isinstance(error.__cause__, NoRespondersError | None)
+            if last or not is_passing:
+                raise
+    raise AssertionError("unreachable")
 
 
 async def decided_on(

@@ -85,7 +85,7 @@ class IntakeWatch:
         )
         before, self._standing = self._standing, self._judged(seen)
         await self._refuse(sensors)
-        await self._bound(held)
+        await self._bound(held, seen.sensors)
         self._say(before)
         return self._standing
 
@@ -104,10 +104,13 @@ class IntakeWatch:
         identity = folders.recall(self._folder) if self._folder else None
         return identity.sensors if identity else ()
 
-    async def _bound(self, held: Mapping[str, Box]) -> None:
+    async def _bound(self, held: Mapping[str, Box], sensors: Mapping[str, str]) -> None:
         """Set what the intake streams may hold, where it is not so already."""
-        for name, box in held.items():
-            bound = bound_of(name, self._standing, self._limits)
+        refused = {sensors.get(each) for each in self._standing.refused}
+        # They have sent on until the broker refused them.
+        for name, box in (await boxes(self._client) if refused else held).items():
+            beside = box.held if name in refused else 0
+            bound = bound_of(name, self._standing, self._limits, beside)
             if box.bound != bound:
                 live = await live_of(self._client, name)
                 subject = f"$JS.API.STREAM.UPDATE.{name}"

@@ -16,11 +16,12 @@ import nats.errors
 from nats.aio.client import Client
 from nats.aio.msg import Msg
 
-from streams.errors import LogForbidden, LogFull, LogRefused, LogUnavailable
+from streams.errors import IntakeFull, LogForbidden, LogFull, LogRefused, LogUnavailable
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.majority import has_another, keep_to_majority
 from streams.jetstream.reading_client import ReadingClient
+from streams.topology import BOUNDED, OVER_QUOTA
 
 DEADLINE_S = 20.0
 """Seconds for which an operation is tried before it fails; longer than a leader election."""
@@ -194,7 +195,7 @@ def answer(subject: str, message: Msg) -> dict[str, Any]:
     """Return the reply's JSON, or raise what its error means.
 
     Raises:
-        LogFull: there is no room.
+        LogFull: there is no room; `IntakeFull`: none in an intake stream.
         LogUnavailable: the server is not ready now.
         ApiError: any other error.
     """
@@ -203,6 +204,14 @@ def answer(subject: str, message: Msg) -> dict[str, Any]:
     if error is None:
         return parsed
     refusal = ApiError(subject, error)
+    stream = parsed.get("stream")
+    if refusal.code in _FULL and stream == OVER_QUOTA.name:
+        raise LogFull(
+            f"{refusal}: its sender is over its bounds; `echoic doctor` names by which, and"
+            " when it is let in again"
+        )
+    if refusal.code in _FULL and stream in BOUNDED:
+        raise IntakeFull(f"{refusal}: {stream} is full; see `echoic doctor`")
     if refusal.code in _FULL:
         raise LogFull(f"{refusal}; free disk space or raise the stream's limits")
     if refusal.code in _PASSING:
@@ -210,13 +219,13 @@ def answer(subject: str, message: Msg) -> dict[str, Any]:
     raise refusal
 
 
-async def attempts() -> AsyncIterator[bool]:
+async def attempts(within_s: float | None = None) -> AsyncIterator[bool]:
     """Yield until the deadline, with pauses; the value tells whether it is the last.
 
     The caller raises after the last one, so that the error names what was tried.
     """
     loop = asyncio.get_running_loop()
-    end = loop.time() + DEADLINE_S
+    end = loop.time() + (within_s or DEADLINE_S)
     # The deadline ends it after some 25 attempts; the range only bounds the loop.
     for turn in range(10_000):
         pause = _PAUSES_S[min(turn, len(_PAUSES_S) - 1)]

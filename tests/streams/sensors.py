@@ -10,6 +10,7 @@ from nats.aio.client import Client
 
 from schemas.values.record import Record
 from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 from tests.servers import Broker
 
 OWN = "in.ada.cam.motion"
@@ -18,7 +19,7 @@ OWN = "in.ada.cam.motion"
 @asynccontextmanager
 async def sensor(
     broker: Broker, agent: str = "ada", source: str = "cam", *grants: str
-) -> AsyncIterator[Client]:
+) -> AsyncIterator[BrokerClient]:
     """A connection with a sensor's own credentials."""
     async with connected(
         await broker.server.add_sensor(agent, source, grants)

@@ -177,6 +177,30 @@ def test_what_people_say_comes_in_to_half_the_floor() -> None:
         assert (bound_of("IN", standing, LIMITS) == CLOSED_BYTES) == letters
 
 
+@pytest.mark.parametrize(
+    ("room", "refused_mb", "bound_mb"),
+    [
+        # As much as ever, also where it holds little of whom it refuses.
+        (WIDE, 0, 256),
+        (WIDE, 100, 256),
+        # A part of it, 64 MB here, beside what they have sent, in whole parts.
+        (WIDE, 192, 320),
+        (WIDE, 255, 320),
+        (WIDE, 400, 512),
+        # The floor is above all.
+        (Room(500 * MB, 1_000 * GB), 255, 0),
+    ],
+)
+def test_beside_who_is_refused_there_is_room_for_the_others(
+    room: Room, refused_mb: int, bound_mb: int
+) -> None:
+    """What floods have sent until the broker refused them takes nobody's place."""
+    standing = judged(Standing(), seen(room=room), LIMITS)
+    bound = bound_of("IN_1", standing, LIMITS, refused_mb * MB)
+
+    assert bound == (bound_mb * MB or CLOSED_BYTES)
+
+
 def test_a_door_counts_with_the_watch_and_a_day_s_refusal_ends_with_it() -> None:
     """One count by sender; who has no account is kept among the refused, and no more named
     than are counted."""
