@@ -1,4 +1,4 @@
-"""The bounds of the intake, as pure rules: who is refused, and when all sensors are.
+"""The bounds of the intake: who is refused, when all sensors are, and the file of the count.
 
 Whatever the log has taken stays for ever, so what a sensor may send has to be bounded before
 it is stored. Three bounds hold. A sensor has bytes a day, and no more than its part of the
@@ -6,7 +6,10 @@ disk's room, which nobody else can take. What waits in an intake stream is divid
 sensors. Below a floor of free disk sensors are refused, so that the mind goes on.
 """
 
-from collections.abc import Mapping
+import fcntl
+import os
+from collections.abc import Callable, Mapping
+from pathlib import Path
 from typing import Literal
 
 import msgspec
@@ -17,6 +20,8 @@ from streams.topology import IN
 Reason = Literal["day", "room", "waiting"]
 """Why a sensor is refused: its bytes of the day, its part of the disk's room, or its part of
 what may wait in its intake stream are used up."""
+
+_STANDING = "intake.json"
 
 _FLOOR_PART = 5
 """The floor is at most this part of a disk, so that a small one can be used at all."""
@@ -160,6 +165,41 @@ def why(standing: Standing, sender: str, limits: Limits) -> str:
             )
         case "waiting":
             return "it sends faster than the log takes; it is let in again in a moment"
+
+
+def standing_in(folder: Path) -> Standing | None:
+    """Return how senders stood when it was last noted; None if it never was."""
+    try:
+        return _standing((folder / _STANDING).read_bytes())
+    except OSError:
+        return None
+
+
+def amend_standing(
+    folder: Path, change: Callable[[Standing | None], Standing]
+) -> Standing:
+    """Change how senders stand: one count over all programs of a data folder.
+
+    Raises:
+        OSError: it can be noted nowhere.
+    """
+    opened = os.open(folder / _STANDING, os.O_RDWR | os.O_CREAT, 0o600)
+    with os.fdopen(opened, "r+b") as file:
+        fcntl.flock(file, fcntl.LOCK_EX)
+        now = change(_standing(file.read()))
+        file.seek(0)
+        # A line, so that who is killed before it is cut leaves it whole; cut to nothing
+        # first, ext4 would sync it at each close.
+        file.write(msgspec.json.encode(now) + b"\n")
+        file.truncate()
+    return now
+
+
+def _standing(noted: bytes) -> Standing | None:
+    try:
+        return msgspec.json.decode(noted.partition(b"\n")[0], type=Standing)
+    except msgspec.DecodeError:
+        return None
 
 
 def floor_of(room: Room, limits: Limits) -> int:

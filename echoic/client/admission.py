@@ -21,8 +21,7 @@ from schemas.messages.sensing import Sensed
 from schemas.values import bounds
 from schemas.values.record import Record
 from schemas.values.subjects import input_subject, partition_of
-from streams.bounds import Limits, Standing, admitted, why
-from streams.broker.data_folder import amend_standing
+from streams.bounds import Limits, Standing, admitted, amend_standing, why
 from streams.topology import SENSOR_MESSAGE_BYTES
 
 EVENT_BYTES = SENSOR_MESSAGE_BYTES - 2_000

@@ -8,8 +8,15 @@ from typing import Any
 
 from echoic.client.admission import MB, limits_of, noted_in
 from echoic.client.connection import Connection
-from streams.bounds import CLOSED_BYTES, HIGH, Limits, Standing, floor_of, why
-from streams.broker.data_folder import standing_in
+from streams.bounds import (
+    CLOSED_BYTES,
+    HIGH,
+    Limits,
+    Standing,
+    floor_of,
+    standing_in,
+    why,
+)
 from streams.jetstream.connection import insist
 from streams.jetstream.draining import Box, boxes
 from streams.jetstream.hardened_client import BrokerClient

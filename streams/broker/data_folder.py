@@ -5,10 +5,9 @@ Only its owner can read it, and only one server at a time runs over it.
 
 import fcntl
 import json
-import os
 import re
 import secrets
-from collections.abc import Callable, Collection, Iterator
+from collections.abc import Collection, Iterator
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, replace
 from pathlib import Path
@@ -17,7 +16,6 @@ from typing import IO
 import msgspec
 
 from streams import embedded
-from streams.bounds import Standing
 from streams.broker.mqtt_door import taken_message
 from streams.embedded import free_port, write_private
 from streams.errors import PortTaken, ServerFailed
@@ -37,7 +35,6 @@ _PROCESS_ID = "nats.pid"
 _IDENTITY = "identity.json"
 _SERVER_LOCK = "server.lock"
 _IDENTITY_LOCK = "identity.lock"
-_STANDING = "intake.json"
 _USER = "echoic"
 _LOCK_TRIES = 5
 _TAKEN = re.compile(r"listen tcp \S*?:(\d+): bind: address already in use")
@@ -179,41 +176,6 @@ def refuse(folder: Path, users: Collection[str]) -> None:
                 replace(each, is_refused=each.user in users) for each in before.sensors
             )
             remember(folder, replace(before, sensors=sensors))
-
-
-def standing_in(folder: Path) -> Standing | None:
-    """Return how senders stood when it was last noted; None if it never was."""
-    try:
-        return _standing((folder / _STANDING).read_bytes())
-    except OSError:
-        return None
-
-
-def amend_standing(
-    folder: Path, change: Callable[[Standing | None], Standing]
-) -> Standing:
-    """Change how senders stand: one count over all programs of a data folder.
-
-    Raises:
-        OSError: it can be noted nowhere.
-    """
-    opened = os.open(folder / _STANDING, os.O_RDWR | os.O_CREAT, 0o600)
-    with os.fdopen(opened, "r+b") as file:
-        fcntl.flock(file, fcntl.LOCK_EX)
-        now = change(_standing(file.read()))
-        file.seek(0)
-        # A line, so that who is killed before it is cut leaves it whole; cut to nothing
-        # first, ext4 would sync it at each close.
-        file.write(msgspec.json.encode(now) + b"\n")
-        file.truncate()
-    return now
-
-
-def _standing(noted: bytes) -> Standing | None:
-    try:
-        return msgspec.json.decode(noted.partition(b"\n")[0], type=Standing)
-    except msgspec.DecodeError:
-        return None
 
 
 def remember(folder: Path, identity: Identity) -> None:

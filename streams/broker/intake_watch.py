@@ -15,7 +15,17 @@ from pathlib import Path
 import nats.errors
 
 from schemas.values.subjects import partition_of
-from streams.bounds import Limits, Room, Seen, Standing, bound_of, judged, why
+from streams.bounds import (
+    Limits,
+    Room,
+    Seen,
+    Standing,
+    amend_standing,
+    bound_of,
+    judged,
+    standing_in,
+    why,
+)
 from streams.broker import data_folder as folders
 from streams.broker.enrolment import refuse_sensors
 from streams.broker.traffic import Traffic
@@ -56,7 +66,7 @@ class IntakeWatch:
         """
         self._client, self._limits, self._tell = client, limits, tell
         self._folder, self._traffic, self._room = folder, traffic, room or _disk_room
-        noted = folders.standing_in(folder) if folder else None
+        noted = standing_in(folder) if folder else None
         self._standing = noted or Standing()
         self._is_due = False
 
@@ -97,7 +107,7 @@ class IntakeWatch:
 
         if self._folder is not None:
             with suppress(OSError):
-                return folders.amend_standing(self._folder, change)
+                return amend_standing(self._folder, change)
         return change(None)
 
     def _sensors(self) -> tuple[SensorAccess, ...]:

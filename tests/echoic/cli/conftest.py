@@ -17,8 +17,7 @@ import pytest
 from msgspec.structs import replace
 
 from echoic.cli.program import command, run
-from streams.bounds import Standing
-from streams.broker.data_folder import amend_standing
+from streams.bounds import Standing, amend_standing
 
 ROOT = Path(__file__).parents[3]
 DAY_BYTES = 8_192_000_000
