@@ -12,8 +12,8 @@ from uuid import UUID
 import orjson
 
 from schemas.messages.arms import Action
+from schemas.packs.event_types import EventType
 from schemas.packs.manifest import (
-    EventType,
     Executive,
     Heuristic,
     OutcomePattern,

@@ -21,8 +21,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 
 from bench.enduring.findings import Findings
+from bench.players import MIDNIGHT
 from bench.village.parts import PARTS, SINGLE, Village, village
-from bench.village.playing import MIDNIGHT
 from bench.village.unharmed import events_told, last_told, unharmed
 from echoic.errors import NotRunningError
 from streams.errors import StreamsError

@@ -12,7 +12,8 @@ from datetime import datetime, timedelta
 from pathlib import Path
 
 from bench.enduring.processes import Processes
-from bench.village.playing import MIDNIGHT, PACK
+from bench.players import MIDNIGHT
+from bench.village.playing import PACK
 from streams.embedded import free_port
 
 SINGLE = ("worker", "broker", "projector", "database", "model", "world")

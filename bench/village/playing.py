@@ -3,8 +3,7 @@
 import asyncio
 from pathlib import Path
 
-from bench.players import MIDNIGHT as MIDNIGHT
-from bench.players import Answer, Players
+from bench.players import MIDNIGHT, Answer, Players
 from echoic.packs.load import load
 from echoic.world.memory import InMemoryMind
 from packs.village import model

@@ -13,7 +13,7 @@ from projections.folds.learning import beliefs
 from projections.folds.learning.heuristics import all_heuristics
 from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.packs.manifest import from_blob
-from schemas.state.agent import Taught
+from schemas.state.taught import Taught
 from schemas.values.exact_math import round6
 from schemas.values.lazily import Lazily
 from schemas.values.settings import UNSTARTED

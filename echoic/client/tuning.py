@@ -25,7 +25,7 @@ from evaluation.tuning.search_space import (
 )
 from handlers.mind.strategies import registry
 from replay.recording.outcomes import OutcomeSettings
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.settings_by_name import (
     ANY_PARAMETER,
     LEARNING,

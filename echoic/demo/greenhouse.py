@@ -10,14 +10,8 @@ from pathlib import Path
 from random import Random
 
 from echoic.world.world import Mind
-from schemas.packs.manifest import (
-    EventType,
-    Executive,
-    Heuristic,
-    OutcomePattern,
-    Pack,
-    Response,
-)
+from schemas.packs.event_types import EventType
+from schemas.packs.manifest import Executive, Heuristic, OutcomePattern, Pack, Response
 
 ROUNDS = 52
 """Occasions of one session."""

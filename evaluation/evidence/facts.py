@@ -14,7 +14,7 @@ from projections.folds.learning.beliefs import Terms
 from projections.folds.learning.vote_targets import Vote
 from schemas.messages.feedback import Strand
 from schemas.state.evidence import Belief
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 
 
 @dataclass(frozen=True, slots=True)

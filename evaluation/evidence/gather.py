@@ -34,7 +34,7 @@ from schemas.messages.learning import (
 )
 from schemas.state.agent import STRANGER
 from schemas.state.evidence import Belief, belief_key
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 
 _READ = frozenset(
     message.token

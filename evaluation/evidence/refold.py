@@ -17,8 +17,8 @@ from projections.folds.learning import beliefs, confidence
 from projections.folds.learning.beliefs import Terms
 from schemas.state.evidence import Belief
 from schemas.values.base import Scalar
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.reasons import Lifecycle
-from schemas.values.settings import LearningSettings
 from schemas.values.settings_by_name import learning_with
 
 _SOME_TIME = datetime(1970, 1, 1, tzinfo=UTC)

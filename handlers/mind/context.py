@@ -34,8 +34,9 @@ from schemas.ports.probe import Probe, Stage, unprobed
 from schemas.state.agent import AgentState, SharedState, ShownFire
 from schemas.state.evidence import Belief
 from schemas.values import ids
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.reasons import Lifecycle
-from schemas.values.settings import LearningSettings, MindSettings
+from schemas.values.settings import MindSettings
 
 Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed | SilenceWeighed
 

@@ -39,10 +39,12 @@ from schemas.messages.executive import (
 )
 from schemas.messages.notes import ControlInferred
 from schemas.packs.compiled import CompiledPack
-from schemas.state.agent import AgentState, PackRef, Packs, Taught
+from schemas.state.agent import AgentState, PackRef, Packs
 from schemas.state.evidence import Belief, Prior, belief_key
 from schemas.state.executive import ActiveContext, Executive
-from schemas.values.settings import LearningSettings, StrategySpec
+from schemas.state.taught import Taught
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import StrategySpec
 
 
 def applied(

@@ -15,9 +15,10 @@ from msgspec.structs import replace
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.compiled import CompiledPack
-from schemas.packs.manifest import EventType
+from schemas.packs.event_types import EventType
 from schemas.state import limits
-from schemas.state.agent import AgentState, Habit, Shelf, SourceMemory
+from schemas.state.agent import AgentState, Habit, SourceMemory
+from schemas.state.taught import Shelf
 from schemas.values import ids, vectors
 from schemas.values.bounded_map import Bounded
 from schemas.values.by_identity import by_identity

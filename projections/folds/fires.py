@@ -18,14 +18,13 @@ from schemas.state.agent import (
     AgentState,
     AskStatus,
     Batch,
-    Expectation,
     OpenFire,
     Remembered,
     ShownFire,
     Timer,
-    Trigger,
 )
 from schemas.state.evidence import Belief, belief_key
+from schemas.state.triggers import Expectation, Trigger
 from schemas.values.bounded_map import Bounded
 from schemas.values.reasons import Outcome
 

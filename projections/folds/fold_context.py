@@ -12,7 +12,8 @@ from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, SharedState
 from schemas.state.evidence import Belief
-from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import UNSTARTED, MindSettings
 
 
 class FoldContext:

@@ -14,15 +14,9 @@ from projections.folds.executive import conversation
 from projections.folds.fold_context import FoldContext
 from schemas.messages.asks import ModelAsked, RecallAsked, Words
 from schemas.messages.sensing import Sensed
-from schemas.state.agent import (
-    AgentState,
-    AskStatus,
-    Expectation,
-    Pending,
-    Timer,
-    Trigger,
-)
+from schemas.state.agent import AgentState, AskStatus, Pending, Timer
 from schemas.state.lessons import Lesson
+from schemas.state.triggers import Expectation, Trigger
 
 MODEL_GRACE = timedelta(seconds=60)
 """How long after an answer's expiry one that never came is given up."""

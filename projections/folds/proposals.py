@@ -31,7 +31,8 @@ from schemas.state.agent import AgentState
 from schemas.state.autonomy import Autonomy
 from schemas.state.evidence import Belief
 from schemas.state.proposals import Overrides, Proposal
-from schemas.values.settings import LearningSettings, MindSettings
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import MindSettings
 from schemas.values.settings_by_name import LEARNING, learning_with, strategy_with
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Vector

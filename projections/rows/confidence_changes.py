@@ -14,7 +14,7 @@ from schemas.messages.learning import (
     SilenceWeighed,
 )
 from schemas.state.evidence import Belief
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 
 Content: TypeAlias = tuple[str, str]
 """A heuristic's id and content hash."""

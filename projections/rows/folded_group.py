@@ -10,7 +10,8 @@ from schemas.codec.envelope import Input, Output
 from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids, in_force
 from schemas.state.agent import AgentState, PartitionState
-from schemas.values.settings import UNSTARTED, LearningSettings, MindSettings
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import UNSTARTED, MindSettings
 
 _NOTHING = AgentState()
 

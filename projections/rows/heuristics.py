@@ -24,9 +24,11 @@ from schemas.messages.learning import HeuristicFormed
 from schemas.messages.repertoire import RepertoireChange
 from schemas.packs.compiled import CompiledPack
 from schemas.ports import aids as aiding
-from schemas.state.agent import AgentState, PackRef, SharedState, Taught
+from schemas.state.agent import AgentState, PackRef, SharedState
 from schemas.state.evidence import Belief, belief_key
-from schemas.values.settings import UNSTARTED, LearningSettings
+from schemas.state.taught import Taught
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import UNSTARTED
 
 
 def packs_changed(folded: Folded) -> list[Change]:

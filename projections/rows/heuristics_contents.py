@@ -8,8 +8,9 @@ from projections.rows import confidence_changes
 from projections.rows.changes import Row, json_text, vector_text
 from schemas.messages.arms import Action
 from schemas.packs.compiled import CompiledPack
-from schemas.state.agent import AgentState, Taught
-from schemas.values.settings import LearningSettings
+from schemas.state.agent import AgentState
+from schemas.state.taught import Taught
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.vectors import Vector
 
 

@@ -32,13 +32,8 @@ from schemas.packs.manifest import from_blob
 from schemas.ports import aids as aiding
 from schemas.ports.aids import Aids
 from schemas.ports.decision_context import Strategy
-from schemas.state.agent import (
-    STRANGER,
-    AgentState,
-    PartitionState,
-    SharedState,
-    Taught,
-)
+from schemas.state.agent import STRANGER, AgentState, PartitionState, SharedState
+from schemas.state.taught import Taught
 from schemas.values.lazily import Lazily
 from schemas.values.reasons import Origin, ResponseType
 from schemas.values.record import Record

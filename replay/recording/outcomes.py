@@ -21,7 +21,7 @@ from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs import word_patterns
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.word_patterns import Said
-from schemas.state.agent import Expectation
+from schemas.state.triggers import Expectation
 from schemas.values.exact_math import total
 
 SEEN = ("report", "undo", "pattern", "feedback")

@@ -16,13 +16,11 @@ from schemas.messages.sensing import Dimension
 from schemas.packs import conditions, word_patterns
 from schemas.packs.characters import CharacterMind
 from schemas.packs.constraints import Constraints
-from schemas.packs.event_types import EventType as EventType
-from schemas.packs.event_types import Resident
+from schemas.packs.event_types import EventType, Resident
 from schemas.packs.model_actions import ModelAction
 from schemas.packs.skill_lines import SkillOfPack
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
-from schemas.values.base import Name, Part, Seconds, Unit, first_fault
-from schemas.values.base import Token as Token
+from schemas.values.base import Name, Part, Seconds, Token, Unit, first_fault
 from schemas.values.personality import (
     DETECTED,
     NO_TEMPLATE,

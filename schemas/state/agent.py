@@ -21,19 +21,12 @@ from schemas.state.evidence import Belief, Prior, Rater
 from schemas.state.executive import IDLE, Executive
 from schemas.state.lessons import Forming, Lesson, Reinforced
 from schemas.state.proposals import Proposal
-from schemas.state.taught import Shelf as Shelf
-from schemas.state.taught import Taught as Taught
-from schemas.state.triggers import Expectation as Expectation
-from schemas.state.triggers import Trigger as Trigger
+from schemas.state.taught import Shelf, Taught
+from schemas.state.triggers import Expectation, Trigger
 from schemas.values.bounded_map import EMPTY, Bounded
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.reasons import Outcome, ResponseType
-from schemas.values.settings import (
-    LearningSettings,
-    MindSettings,
-    Prediction,
-    SessionClock,
-    StrategySpec,
-)
+from schemas.values.settings import MindSettings, Prediction, SessionClock, StrategySpec
 from schemas.values.vectors import Vector
 
 

@@ -7,7 +7,8 @@ from msgspec import Struct
 
 from schemas.messages.learning import CharacterChange, Inferred, SettingChange
 from schemas.messages.repertoire import RepertoireChange
-from schemas.values.settings import LearningSettings, StrategySpec
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import StrategySpec
 from schemas.values.vectors import Vector
 
 

@@ -10,7 +10,7 @@ from pydantic import Field, JsonValue
 from schemas.values.base import Name, Part, Seconds, Unit
 from schemas.values.character_settings import CharacterSettings
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.learning_settings import LearningSettings as LearningSettings
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.rapport_pace import USUAL, Pace
 from schemas.values.setting import Setting

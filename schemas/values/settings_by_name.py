@@ -8,8 +8,9 @@ import difflib
 from collections.abc import Mapping
 
 from schemas.values.base import NAME_LIMIT, Scalar
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.setting import tunable
-from schemas.values.settings import LearningSettings, StrategySpec
+from schemas.values.settings import StrategySpec
 from schemas.values.unicode_text import quoted
 
 LEARNING = tunable(LearningSettings, "learning.")

@@ -11,7 +11,8 @@ from schemas.codec.encode import write_input
 from schemas.messages.controls import PackLoaded, SessionStarted
 from schemas.messages.decisions import Decided
 from schemas.messages.feedback import FeedbackGiven
-from schemas.packs.manifest import EventType, Heuristic, Pack, Response, to_blob
+from schemas.packs.event_types import EventType
+from schemas.packs.manifest import Heuristic, Pack, Response, to_blob
 from schemas.state.evidence import Belief
 from schemas.values.record import Record, Wire
 from schemas.values.subjects import SHARED_AGENT, partition_of

@@ -24,11 +24,13 @@ from schemas.messages.repertoire import ChangeReason, RepertoireChange, Stand
 from schemas.packs import conditions
 from schemas.packs.compiled import CompiledPack
 from schemas.ports.decision_context import DecisionContext
-from schemas.state.agent import AgentState, Taught
+from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief
+from schemas.state.taught import Taught
 from schemas.values import ids, vectors
 from schemas.values.exact_math import round6
-from schemas.values.settings import LearningSettings, MatchLimits
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import MatchLimits
 
 SCAN_LIMIT = 512
 """How many taught heuristics of a domain are examined: each is compared with all others."""

@@ -18,8 +18,9 @@ from schemas.messages.learning import (
 )
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import HeuristicCandidate
-from schemas.state.agent import Remembered, Taught
+from schemas.state.agent import Remembered
 from schemas.state.lessons import Lesson
+from schemas.state.taught import Taught
 from schemas.values import ids
 from schemas.values.unicode_text import quoted
 

@@ -18,11 +18,12 @@ from schemas.packs.compiled import CompiledPack
 from schemas.packs.conditions import When
 from schemas.packs.manifest import Heuristic
 from schemas.ports.decision_context import HeuristicCandidate
-from schemas.state.agent import AgentState, Shelf, Taught
+from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief
+from schemas.state.taught import Shelf, Taught
 from schemas.values import vectors
 from schemas.values.exact_math import round6
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.vectors import Batch, Matrix, Vector
 
 MATCH_LIMIT = 10

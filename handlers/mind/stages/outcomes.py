@@ -17,8 +17,9 @@ from schemas.messages.learning import AdviceIgnored, OutcomeExpired, OutcomeObse
 from schemas.messages.sensing import EventRef, Sensed
 from schemas.packs import word_patterns
 from schemas.packs.word_patterns import Said
-from schemas.state.agent import AgentState, Expectation, OpenFire, ShownFire
+from schemas.state.agent import AgentState, OpenFire, ShownFire
 from schemas.state.evidence import Belief
+from schemas.state.triggers import Expectation
 from schemas.values.reasons import Outcome, ReportedOutcome
 
 _REPORTED: Mapping[ReportedOutcome, Outcome] = {

@@ -16,11 +16,13 @@ from schemas.packs import conditions
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.conditions import When
 from schemas.ports.decision_context import HeuristicCandidate
-from schemas.state.agent import AgentState, Shelf, Taught
+from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief
 from schemas.state.lessons import Lesson
+from schemas.state.taught import Shelf, Taught
 from schemas.values import vectors
-from schemas.values.settings import LearningSettings, MatchLimits
+from schemas.values.learning_settings import LearningSettings
+from schemas.values.settings import MatchLimits
 
 CONFIDENCE = 0.3
 """The confidence of a new one; as with any formed heuristic it must earn trust."""

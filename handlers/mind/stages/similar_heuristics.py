@@ -10,7 +10,8 @@ from functools import lru_cache
 from typing import Literal
 
 from schemas.packs.compiled import CompiledPack
-from schemas.state.agent import AgentState, Shelf, Taught
+from schemas.state.agent import AgentState
+from schemas.state.taught import Shelf, Taught
 from schemas.values import vectors
 from schemas.values.vectors import Matrix, Vector
 

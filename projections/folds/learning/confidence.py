@@ -17,7 +17,7 @@ from msgspec.structs import replace
 from projections.folds.learning import signal_weights
 from schemas.state.evidence import NEVER, Belief, Signal, SignalKind
 from schemas.values.exact_math import round6, total
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 
 SIGNAL_LIMIT = 512
 """How many signals of a heuristic can still change; older ones are settled.

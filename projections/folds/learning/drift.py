@@ -13,7 +13,7 @@ from itertools import accumulate
 from projections.folds.learning import confidence, signal_weights
 from schemas.state.evidence import Belief, Signal
 from schemas.values.exact_math import round6, total
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 
 
 @dataclass(frozen=True, slots=True)

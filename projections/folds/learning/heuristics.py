@@ -14,8 +14,9 @@ from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, Heuristi
 from schemas.messages.learning import HeuristicFormed
 from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids
-from schemas.state.agent import AgentState, Shelf, Taught
+from schemas.state.agent import AgentState
 from schemas.state.evidence import belief_key
+from schemas.state.taught import Shelf, Taught
 from schemas.values import ids
 from schemas.values.vectors import Vector
 

@@ -10,7 +10,7 @@ from math import inf
 from projections.folds.learning import raters
 from schemas.state.evidence import Signal, SignalKind
 from schemas.values.exact_math import clamp, power
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 
 DIRECT_VOTE = "direct"
 """The fire id of votes on the heuristic itself rather than on one of its fires."""

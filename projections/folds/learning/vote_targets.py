@@ -25,8 +25,8 @@ from schemas.messages.learning import FeedbackApplied
 from schemas.state.agent import AgentState, Rapport
 from schemas.state.evidence import Belief, belief_key
 from schemas.values.exact_math import round6
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.rapport_pace import USUAL, Pace
-from schemas.values.settings import LearningSettings
 
 STRANDS: Mapping[Aspect, Strand | None] = {
     "overall": "pair",

@@ -19,7 +19,8 @@ from echoic.metrics.series import Series
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.learning import AdviceIgnored, FeedbackRefused, OutcomeExpired
 from schemas.messages.notes import Quarantined, TimerFailed
-from schemas.state.agent import AgentState, PartitionState, Shelf, Taught
+from schemas.state.agent import AgentState, PartitionState
+from schemas.state.taught import Shelf, Taught
 from schemas.values import subjects
 from streams.errors import Fenced, LogUnavailable
 from tests.echoic.metrics.samples import a_bit_of_everything, timed, values

@@ -13,7 +13,7 @@ from schemas.messages.decisions import HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
 from schemas.messages.results import ClockTicked
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 from schemas.values.settings_by_name import TuningError
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories

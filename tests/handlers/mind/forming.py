@@ -6,7 +6,7 @@ import orjson
 
 from handlers.mind.turn import Turn
 from schemas.messages.learning import CandidateRefused
-from schemas.state.agent import Taught
+from schemas.state.taught import Taught
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, decision_id, names, one

@@ -11,8 +11,8 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.controls import HeuristicSeeded
 from schemas.messages.decisions import Decided, HeuristicFired
 from schemas.messages.learning import FeedbackApplied, HeuristicFormed, SilenceWeighed
-from schemas.state.agent import Taught
 from schemas.state.evidence import Belief
+from schemas.state.taught import Taught
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, decision_id, names, one, said

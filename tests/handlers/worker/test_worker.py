@@ -20,8 +20,8 @@ from schemas.codec import checkpoint as codec
 from schemas.codec.catalogue import ControlMessage
 from schemas.codec.encode import write_input
 from schemas.messages.controls import PackLoaded, SessionStarted
+from schemas.packs.event_types import EventType
 from schemas.packs.manifest import (
-    EventType,
     Executive,
     Heuristic,
     OutcomePattern,

@@ -5,7 +5,8 @@ from datetime import timedelta
 from functools import cache
 
 from bench import facts
-from bench.village.playing import MIDNIGHT, Village
+from bench.players import MIDNIGHT
+from bench.village.playing import Village
 from packs.village.sensor import wolf
 from packs.village.sensor.playing import Played
 from schemas.codec.decode import read_output

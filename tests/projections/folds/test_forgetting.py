@@ -13,7 +13,9 @@ from schemas.messages.controls import (
 from schemas.messages.decisions import Completed, Dropped, HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeExpired
 from schemas.ports.aids import Aids
-from schemas.state.agent import AgentState, Shelf, Timer, Trigger
+from schemas.state.agent import AgentState, Timer
+from schemas.state.taught import Shelf
+from schemas.state.triggers import Trigger
 from schemas.values.settings import UNSTARTED
 from tests.factories import NOON, after
 

@@ -10,7 +10,7 @@ from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, Heuristi
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import LifecycleChanged
 from schemas.messages.notes import ControlApplied
-from schemas.state.agent import Taught
+from schemas.state.taught import Taught
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, applied, one, refused

@@ -12,8 +12,9 @@ from projections.folds import controls
 from projections.folds.learning import beliefs, confidence, signal_weights
 from projections.folds.learning.beliefs import FREE, Terms
 from schemas.packs.constraints import Constraints, within
-from schemas.state.agent import AgentState, Shelf, Taught
+from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief, Prior
+from schemas.state.taught import Shelf, Taught
 from schemas.values.learning_settings import LearningSettings, OriginFactors
 from tests.factories import NOON, after, heuristic, pack, plain_learning
 

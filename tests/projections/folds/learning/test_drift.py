@@ -9,7 +9,7 @@ import pytest
 from projections.folds.learning import confidence
 from projections.folds.learning.drift import drift, interval
 from schemas.state.evidence import Belief
-from schemas.values.settings import LearningSettings
+from schemas.values.learning_settings import LearningSettings
 from tests.factories import plain_learning
 
 
