@@ -58,8 +58,8 @@ else:
 _ROOM_BYTES = 1_000_000_000
 _MISSED_SHOWN = 5
 
-Verdict = Literal["fine", "notice", "problem"]
-Finding = tuple[Verdict, str] | tuple[Verdict, str, str]
+_Verdict = Literal["fine", "notice", "problem"]
+_Finding = tuple[_Verdict, str] | tuple[_Verdict, str, str]
 """A verdict, what was found, and what to do about it."""
 
 
@@ -68,7 +68,7 @@ class Check:
     """One check and its result."""
 
     name: str
-    verdict: Verdict
+    verdict: _Verdict
     found: str
     advice: str | None = None
 
@@ -112,7 +112,7 @@ async def of_instance(settings: Settings) -> list[Check]:
         return [instance, *would_use]
 
 
-async def _privacy(connection: Connection) -> Finding:
+async def _privacy(connection: Connection) -> _Finding:
     keys = connection.log.keyring
     if keys is None:
         return (
@@ -146,7 +146,7 @@ async def _tried(connection: Connection, settings: Settings) -> list[Check]:
     except (NatsError, TimeoutError, ValueError, TypeError) as error:
         found = f"the instance does not say how it is: {error!r}"
         return [Check("health", "problem", found, "echoic down; echoic up")]
-    verdicts: dict[health.Works, Verdict] = {
+    verdicts: dict[health.Works, _Verdict] = {
         "works": "fine",
         "none": "notice",
         "fails": "problem",
@@ -246,12 +246,12 @@ async def _looked(name: str, connection: Connection) -> Check:
         return Check(name, "problem", str(error), "echoic log verify")
 
 
-async def _streams(connection: Connection) -> Finding:
+async def _streams(connection: Connection) -> _Finding:
     epoch = await check_streams(connection.client)
     return "fine", f"as they should be, epoch {epoch}"
 
 
-async def _intake(connection: Connection) -> Finding:
+async def _intake(connection: Connection) -> _Finding:
     missed = await missed_of(connection)
     if not missed:
         return "fine", "the log has taken what was acknowledged"
@@ -263,13 +263,13 @@ async def _intake(connection: Connection) -> Finding:
     )
 
 
-async def _topics(connection: Connection) -> Finding:
+async def _topics(connection: Connection) -> _Finding:
     told = await known_agents.told_topics(connection.client)
     rule = "docs/operations.md#mqtt-and-websockets says as which subjects they are read"
     return ("notice", told, rule) if told else ("fine", "none of MQTT had to be mapped")
 
 
-async def _worker(connection: Connection) -> Finding:
+async def _worker(connection: Connection) -> _Finding:
     log = connection.log
     behind = 0
     for partition in range(PARTITIONS):
@@ -305,7 +305,7 @@ def _by(found: Sequence[Owner]) -> str:
     return f"; {', '.join(said)}"
 
 
-async def _read_models(connection: Connection) -> Finding:
+async def _read_models(connection: Connection) -> _Finding:
     with glancing.Glance(connection.needed_database()) as store:
         serving = await serving_version(store)
         stands = store.positions(serving.number)
@@ -338,7 +338,7 @@ async def _read_models(connection: Connection) -> Finding:
     return "fine", "up with the log"
 
 
-async def _quarantine(connection: Connection) -> Finding:
+async def _quarantine(connection: Connection) -> _Finding:
     reasons = await set_apart(connection.log)
     if not reasons:
         return "fine", "empty"
@@ -348,7 +348,7 @@ async def _quarantine(connection: Connection) -> Finding:
     return "notice", found, "echoic log tail --kind note"
 
 
-async def _storage(connection: Connection) -> Finding:
+async def _storage(connection: Connection) -> _Finding:
     looked = await storage.look(connection)
     if looked.is_full:
         return (
@@ -361,7 +361,7 @@ async def _storage(connection: Connection) -> Finding:
     return "fine", looked.found
 
 
-async def _backups(connection: Connection) -> Finding:
+async def _backups(connection: Connection) -> _Finding:
     settings = connection.settings
     if settings.nats_url is not None:
         return "fine", "a broker of yours is backed up by you: echoic backup FOLDER"
@@ -379,7 +379,7 @@ async def _backups(connection: Connection) -> Finding:
     return "fine", f"{held}: one every {settings.backup_every} if anything came"
 
 
-async def _quiet(connection: Connection) -> Finding:
+async def _quiet(connection: Connection) -> _Finding:
     held = await peace.of_all(connection)
     hours = peace.quiet_hours(await settings_in_force(connection.log, 0))
     if not held and hours is None:
@@ -403,7 +403,7 @@ async def set_apart(log: ReadableLog) -> Counter[str]:
     return reasons
 
 
-_LOOKS: dict[str, Callable[[Connection], Awaitable[Finding]]] = {
+_LOOKS: dict[str, Callable[[Connection], Awaitable[_Finding]]] = {
     "streams": _streams,
     "intake": _intake,
     "topics": _topics,

@@ -20,11 +20,11 @@ _UNHEARD = 1_000
 _KNOWN = 10_000
 """How many responses are remembered, so that none is obeyed twice."""
 
-Inbox = asyncio.Queue[Msg]
+_Inbox = asyncio.Queue[Msg]
 """What was received; several connections may share one."""
 
 
-def inbox(room: int = _UNHEARD) -> Inbox:
+def inbox(room: int = _UNHEARD) -> _Inbox:
     """Return a queue for so many received messages."""
     return asyncio.Queue(room)
 
@@ -32,7 +32,7 @@ def inbox(room: int = _UNHEARD) -> Inbox:
 class Broker:
     """An open connection."""
 
-    def __init__(self, client: Client, said: "Inbox | None" = None) -> None:
+    def __init__(self, client: Client, said: "_Inbox | None" = None) -> None:
         """Take the connection, and where what it receives goes; else a queue of its own."""
         self._client = client
         self.publish = partial(broker.publish, client)

@@ -28,7 +28,7 @@ from schemas.values.subjects import (
 from schemas.values.unicode_text import quoted
 from streams.log import ReadableLog, scan
 
-Find: TypeAlias = Callable[[str, int], Awaitable[tuple[UUID, Record] | None]]
+_Find: TypeAlias = Callable[[str, int], Awaitable[tuple[UUID, Record] | None]]
 """Return an agent's record by its sequence, with its log's epoch; None if it is not there."""
 
 
@@ -47,7 +47,7 @@ def is_agents(record: Record) -> bool:
     return sensor_of(record.subject) == AGENT_SOURCE
 
 
-async def strays(records: Iterable[Record], find: Find) -> AsyncIterator[Stray]:
+async def strays(records: Iterable[Record], find: _Find) -> AsyncIterator[Stray]:
     """Yield those among some records that stem from no ask."""
     for record in filter(is_agents, records):
         stray = await _stray(record, find)
@@ -73,13 +73,13 @@ async def strays_of_log(
                 yield stray
 
 
-async def _stray(record: Record, find: Find) -> Stray | None:
+async def _stray(record: Record, find: _Find) -> Stray | None:
     why = await _wrong(record, find)
     agent = parse(record.subject).agent
     return Stray(agent, record.sequence, why) if why else None
 
 
-async def _wrong(record: Record, find: Find) -> str:
+async def _wrong(record: Record, find: _Find) -> str:
     event = read_input(record).message
     if not isinstance(event, Sensed):
         return "it cannot be read"

@@ -24,11 +24,11 @@ from handlers.mind.strategies import plugin
 Job = TypeVar("Job")
 Result = TypeVar("Result")
 
-Reports: TypeAlias = "SimpleQueue[tuple[int, int, int]]"
+_Reports: TypeAlias = "SimpleQueue[tuple[int, int, int]]"
 """The index of a job, how much of it is done, and of how much."""
 Progress = Callable[[int, int], None]
 """Called with how much of one job, or of all, is done, and of how much."""
-Task = Callable[[Job, Progress], Result]
+_Task = Callable[[Job, Progress], Result]
 """A module-level function, since another process imports it by name."""
 
 LOOK_S = 0.1
@@ -50,7 +50,7 @@ class JobFailedError(RuntimeError):
 
 
 def run(
-    task: Task[Job, Result],
+    task: _Task[Job, Result],
     jobs: Sequence[Job],
     progress: Progress = lambda done, whole: None,
     processes: int | None = None,
@@ -67,7 +67,7 @@ def run(
     if count <= 1:
         return _in_turn(task, jobs, progress)
     context = multiprocessing.get_context(_METHOD)
-    reports: Reports = context.SimpleQueue()
+    reports: _Reports = context.SimpleQueue()
     # The pool does not name its processes, so ours are those that were not there before.
     others = active_children()
     with ProcessPoolExecutor(
@@ -98,14 +98,14 @@ def _end(processes: Sequence[BaseProcess]) -> None:
 
 
 def _in_turn(
-    task: Task[Job, Result], jobs: Sequence[Job], progress: Progress
+    task: _Task[Job, Result], jobs: Sequence[Job], progress: Progress
 ) -> list[Result]:
     sum_ = _Sum(len(jobs), progress)
     return [task(job, partial(sum_, index)) for index, job in enumerate(jobs)]
 
 
 def _gathered(
-    futures: Sequence[Future[Result]], reports: Reports, progress: Progress
+    futures: Sequence[Future[Result]], reports: _Reports, progress: Progress
 ) -> list[Result]:
     sum_ = _Sum(len(futures), progress)
     wanted = list(futures)
@@ -145,7 +145,7 @@ class _Sum:
 class _Reporter:
     """Reports the progress of a job to the parent process, every `_REPORT_EVERY` steps."""
 
-    def __init__(self, reports: Reports, index: int) -> None:
+    def __init__(self, reports: _Reports, index: int) -> None:
         self._reports = reports
         self._index = index
         self._last = 0
@@ -156,12 +156,12 @@ class _Reporter:
             self._reports.put((self._index, done, whole))
 
 
-_REPORTS: ContextVar[Reports] = ContextVar("reports")
+_REPORTS: ContextVar[_Reports] = ContextVar("reports")
 """The progress queue that a worker process was started with."""
 
 
 def _begin(
-    reports: Reports, allowed: tuple[str, ...], garbage: tuple[int, int, int]
+    reports: _Reports, allowed: tuple[str, ...], garbage: tuple[int, int, int]
 ) -> None:
     """Set up a worker process, so that it ends with its parent at the latest."""
     # The parent's thresholds: a fresh process's defaults collect so often that it takes a
@@ -189,7 +189,7 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
-def _work(task: Task[Job, Result], index: int, job: Job) -> Result:
+def _work(task: _Task[Job, Result], index: int, job: Job) -> Result:
     try:
         return task(job, _Reporter(_REPORTS.get(), index))
     except Exception as error:  # noqa: BLE001  # it is raised again, where it belongs

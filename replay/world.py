@@ -17,7 +17,7 @@ from schemas.values.settings import CodeDigests
 from streams.session_files.file import SessionFile
 from streams.session_files.memory_log import SessionLog
 
-Providing = Callable[[SessionLog], AidProvider]
+_Providing = Callable[[SessionLog], AidProvider]
 """Return what brings the aids out of a session."""
 
 
@@ -45,7 +45,7 @@ class WorldVerification:
 
 async def verify_session(
     session: SessionFile,
-    providing: Providing,
+    providing: _Providing,
     digests: CodeDigests | None = None,
     progress: Progress = lambda sequence: None,
 ) -> Verification:
@@ -72,7 +72,7 @@ async def verify_session(
 
 async def verify_world(
     members: Sequence[SessionFile],
-    providing: Providing,
+    providing: _Providing,
     digests: CodeDigests | None = None,
     progress: Progress = lambda sequence: None,
 ) -> WorldVerification:

@@ -18,7 +18,7 @@ import msgspec
 
 from streams.errors import BackupDamaged
 
-FORMAT = 1
+_FORMAT = 1
 """The version of the file's format; a reader refuses a later one."""
 
 PART_BYTES = 8_000_000
@@ -74,7 +74,7 @@ class Manifest(msgspec.Struct, frozen=True):
     """By durable consumer of the log: up to where every ask had its result in the log."""
     files: tuple[Part, ...] = ()
     """Files of the data folder, with credentials; their parts are named `files/<path>`."""
-    format: int = FORMAT
+    format: int = _FORMAT
 
     def stream(self, name: str) -> StreamCopy:
         """Return the copy of a stream.
@@ -231,10 +231,10 @@ def _manifest(body: bytes, path: Path) -> Manifest:
         raise BackupDamaged(
             f"{str(path)!r} has no manifest of ours: {error}"
         ) from error
-    if found.format > FORMAT:
+    if found.format > _FORMAT:
         raise BackupDamaged(
             f"{str(path)!r} is of format {found.format}, this program reads up to"
-            f" {FORMAT}: upgrade it"
+            f" {_FORMAT}: upgrade it"
         )
     return found
 

@@ -16,7 +16,7 @@ from schemas.values.subjects import inputs_of, outputs_of, parse
 from streams.errors import LogDamaged, Unanswered
 from streams.log import ReadableLog, matches
 
-PAGE = 1000
+_PAGE = 1000
 """How many records of each direction are held at once, which bounds the memory."""
 
 
@@ -95,7 +95,7 @@ async def arrival(
     try:
         async with (
             asyncio.timeout(timeout_s),
-            aclosing(log.follow(subject, after, PAGE)) as following,
+            aclosing(log.follow(subject, after, _PAGE)) as following,
         ):
             async for records in following:
                 for record in records:
@@ -113,7 +113,7 @@ async def _follow_group(log: ReadableLog, partition: int, cause: int) -> Group:
     # An answer is stored behind its input, so it is enough to follow from there. Other
     # groups may come before it and are passed over.
     found: list[tuple[Record, Mark]] = []
-    async with aclosing(log.follow(outputs_of(partition), cause, PAGE)) as following:
+    async with aclosing(log.follow(outputs_of(partition), cause, _PAGE)) as following:
         async for records in following:
             for record in records:
                 mark = _mark(record)
@@ -142,7 +142,7 @@ class _Cursor:
     async def peek(self) -> Record | None:
         """Return the next record without advancing; None at the end of what is stored."""
         if self._next == len(self._page):
-            page = await self._log.page(self._subjects, self._position, PAGE)
+            page = await self._log.page(self._subjects, self._position, _PAGE)
             if not page:
                 return None
             self._page, self._next, self._position = page, 0, page[-1].sequence

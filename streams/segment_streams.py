@@ -24,7 +24,7 @@ from streams.topology import (
     source_of_box,
 )
 
-ROUTED = Transform(
+_ROUTED = Transform(
     source="in.*.>",
     target=f"ip.{{{{partition({PARTITIONS},1)}}}}.{{{{wildcard(1)}}}}.>",
 )
@@ -40,7 +40,7 @@ def streams_of(
     if is_sealed:
         return (KEYS, *map(sealed, own))
     if segments.is_routed:
-        own[own.index(IN)] = replace(IN, renames=ROUTED)
+        own[own.index(IN)] = replace(IN, renames=_ROUTED)
     return tuple(own)
 
 

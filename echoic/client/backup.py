@@ -13,7 +13,7 @@ from streams.jetstream.backup import back_up
 from streams.jetstream.hardened_client import BrokerClient
 from streams.topology import SEALED_KEY
 
-SUFFIX = ".backup"
+_SUFFIX = ".backup"
 
 FOLDER = "backups"
 """Where in its data folder an instance keeps the backups that it makes by itself."""
@@ -73,7 +73,7 @@ def place(path: Path) -> Path:
         EchoicError: the file is there already, or its folder is not.
     """
     if path.is_dir():
-        path = path / f"echoic-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{SUFFIX}"
+        path = path / f"echoic-{datetime.now(UTC):%Y%m%dT%H%M%SZ}{_SUFFIX}"
     if path.exists():
         raise EchoicError(f"{path} is there already; a backup replaces nothing")
     if not path.parent.is_dir():
@@ -101,7 +101,7 @@ async def make(
 
 def own(data: Path) -> list[Path]:
     """Return the backups that an instance made by itself, oldest first."""
-    return sorted((data / FOLDER).glob(f"echoic-*{SUFFIX}"))
+    return sorted((data / FOLDER).glob(f"echoic-*{_SUFFIX}"))
 
 
 def outdated(files: Sequence[Path], keep: int) -> Sequence[Path]:

@@ -23,7 +23,7 @@ from streams.log import ReadableLog, scan
 _FIRST_WINDOW = 2_000
 """Sequences in the first window; each further window is eight times as wide."""
 
-Wanted = Callable[[Output], bool]
+_Wanted = Callable[[Output], bool]
 
 
 async def find_decision(log: ReadableLog, agent: str, prefix: str) -> DecisionRecord:

@@ -22,7 +22,7 @@ from handlers.effects.models import Model
 from schemas.messages.asks import ModelAsked
 from schemas.values.model_settings import links_of
 
-SUBJECT = "svc._.health"
+_SUBJECT = "svc._.health"
 """Only our own account may call it: each call costs a few tokens."""
 LONGEST_S = 30.0
 """Seconds that a model may take for one word."""
@@ -51,7 +51,7 @@ async def serve(client: Client, settings: Settings, model: Model | None) -> None
         reply = {name: asdict(each) for name, each in zip(trials, found, strict=True)}
         await message.respond(json.dumps(reply).encode())
 
-    await client.subscribe(SUBJECT, cb=answer)
+    await client.subscribe(_SUBJECT, cb=answer)
 
 
 async def ask(client: Client) -> dict[str, Tried]:
@@ -62,7 +62,7 @@ async def ask(client: Client) -> dict[str, Tried]:
     """
     # Five seconds beyond the model's limit, so that the instance reports a slow model
     # itself.
-    reply = await client.request(SUBJECT, b"", timeout=LONGEST_S + 5.0)
+    reply = await client.request(_SUBJECT, b"", timeout=LONGEST_S + 5.0)
     fields: dict[str, Any] = json.loads(reply.data)
     return {name: Tried(**each) for name, each in fields.items()}
 

@@ -22,14 +22,14 @@ from streams.errors import LogUnavailable
 _WHO = "svc._.owners"
 """Every worker answers; only our own account may ask."""
 
-ASKED_S = 10.0
+_ASKED_S = 10.0
 """Seconds that an answer for an agent may take: longer than a partition goes without an owner
 when that is killed."""
 
 ATTEMPT_S = 2.5
 """Seconds until the owner is asked again: it may be another by then."""
 
-AGAIN_S = 0.1
+_AGAIN_S = 0.1
 """Seconds after which a partition that nobody answers for is asked for again."""
 
 _MOVED = {"moved": True}
@@ -38,9 +38,9 @@ _MOVED = {"moved": True}
 _GATHERED_S = 0.5
 """Seconds to wait for all processes to say what they own."""
 
-Reply = dict[str, Any]
-State = Callable[[str], Awaitable[Mapping[str, object] | None]]
-Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
+_Reply = dict[str, Any]
+_State = Callable[[str], Awaitable[Mapping[str, object] | None]]
+_Call = Callable[[str, Mapping[str, Any]], Awaitable[_Reply]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +65,8 @@ class Desk:
         self,
         client: Client,
         owns: Callable[[int], bool],
-        state: State,
-        calls: Mapping[str, Call],
+        state: _State,
+        calls: Mapping[str, _Call],
         about: Owner,
     ) -> None:
         """Answer for the partitions that `owns` tells of; `calls` are by name.
@@ -130,14 +130,14 @@ async def state_elsewhere(client: Client, agent: str) -> Mapping[str, object] | 
 
 async def called_elsewhere(
     client: Client, call: str, agent: str, body: Mapping[str, Any]
-) -> Reply:
+) -> _Reply:
     """Return the reply of the owner of an agent's partition to a call.
 
     Raises:
         LogUnavailable: the owner does not answer.
     """
     asked = {"agent": agent, "call": call, "body": dict(body)}
-    found: Reply = await _ask(client, asked)
+    found: _Reply = await _ask(client, asked)
     return found
 
 
@@ -186,7 +186,7 @@ async def _ask(client: Client, asked: Mapping[str, Any]) -> Any:
     """
     subject, request = _subject(partition_of(asked["agent"])), orjson.dumps(asked)
     loop = asyncio.get_running_loop()
-    end = loop.time() + ASKED_S
+    end = loop.time() + _ASKED_S
     error: Exception | None = None
     while (left := end - loop.time()) > 0:
         try:
@@ -200,7 +200,7 @@ async def _ask(client: Client, asked: Mapping[str, Any]) -> Any:
         except (Error, OSError) as away:
             error = away
             break
-        await asyncio.sleep(AGAIN_S)
+        await asyncio.sleep(_AGAIN_S)
     raise LogUnavailable(
         f"the worker of {asked['agent']!r} does not answer ({error!r}):"
         " it may be starting"

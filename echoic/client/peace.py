@@ -62,7 +62,7 @@ def shown(moment: datetime) -> str:
     return f"{here:%H:%M:%S}" if is_today else f"{here:%Y-%m-%d %H:%M}"
 
 
-def of_agent(name: str, known: "AgentSnapshot") -> list[Peace]:
+def _of_agent(name: str, known: "AgentSnapshot") -> list[Peace]:
     """Return the quiets and mutes of an agent that are in force, to be shown."""
     return [
         Peace(
@@ -103,7 +103,7 @@ async def of_agents(connection: Connection, names: Sequence[str]) -> list[Peace]
         else:
             bare = await in_force.in_force_before(connection.log, name, is_bare=True)
             known = state.AgentSnapshot(bare.agent, bare.shared, 0)
-        found += of_agent(name, known)
+        found += _of_agent(name, known)
     return found
 
 

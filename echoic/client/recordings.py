@@ -23,7 +23,7 @@ from streams.log import ReadableLog
 
 _LOG = logging.getLogger(__name__)
 
-SUFFIX = ".echoic"
+_SUFFIX = ".echoic"
 """What names of sessions' files end with."""
 _ZSTANDARD = b"\x28\xb5\x2f\xfd"
 """What sessions' files begin with, whatever they are called (RFC 8878, 3.1.1)."""
@@ -124,13 +124,13 @@ def is_path(name: str) -> bool:
     """Tell whether a name means a file, even a missing one, and not a session."""
     path = Path(name)
     # A missing file has to be reported as a file, not looked for among the sessions.
-    return path.exists() or path.suffix == SUFFIX or path.name != name
+    return path.exists() or path.suffix == _SUFFIX or path.name != name
 
 
 def is_recording(name: str) -> bool:
     """Tell whether a name means a session's file, by its ending or by what it begins with."""
     path = Path(name)
-    if path.suffix == SUFFIX:
+    if path.suffix == _SUFFIX:
         return True
     try:
         with path.open("rb") as file:

@@ -32,7 +32,7 @@ from replay.recording.source import Recording
 from schemas.messages.experiments import Variant
 from schemas.values import ids
 
-SAMPLE = 20
+_SAMPLE = 20
 """Decisions besides the flips that are traced of each session and challenger."""
 
 
@@ -211,6 +211,6 @@ def chosen_of(result: SessionResult, index: int, limit: int) -> frozenset[str]:
     others = [
         each.record.id for each in result.decisions if each.record.id not in listed
     ]
-    count = min(SAMPLE, limit - len(flips), len(others))
+    count = min(_SAMPLE, limit - len(flips), len(others))
     sample = [others[place * len(others) // count] for place in range(count)]
     return frozenset((*flips, *sample))

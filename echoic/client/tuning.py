@@ -41,7 +41,7 @@ from schemas.values.settings_by_name import (
 _SKILL = "prequential Brier skill"
 _WORTH = "success, doubly robust"
 
-Ranges = Mapping[str, Range]
+_Ranges = Mapping[str, Range]
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,7 +85,7 @@ def ranges_of(texts: Sequence[str]) -> dict[str, Range]:
 
 async def tuned(
     settings: Settings,
-    ranges: Ranges,
+    ranges: _Ranges,
     names: Sequence[str],
     limits: Limits,
     trials: tuple[int, int],
@@ -123,19 +123,19 @@ async def tuned(
         return task, await _run(task, ranges, trials)
 
 
-async def _run(task: Task, ranges: Ranges, trials: tuple[int, int]) -> Search:
+async def _run(task: Task, ranges: _Ranges, trials: tuple[int, int]) -> Search:
     proposer = _proposer(ranges, task, trials)
     return await searched(task.objective, proposer, task.current)
 
 
-def _check_learning(ranges: Ranges) -> None:
+def _check_learning(ranges: _Ranges) -> None:
     for name in ranges:
         for value in ranges[name].points:
             learning_with(LearningSettings(), {name: value})
 
 
 async def _learning_task(
-    settings: Settings, ranges: Ranges, names: Sequence[str]
+    settings: Settings, ranges: _Ranges, names: Sequence[str]
 ) -> Task:
     evidence = await evidence_of(settings, names)
     # The settings of the newest session are those in force.
@@ -144,7 +144,7 @@ async def _learning_task(
     return Task(SkillObjective(evidence), _SKILL, current)
 
 
-def _strategy_task(objective: WorthObjective, ranges: Ranges) -> Task:
+def _strategy_task(objective: WorthObjective, ranges: _Ranges) -> Task:
     in_force = objective.in_force
     strategy = registry.create_decision_strategy(objective.spec, in_force.settings)
     found = {name: parameter_in(strategy.config, name) for name in ranges}
@@ -152,7 +152,7 @@ def _strategy_task(objective: WorthObjective, ranges: Ranges) -> Task:
     return Task(objective, _WORTH, current)
 
 
-def _proposer(ranges: Ranges, task: Task, trials: tuple[int, int]) -> Proposer:
+def _proposer(ranges: _Ranges, task: Task, trials: tuple[int, int]) -> Proposer:
     # A grid is exhaustive, but grows with a power of the number of ranges.
     if len(ranges) <= GRID_LIMIT:
         return Grid(ranges)

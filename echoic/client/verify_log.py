@@ -61,14 +61,14 @@ class Found:
         return {
             **self.counts(),
             "sound": self.is_sound,
-            "missed": rows_of(self.missed),
+            "missed": _rows_of(self.missed),
             "verified_from": {
                 str(partition): mark.position for partition, mark in self.since.items()
             },
         }
 
 
-def rows_of(missed: Iterable[Missed]) -> list[dict[str, object]]:
+def _rows_of(missed: Iterable[Missed]) -> list[dict[str, object]]:
     """Return missed messages as fields for JSON."""
     names = "stream", "sequence", "agent", "subject"
     return [{name: getattr(each, name) for name in names} for each in missed]

@@ -22,7 +22,7 @@ from schemas.values.subjects import (
     read_range,
 )
 
-MOST_BIAS = 0.1
+_MOST_BIAS = 0.1
 """The largest bias, up or down; repeated from `schemas.values.personality`, slow to import."""
 
 Value = (
@@ -211,7 +211,7 @@ def biases(value: object) -> dict[str, float]:
         "numbers from -0.1 to 0.1 by name, such as confidence_threshold=0.1"
     )
     found = _numbers(value, allowed)
-    if any(abs(each) > MOST_BIAS for each in found.values()):
+    if any(abs(each) > _MOST_BIAS for each in found.values()):
         raise allowed
     return found
 

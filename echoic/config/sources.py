@@ -14,7 +14,7 @@ from echoic.config.option import Option, Value
 from echoic.config.options import OPTIONS
 from echoic.errors import DEBUG, SettingsError, meant
 
-PREFIX = "ECHOIC_"
+_PREFIX = "ECHOIC_"
 
 _IN_FILE = "_FILE"
 """After the variable of a secret: the file that holds it."""
@@ -117,7 +117,7 @@ def ignored(environment: Mapping[str, str]) -> tuple[str, ...]:
     return tuple(
         _no_such("environment", name, known)
         for name in sorted(environment)
-        if name.startswith(PREFIX) and name not in known and name != DEBUG
+        if name.startswith(_PREFIX) and name not in known and name != DEBUG
     )
 
 

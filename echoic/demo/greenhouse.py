@@ -13,7 +13,7 @@ from echoic.world.world import Mind
 from schemas.packs.event_types import EventType
 from schemas.packs.manifest import Executive, Heuristic, OutcomePattern, Pack, Response
 
-ROUNDS = 52
+_ROUNDS = 52
 """Occasions of one session."""
 # Less than the half hour without events that ends a session.
 _EVERY_S = 900.0
@@ -46,7 +46,7 @@ def _played(name: str, file: Path) -> Path:
     mind = Mind(
         _pack(), name=name, strategy=_STRATEGY, settings={"exploration": _EXPLORATION}
     )
-    for each in range(ROUNDS):
+    for each in range(_ROUNDS):
         type_ = chance.choice(list(_TYPES))
         bad, good = _TYPES[type_]
         at = each * _EVERY_S
@@ -60,7 +60,7 @@ def _played(name: str, file: Path) -> Path:
 
 
 def _chance(type_: str, each: int) -> float:
-    return _WINDOW_HELPS if type_ == "air_hot" else _WATER_HELPS[each >= ROUNDS // 2]
+    return _WINDOW_HELPS if type_ == "air_hot" else _WATER_HELPS[each >= _ROUNDS // 2]
 
 
 def _pack() -> Pack:

@@ -25,21 +25,21 @@ from schemas.messages.controls import SessionEnded, SessionStarted
 from streams.jetstream.connection import connected
 
 AGENT = "home"
-PACK = bundled.PACKS / "home"
-EVENING = PACK / "recording" / "evening.jsonl"
+_PACK = bundled.PACKS / "home"
+_EVENING = _PACK / "recording" / "evening.jsonl"
 PATIENCE_S = 20.0
 """How long to wait for the decisions."""
 
 
 async def play(live: Instance) -> "Scene":
     """Publish the evening's events and return what was decided on them."""
-    await packs.load_for(live.log, AGENT, PACK)
+    await packs.load_for(live.log, AGENT, _PACK)
     title = "A few minutes at home"
     await tell(
         live.log, AGENT, SessionStarted(session_id=AGENT, title=title, clock="event")
     )
     names = await heuristic_names(live.log, AGENT)
-    sent = list(_events(EVENING))
+    sent = list(_events(_EVENING))
     async with AsyncExitStack() as stack, asyncio.timeout(PATIENCE_S):
         clients = {
             source: await stack.enter_async_context(

@@ -66,8 +66,8 @@ def as_fields(report: Report) -> dict[str, object]:
         },
         "replay": _counts(report.verification),
         "latency_ms": {
-            "p50": round(percentile(latencies(report.records), 0.50), 3),
-            "p95": round(percentile(latencies(report.records), 0.95), 3),
+            "p50": round(_percentile(_latencies(report.records), 0.50), 3),
+            "p95": round(_percentile(_latencies(report.records), 0.95), 3),
         },
         "seconds": round(report.seconds, 3),
         "home": {
@@ -87,8 +87,8 @@ def summary(report: Report) -> Iterator[RenderableType]:
     )
     answered = f"{fields['events']} events, {fields['answered']} answered"
     yield text((f"{answered} in {report.seconds:.1f} s", "bold"))
-    ordered = latencies(report.records)
-    p50, p95 = percentile(ordered, 0.50), percentile(ordered, 0.95)
+    ordered = _latencies(report.records)
+    p50, p95 = _percentile(ordered, 0.50), _percentile(ordered, 0.95)
     rapport = report.state.rapport
     yield pairs(
         {
@@ -144,12 +144,12 @@ def moved(state: AgentState) -> list[tuple[str, Belief]]:
     return changed
 
 
-def latencies(records: Sequence[DecisionRecord]) -> list[float]:
+def _latencies(records: Sequence[DecisionRecord]) -> list[float]:
     """Return how long each decision took, in milliseconds, by the broker's clock."""
     return sorted(each.latency_ms for each in records)
 
 
-def percentile(ordered: Sequence[float], share: float) -> float:
+def _percentile(ordered: Sequence[float], share: float) -> float:
     """Return the value below which `share` of the ordered values lie; 0 for none."""
     if not ordered:
         return 0.0

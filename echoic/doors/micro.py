@@ -32,7 +32,7 @@ NAME = "echoic"
 """The name by which the services are discovered."""
 
 # A queue group: of several instances on one broker only one gets each call.
-QUEUE = "echoic-services"
+_QUEUE = "echoic-services"
 
 AT_ONCE = 16
 """Callers of one service that may wait at once, as each may wait for a model."""
@@ -55,7 +55,7 @@ async def serving(credentials: Credentials, services: Services) -> AsyncIterator
                 name=NAME,
                 version=version("echoic"),
                 description="An event-sourced decision engine.",
-                queue_group=QUEUE,
+                queue_group=_QUEUE,
             ),
         )
         for service in CALLS:
@@ -85,7 +85,7 @@ def _endpoint(service: Service, services: Services) -> EndpointConfig:
 
 async def _answer(service: Service, services: Services, request: Request) -> None:
     reply = await services.reply(service, request)
-    body = encoded(service, reply)
+    body = _encoded(service, reply)
     error = reply.get("error")
     if error is None:
         await request.respond(body)
@@ -96,7 +96,7 @@ async def _answer(service: Service, services: Services, request: Request) -> Non
     await request.respond_error(code, f"{error['reason']}: {said[:200]}", body)
 
 
-def encoded(service: Service, reply: Reply) -> bytes:
+def _encoded(service: Service, reply: Reply) -> bytes:
     """Return a reply as JSON.
 
     Raises:

@@ -69,7 +69,7 @@ def explain(
         gates=gates,
         sums=sums(decided),
         candidates=tuple(_weighed(decided, each, names) for each in decided.candidates),
-        counterfactual=counterfactual(record, names),
+        counterfactual=_counterfactual(record, names),
         suppositions=supposed,
         supposed=_led_to(record, gates, names) if supposed else None,
     )
@@ -153,7 +153,7 @@ def _closed_gate(gates: Sequence[Gate]) -> Gate | None:
     return next(closed, None)
 
 
-def counterfactual(record: DecisionRecord, names: Names) -> str | None:
+def _counterfactual(record: DecisionRecord, names: Names) -> str | None:
     """Return the smallest change of one number that would change the outcome."""
     if not record.is_final:
         return None

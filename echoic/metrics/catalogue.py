@@ -13,7 +13,7 @@ from schemas.values import reasons
 from schemas.values.base import InputKind
 from schemas.values.subjects import PARTITIONS
 
-Kind = Literal["counter", "gauge", "histogram"]
+_Kind = Literal["counter", "gauge", "histogram"]
 
 OTHER = "other"
 """Stands for a value that is not on its label's list, such as one of a later version."""
@@ -51,7 +51,7 @@ class Metric:
 
     name: str
     """As Prometheus shows it; a histogram also has `_bucket`, `_count` and `_sum`."""
-    kind: Kind
+    kind: _Kind
     meaning: str
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
     """The values that each label may have, besides `other`."""

@@ -17,7 +17,7 @@ from streams.errors import StreamsError
 from streams.log import ReadableLog
 from streams.topology import LOG_SUBJECTS
 
-EVERY_S = 2.0
+_EVERY_S = 2.0
 """Seconds between two looks at the log and the disk."""
 
 
@@ -42,7 +42,7 @@ class InstanceGauges:
                 self._free(shutil.disk_usage(self._data).free)
                 self._sequence(await self._log.last_sequence(LOG_SUBJECTS))
                 self._input_sequence(await self._log.last_sequence(inputs_of("*")))
-            await asyncio.sleep(EVERY_S)
+            await asyncio.sleep(_EVERY_S)
 
 
 class ProjectionGauges:

@@ -41,7 +41,7 @@ from streams.errors import Fenced, LogFull, LogRefused, LogUnavailable
 _OPEN_MAX = 10_000
 """Decisions whose end is awaited; of more, an end counts without path and time."""
 
-Packs = Callable[[], Mapping[str, CompiledPack]]
+_Packs = Callable[[], Mapping[str, CompiledPack]]
 """Returns the packs at hand, by digest."""
 
 _KINDS: Mapping[type[Exception], str] = {
@@ -63,7 +63,7 @@ class Untraced(Protocol):
 class Meter:
     """Counts what one worker answers."""
 
-    def __init__(self, packs: Packs = dict, agents: int = 0) -> None:
+    def __init__(self, packs: _Packs = dict, agents: int = 0) -> None:
         """`agents` is how many agents may have series of their own."""
         self.registry = CollectorRegistry()
         self._series = {

@@ -19,7 +19,7 @@ from echoic.metrics.catalogue import INSTANCE, METRICS, PROCESS, UP
 
 MARK = "metrics: "
 """How a line of news begins that is a report."""
-EVERY_S = 1.0
+_EVERY_S = 1.0
 """Seconds between two reports of a process."""
 STALE_S = 10.0
 """Seconds without a report after which a process counts as not working."""
@@ -60,7 +60,7 @@ async def report(source: Source, tell: Callable[[str], None]) -> None:
         # In a thread: with many agents counting takes milliseconds.
         found = await asyncio.to_thread(samples_of, source)
         tell(MARK + json.dumps(found))
-        await asyncio.sleep(EVERY_S)
+        await asyncio.sleep(_EVERY_S)
 
 
 class Reports(Collector):

@@ -82,7 +82,7 @@ class Verdict:
     """What of it was refused, and why."""
 
 
-Understand = Callable[[str], tuple[bool, list[str]]]
+_Understand = Callable[[str], tuple[bool, list[str]]]
 """Read a reply, and return whether something of what it names is done, and what is not, and
 why; raises `Unreadable`."""
 
@@ -95,7 +95,7 @@ class Prompt:
     system: str
     text: str
     tools: tuple[str, ...] = ()
-    understand: Understand = lambda _: (True, [])
+    understand: _Understand = lambda _: (True, [])
 
     def judge(self, reply: str) -> Verdict:
         """Return what a reply is worth, read as the mind reads it."""

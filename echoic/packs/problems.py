@@ -30,7 +30,7 @@ Code: TypeAlias = Literal[
     "E-PACK-016",  # `not` of a comparison of size, which is unknown without a number
     "E-PACK-017",  # heuristics beside a mind, which are never asked
 ]
-Severity = Literal["error", "warning"]
+_Severity = Literal["error", "warning"]
 
 _EXCERPT = 80
 """Characters of a line that are shown at most, around the place of the problem."""
@@ -46,7 +46,7 @@ class Problem:
     code: Code
     message: str
     suggestion: str = ""
-    severity: Severity = "error"
+    severity: _Severity = "error"
     excerpt: str = ""
     """The line as it was written."""
 

@@ -18,7 +18,7 @@ Steps: TypeAlias = tuple[str | int, ...]
 """The keys and indices that lead from the manifest to a value."""
 
 MOST_BYTES = 4_000_000
-DEEPEST = 50
+_DEEPEST = 50
 _MOST_NODES = 100_000
 """Values at most: aliases multiply ("billion laughs"); this many take half a second."""
 _MERGE = "<<"
@@ -27,7 +27,7 @@ _ASIDE = "x-"
 """The beginning of keys at the top that are read by no program, only by `*` and `<<`."""
 _TOO_MUCH = (
     "nests too deep, or holds too much: "
-    f"over {DEEPEST} levels or {_MOST_NODES:,} values"
+    f"over {_DEEPEST} levels or {_MOST_NODES:,} values"
 )
 
 
@@ -144,7 +144,7 @@ class _ShallowComposer(Composer):
 
     def compose_node(self, parent: Node | None, index: Any) -> Node | None:
         self._depth += 1
-        if self._depth > DEEPEST + 1:
+        if self._depth > _DEEPEST + 1:
             mark = self.parser.peek_event().start_mark
             raise SourceError(_TOO_MUCH, Place(mark.line + 1, mark.column + 1))
         node: Node | None = super().compose_node(parent, index)
@@ -161,7 +161,7 @@ class _Reader:
 
     def read(self, node: Node, steps: Steps) -> JsonValue:
         self._count += 1
-        if len(steps) > DEEPEST or self._count > _MOST_NODES:
+        if len(steps) > _DEEPEST or self._count > _MOST_NODES:
             raise SourceError(_TOO_MUCH, _place(node))
         tag = str(node.tag)
         if tag.startswith("!") and tag != "!":
@@ -209,7 +209,7 @@ class _Reader:
             self._count += 1
             # One may merge itself, or multiply as aliases do.
             is_round = any(each is outer for outer in (*within, node))
-            if is_round or self._count > _MOST_NODES or len(within) > DEEPEST:
+            if is_round or self._count > _MOST_NODES or len(within) > _DEEPEST:
                 raise SourceError(_TOO_MUCH, _place(each))
             for key, key_node, value_node in self._entries(
                 each, (*within, node), steps

@@ -27,10 +27,10 @@ from streams.jetstream.connection import connected
 from streams.log import ReadableLog
 from streams.topology import LOG, LOG_SUBJECTS
 
-BEGIN_S = 60.0
+_BEGIN_S = 60.0
 """Seconds after its start in which an instance has enough to do."""
 
-RETRY_S = 600.0
+_RETRY_S = 600.0
 """Seconds after which one that failed is tried again, at the latest."""
 
 
@@ -42,7 +42,7 @@ async def keep_backed_up(
     folder.mkdir(mode=0o700, exist_ok=True)
     for draft in folder.glob("*.partial"):
         draft.unlink()
-    pause, told = min(every, BEGIN_S), None
+    pause, told = min(every, _BEGIN_S), None
     while True:
         heed_cancellation()
         await asyncio.sleep(pause)
@@ -55,7 +55,7 @@ async def keep_backed_up(
             told = None
         # Whatever it is, the instance goes on without a backup.
         except Exception as error:  # noqa: BLE001  # told
-            pause, why = min(every, RETRY_S), str(error) or repr(error)
+            pause, why = min(every, _RETRY_S), str(error) or repr(error)
             if why != told:
                 notify(f"no backup was made, it is tried again: {why}")
                 told = why

@@ -42,10 +42,10 @@ from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.connection import connected
 from streams.jetstream.sealed_log import open_reader
 
-STILL_S = 10.0
+_STILL_S = 10.0
 """Seconds before a stopped projector is restarted: a rebuild may have mended it."""
 
-STOP_S = 10.0
+_STOP_S = 10.0
 """Seconds that the write under way may take at the end."""
 
 
@@ -74,10 +74,10 @@ async def keep_up(job: Job, notify: Notify, reports: Reports) -> None:
         said = line
 
     while True:
-        code = await child_process.run(__spec__.name, asdict(job), say, STOP_S)
+        code = await child_process.run(__spec__.name, asdict(job), say, _STOP_S)
         reports.forget(PROJECTOR)
         if code == child_process.STANDS_STILL:
-            await asyncio.sleep(STILL_S)
+            await asyncio.sleep(_STILL_S)
             continue
         say("the read models' process has ended by itself: it is started again")
         await asyncio.sleep(child_process.PAUSE_S)

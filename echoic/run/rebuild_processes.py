@@ -29,7 +29,7 @@ from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from streams.jetstream.sealed_log import open_reader
 
-END_S = 5.0
+_END_S = 5.0
 """Seconds that a process may take to end before it is killed."""
 
 _NEXT = "next"
@@ -153,7 +153,7 @@ class Crew:
             worker.process.terminate()
         for worker in workers:
             # kill does nothing to a process that has ended.
-            worker.process.join(END_S)
+            worker.process.join(_END_S)
             worker.process.kill()
             worker.pipe.close()
 

@@ -30,7 +30,7 @@ from streams.topology import KEYS
 _SERVER = "nats"
 """The broker's folder within the data folder."""
 
-LAST = "last"
+_LAST = "last"
 """Names the newest backup that the instance of the data folder made by itself."""
 
 _OF_THE_LOG = ("postgres", verified.FILE, taken_mark.FILE)
@@ -117,7 +117,7 @@ def restored(settings: Settings, path: Path, progress: Progress) -> Restored:
         LogRefused: the broker has one of the streams.
     """
     data = settings.data
-    if str(path) == LAST and settings.nats_url is None:
+    if str(path) == _LAST and settings.nats_url is None:
         path = _newest(data)
     is_own = path.absolute().parent == (data / backups.FOLDER).absolute()
     with reading(path) as backup:

@@ -18,7 +18,7 @@ from streams.jetstream.migrate import migrate
 from streams.jetstream.segments import listed, roll_over
 from streams.segments import Segments
 
-KEPT = "kept"
+_KEPT = "kept"
 """The setting's value for: as many as the log has."""
 
 
@@ -80,7 +80,7 @@ async def fit(client: BrokerClient, settings: Settings, notify: Notify) -> None:
         segments = await roll_over(
             client, None, settings.nats_replicas, notify, opens=False
         )
-    if settings.log_streams == KEPT:
+    if settings.log_streams == _KEPT:
         return
     wanted = int(settings.log_streams)
     if wanted != len(segments.open):

@@ -36,7 +36,7 @@ _NEWS_S = 1.0
 PATIENCE_S = 120.0
 """Seconds for which a step of a start is tried again that the broker leaves unanswered."""
 
-AGAIN_S = 0.5
+_AGAIN_S = 0.5
 """Seconds between two tries of a step."""
 
 TELL_S = 5.0
@@ -124,7 +124,7 @@ class Steps:
                     failing_since = failing_since or now()
                     if now() - failing_since > PATIENCE_S:
                         raise LogUnavailable(f"{what}: {why}") from error
-                await asyncio.sleep(AGAIN_S)
+                await asyncio.sleep(_AGAIN_S)
         finally:
             telling.cancel()
 

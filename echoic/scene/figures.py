@@ -10,7 +10,7 @@ from typing import Literal
 from schemas.packs.characters import CharacterMind
 from schemas.packs.map import Map
 
-FAR = 1e6
+_FAR = 1e6
 """No position is further off from 0: a place beyond is nonsense, and would hide all others."""
 
 _WORDS = 200
@@ -161,7 +161,7 @@ def _number(told: object) -> float | None:
     if isinstance(told, bool) or not isinstance(told, int | float):
         return None
     # Of what is no number at all (NaN) this is false, too.
-    return float(told) if abs(told) <= FAR else None
+    return float(told) if abs(told) <= _FAR else None
 
 
 def _word(told: object) -> str:

@@ -23,7 +23,7 @@ _TEXT = 300
 _LIGHT_S = 600.0
 """How often the hour is noted."""
 
-Row = list[Any]
+_Row = list[Any]
 
 
 class Reel:
@@ -34,8 +34,8 @@ class Reel:
         self._scene, self._begins = scene, begins
         self._actors: dict[str, _Actor] = {}
         self.happenings: list[Happening] = []
-        self._hours: list[Row] = []
-        self._weather: list[Row] = []
+        self._hours: list[_Row] = []
+        self._weather: list[_Row] = []
         self._end = 0.0
 
     def take(self, step: Step) -> None:
@@ -80,7 +80,7 @@ class Reel:
         if figure.weather and figure.weather != last:
             self._weather.append([now, figure.weather])
 
-    def _told(self, each: Happening, drawn: dict[str, int]) -> Row:
+    def _told(self, each: Happening, drawn: dict[str, int]) -> _Row:
         who = drawn.get(each.who, -1)
         what = each.what if who >= 0 else f"{each.who}: {each.what}"
         return [
@@ -116,11 +116,11 @@ class _Actor:
 
     def __init__(self, name: str) -> None:
         self.name = name
-        self._moves: list[Row] = []
-        self._deeds: list[Row] = []
-        self._words: list[Row] = []
-        self._absences: list[Row] = []
-        self._talks: list[Row] = []
+        self._moves: list[_Row] = []
+        self._deeds: list[_Row] = []
+        self._words: list[_Row] = []
+        self._absences: list[_Row] = []
+        self._talks: list[_Row] = []
         self._deed: object = None
         self._said: object = None
         self._last_look = 0.0
@@ -147,7 +147,7 @@ class _Actor:
         _changed(self._talks, now, figure.talk or "")
 
     def _move(self, figure: Figure, now: float) -> None:
-        last: Row = self._moves[-1] if self._moves else [0.0, None, None]
+        last: _Row = self._moves[-1] if self._moves else [0.0, None, None]
         place = [figure.x, figure.y]
         if place != last[1:]:
             # It stood there until it was looked at last.
@@ -171,7 +171,7 @@ class _Actor:
         }
 
 
-def _changed(rows: list[Row], now: float, value: str) -> None:
+def _changed(rows: list[_Row], now: float, value: str) -> None:
     if value != (rows[-1][1] if rows else ""):
         rows.append([now, value])
 
@@ -196,7 +196,7 @@ def fitted(found: dict[str, Any]) -> dict[str, Any]:
     return found
 
 
-def _thinned(rows: list[Row]) -> list[Row]:
+def _thinned(rows: list[_Row]) -> list[_Row]:
     return rows[::2] if len(rows) > 1 else []
 
 

@@ -17,7 +17,7 @@ from evaluation.learning.causes import EVIDENCE, CauseKind
 from evaluation.learning.heuristics_at import Known
 from evaluation.learning.history import Move
 
-NARROWEST, WIDEST = 80, 160
+_NARROWEST, _WIDEST = 80, 160
 """Bounds of the columns used, whatever the terminal has."""
 SHOWN = 40
 """How many signals stand below a curve."""
@@ -70,7 +70,7 @@ def curve(
     if not moves:
         yield "nothing has happened to it: it stands where it was declared"
         return
-    yield from plot(moves, threshold, bounded(terminal).width)
+    yield from _plot(moves, threshold, bounded(terminal).width)
     yield ""
     signals = [move for move in moves if move.cause.kind not in _UNSIGNALLED]
     yield history(signals[-SHOWN:], terminal)
@@ -114,10 +114,10 @@ def history(moves: Sequence[Move], terminal: Terminal = PLAIN) -> RenderableType
 
 def bounded(terminal: Terminal) -> Terminal:
     """Return the terminal, or one so narrow or wide as a curve may be."""
-    return Terminal(max(NARROWEST, min(WIDEST, terminal.width)), terminal.colour)
+    return Terminal(max(_NARROWEST, min(_WIDEST, terminal.width)), terminal.colour)
 
 
-def plot(moves: Sequence[Move], threshold: float, width: int) -> Iterator[str]:
+def _plot(moves: Sequence[Move], threshold: float, width: int) -> Iterator[str]:
     """Yield the confidence over time, the threshold as a dotted line, and marks below."""
     columns = width - _AXIS
     scale = _scale(moves, threshold)

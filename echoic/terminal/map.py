@@ -18,7 +18,7 @@ from schemas.packs.map import Map
 _LEAST_ROWS = 12
 """Under so many rows of a terminal the screen is cut by the terminal itself."""
 
-LAYERS: Mapping[str, str] = {
+_LAYERS: Mapping[str, str] = {
     "reflex": "red",
     "queue": "yellow",
     "talker": "green",
@@ -91,7 +91,7 @@ def _drawn(
         column, row = place
         taken = styles[row][column].startswith("bold")
         cells[row][column] = _SEVERAL if taken else marks[each.name]
-        styles[row][column] = f"bold {LAYERS.get(each.layer, '')}".strip()
+        styles[row][column] = f"bold {_LAYERS.get(each.layer, '')}".strip()
     edge = "─" * columns
     inner = [
         text(("│", "dim"), *zip(cells[row], styles[row], strict=True), ("│", "dim"))
@@ -205,7 +205,7 @@ def _about(figure: Figure, mark: str, at: datetime) -> Iterator[Text]:
     deed = figure.doing(at)
     does = figure.absent or (deed.what if deed is not None else "nothing")
     layer = deed.layer if deed is not None else figure.layer
-    colour = LAYERS.get(layer, "")
+    colour = _LAYERS.get(layer, "")
     where = figure.place or ("?" if figure.x is None else f"{figure.x:g},{figure.y:g}")
     yield text(
         (mark, f"bold {colour}".strip()),
@@ -224,7 +224,7 @@ def _happened(each: Happening) -> Text:
     return text(
         (f"{each.at:%H:%M:%S} ", "dim"),
         f"{each.who} ",
-        (f"{each.layer} " if each.layer else "", LAYERS.get(each.layer, "")),
+        (f"{each.layer} " if each.layer else "", _LAYERS.get(each.layer, "")),
         words,
         (why, "dim"),
     )

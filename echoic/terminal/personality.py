@@ -48,7 +48,7 @@ def _why(cause: Cause, found: Character) -> str:
     match cause.by:
         case "context":
             assert cause.context is not None
-            return because(cause.context)
+            return _because(cause.context)
         case "override":
             lasts = (
                 "until cleared"
@@ -70,7 +70,7 @@ def _moves(moves: Mapping[Trait, float]) -> str:
     return ", ".join(moved) or "moves nothing"
 
 
-def because(context: ContextInForce) -> str:
+def _because(context: ContextInForce) -> str:
     """Return a context with its cause, in words."""
     cause = context.cause or "nobody named"
     why = _CAUSES[context.by].format(value=context.value or 0.0, cause=short(cause))
@@ -89,7 +89,7 @@ def of_decision(voice: Voice) -> Iterator[str]:
     elif moved:
         # Nobody chose whom; contexts, mood and people move the traits all the same.
         yield f"traits: {moved}"
-    yield from map(because, voice.contexts or ())
+    yield from map(_because, voice.contexts or ())
     feels = [] if voice.valence is None else [f"mood {voice.valence:+.2f}"]
     if voice.rapport is not None:
         feels.append(f"rapport {voice.rapport:.2f}")

@@ -30,7 +30,7 @@ else:
     tables = Lazily("rich.table")
     texts = Lazily("rich.text")
 
-WIDE = 110
+_WIDE = 110
 """Columns from which a screen shows everything."""
 _BAR_CELLS = 8
 _BLOCKS = " ▁▂▃▄▅▆▇"
@@ -51,7 +51,7 @@ class Terminal:
     @property
     def is_narrow(self) -> bool:
         """Whether there is no room for all columns."""
-        return self.width < WIDE
+        return self.width < _WIDE
 
 
 PLAIN = Terminal()

@@ -27,7 +27,7 @@ def screen(found: Search, task: Task) -> Iterator[RenderableType]:
         f" out; {counted(len(found.trials), 'choice')} tried,"
         f" {len(found.refused)} refused"
     )
-    yield f"recorded with {worded(task.current)}"
+    yield f"recorded with {_worded(task.current)}"
     if task.silence is not None:
         yield f"silence counts {task.silence:g}: --silence tries another value"
     yield ""
@@ -37,7 +37,7 @@ def screen(found: Search, task: Task) -> Iterator[RenderableType]:
         yield "no choice did better on the searched sessions"
     yield ""
     for trial in found.refused[:_REFUSED_SHOWN]:
-        yield marked("✗", worded(trial.values))
+        yield marked("✗", _worded(trial.values))
         yield indented(4, gain(trial.search))
     if len(found.refused) > _REFUSED_SHOWN:
         yield f"and {len(found.refused) - _REFUSED_SHOWN} more refused: --json shows all"
@@ -49,11 +49,11 @@ def screen(found: Search, task: Task) -> Iterator[RenderableType]:
     else:
         # A strategy's gain is one of single decisions, as that of every comparison.
         scope = "" if task.silence is None else f" {of_what(Verdict.BETTER)}"
-        said = f"{scope}: {worded(best.values)}; --submit proposes it"
+        said = f"{scope}: {_worded(best.values)}; --submit proposes it"
         yield text(("BETTER", "green"), said)
 
 
-def worded(values: Values) -> str:
+def _worded(values: Values) -> str:
     """Return a choice in words: `learning.gamma 0.98, learning.kappa 2`."""
     return ", ".join(f"{name} {setting(values[name])}" for name in sorted(values))
 
@@ -120,7 +120,7 @@ def as_json(found: Search, task: Task) -> dict[str, object]:
 
 def _finalist(trial: Trial) -> Iterator[RenderableType]:
     mark = ("✓", "green") if trial.is_recommended else "·"
-    yield marked(mark, worded(trial.values))
+    yield marked(mark, _worded(trial.values))
     holm = "" if trial.adjusted_p is None else f"   p {trial.adjusted_p:.3f} (Holm)"
     yield indented(4, f"{evidence(trial)}{holm}")
     if isinstance(trial.holdout, Gain):

@@ -32,7 +32,7 @@ from schemas.values.base import rfc3339
 FLIP_LIMIT = 10_000
 """Flips that a document lists at most, so that it stays readable; all are counted."""
 
-NEUTRAL = 0.5
+_NEUTRAL = 0.5
 """The outcome above which a decision went well, and below which badly."""
 
 _ORDER: tuple[Status, ...] = ("regressed", "improved", "unobserved", "unsupported")
@@ -190,8 +190,8 @@ def _status(
 ) -> Status:
     value = outcome.value
     # The stated value of silence is an assumption and no observation.
-    if value is not None and value != NEUTRAL and outcome.source != "silence":
-        went_well = value > NEUTRAL
+    if value is not None and value != _NEUTRAL and outcome.source != "silence":
+        went_well = value > _NEUTRAL
         # The challenger's arm was explored here, so its outcome was really observed.
         if decision.decided.arm == theirs:
             return "improved" if went_well else "regressed"

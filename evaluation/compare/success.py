@@ -21,7 +21,7 @@ from evaluation.ope.verdicts import WITHHELD, Reason, Verdict
 from replay.open_loop.asked import LoggedDecision
 from replay.recording.outcomes import SILENCE_VALUES, UNKNOWN, Outcome
 
-QUICK = 500
+_QUICK = 500
 """Bootstrap resamples of the estimates shown beside the main one: a quarter, since there
 may be hundreds of them and only their verdicts are compared."""
 
@@ -36,7 +36,7 @@ of more than these none decides alone."""
 _LEAST_SEEN = 30
 """Flip observations from which a part's difference is shown, as the gate asks of all."""
 
-Outcomes = Mapping[str, Outcome]
+_Outcomes = Mapping[str, Outcome]
 _Change = Callable[[Outcome], Outcome]
 
 
@@ -46,13 +46,13 @@ class Evidence:
 
     decisions: Sequence[LoggedDecision]
     challenger: int
-    outcomes: Outcomes
+    outcomes: _Outcomes
     self_replay: SelfReplay
     cassette_hit_rate: float | None = None
     others: tuple[float | None, ...] = ()
     """The p-values of the other challengers, for which every verdict is corrected."""
 
-    def rows(self, outcomes: Outcomes | None = None) -> list[Observation]:
+    def rows(self, outcomes: _Outcomes | None = None) -> list[Observation]:
         """Return the estimator's rows, with these outcomes in place of the recorded ones."""
         return observations(self.decisions, self.challenger, outcomes or self.outcomes)
 
@@ -172,7 +172,7 @@ def sensitivity(
     evidence: Evidence, settings: EstimationSettings
 ) -> Iterator[Sensitivity]:
     """Yield the same estimate under other values of silence, and of what is unknown."""
-    quick = replace(settings, resamples=QUICK)
+    quick = replace(settings, resamples=_QUICK)
     trials = [
         *((f"silence worth {value:g}", _silence(value)) for value in SILENCE_VALUES),
         ("all that is unknown gone badly", _unknown(0.0)),
@@ -238,7 +238,7 @@ def without_each(
     sessions = sorted({row.session for row in rows})
     if not 1 < len(sessions) <= _LEFT_OUT_LIMIT or verdict in WITHHELD:
         return None
-    quick = replace(settings, resamples=QUICK)
+    quick = replace(settings, resamples=_QUICK)
     others = (
         (session, [row for row in rows if row.session != session])
         for session in sessions

@@ -20,7 +20,7 @@ NOT_JUDGED = "whole sessions: not judged by this recording"
 
 _TENTH = 0.1
 """The share of a measure's mean that an experiment is planned to find."""
-LEAST_SESSIONS = 10
+_LEAST_SESSIONS = 10
 """Sessions from which on it is said how decisions' outcomes go with a session's."""
 _SOON = 10
 """Decisions of a session within which an end comes soon after one of them."""
@@ -105,7 +105,7 @@ def _together(
             and each.value is not None
             and (index, each.session) in means
         ]
-        if len(pairs) >= LEAST_SESSIONS:
+        if len(pairs) >= _LEAST_SESSIONS:
             yield _correlated(pairs, measure)
 
 

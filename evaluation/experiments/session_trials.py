@@ -15,7 +15,7 @@ from replay.recording.session_outcomes import SessionValue
 from schemas.messages.experiments import Assignment
 from schemas.values.exact_math import total
 
-Verdict = Literal["BETTER", "WORSE", "INCONCLUSIVE"]
+_Verdict = Literal["BETTER", "WORSE", "INCONCLUSIVE"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +45,7 @@ class SessionJudgement:
     """None: no bound yet."""
     high: float | None
     alpha: float
-    verdict: Verdict
+    verdict: _Verdict
 
 
 def judge(trials: Iterable[SessionTrial]) -> tuple[SessionJudgement, ...]:
@@ -119,7 +119,7 @@ def _mean(values: Sequence[float], chosen: Sequence[bool]) -> float | None:
     return total(own) / len(own) if own else None
 
 
-def _verdict(better: str, low: float | None, high: float | None) -> Verdict:
+def _verdict(better: str, low: float | None, high: float | None) -> _Verdict:
     if low is None or high is None or low <= 0.0 <= high:
         return "INCONCLUSIVE"
     return "BETTER" if (low > 0.0) == (better == "higher") else "WORSE"

@@ -17,14 +17,14 @@ from evaluation.ope.settings import EstimationSettings
 from schemas.messages.experiments import VariantName
 from schemas.values.exact_math import total
 
-Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
+_Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
 """Of variant b against variant a."""
 
 _CHANCE_MIN = 0.001
 """The p-value of the split into variants below which the draw itself is doubted: the usual
 level of a sample-ratio-mismatch test (Kohavi, Tang and Xu, 2020)."""
 
-ROPE = EstimationSettings().rope
+_ROPE = EstimationSettings().rope
 """The margin of no difference, in outcome units, where the value of a is unknown."""
 
 _EXACT_UP_TO = 2_000
@@ -103,7 +103,7 @@ class Switchback:
     """The share of the others of which nobody knows what they came to."""
     unfinished: int
     """Units whose value may still change, and which are therefore not counted yet."""
-    verdict: Verdict
+    verdict: _Verdict
     reasons: tuple[Reason, ...]
 
     @property
@@ -232,7 +232,7 @@ def _verdict(
     counted: Sequence[_Unit],
     difference: Difference | None,
     chance: float,
-) -> tuple[Verdict, Reason]:
+) -> tuple[_Verdict, Reason]:
     mixed = sum(unit.is_mixed for unit in units)
     if mixed:
         detail = f"{mixed} were under both variants: not one draw"
@@ -249,11 +249,11 @@ def _verdict(
         detail = "every one has the same value: what tells them apart?"
         return "INCONCLUSIVE", Reason("no_variation", detail)
     base = _side(counted, "a").mean
-    margin = ROPE if base is None else EstimationSettings().margin(base)
+    margin = _ROPE if base is None else EstimationSettings().margin(base)
     return _by_interval(difference.low, difference.high, margin)
 
 
-def _by_interval(low: float, high: float, margin: float) -> tuple[Verdict, Reason]:
+def _by_interval(low: float, high: float, margin: float) -> tuple[_Verdict, Reason]:
     # First, as in `evaluation.ope.verdicts`: a difference too small to matter does not,
     # however certain its sign.
     if low >= -margin and high <= margin:

@@ -63,7 +63,7 @@ EVIDENCE: frozenset[CauseKind] = frozenset(
 )
 """The kinds of causes that are evidence and move confidence by themselves."""
 
-TOKENS = frozenset(
+_TOKENS = frozenset(
     message.token
     for message in (
         HeuristicFired,
@@ -106,7 +106,7 @@ class Cause:
 
 def causes(group: RecordedGroup) -> Iterator[Cause]:
     """Yield the causes in one group, in the order in which they count."""
-    for output in group.outputs(TOKENS):
+    for output in group.outputs(_TOKENS):
         cause = _of_output(group, output)
         if cause is not None:
             yield cause

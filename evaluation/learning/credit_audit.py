@@ -28,7 +28,7 @@ from schemas.messages.sensing import EventRef, Sensed
 from schemas.messages.sleep import Reflected
 from schemas.packs import word_patterns
 
-Rule = Literal[
+_Rule = Literal[
     "never_shown",
     "not_its_words",
     "second_outcome",
@@ -42,7 +42,7 @@ Rule = Literal[
     "silence_unproven",
 ]
 
-RULES: Mapping[Rule, str] = {
+RULES: Mapping[_Rule, str] = {
     "never_shown": "credit for a fire whose action nobody was shown",
     "not_its_words": "credit for a heuristic, though others answered",
     "second_outcome": "a second outcome of one fire",
@@ -78,7 +78,7 @@ _REPORTED = {"succeeded": "success", "failed": "fail"}
 class Fault:
     """A credit that breaks a rule."""
 
-    rule: Rule
+    rule: _Rule
     sequence: int
     """Of the input at which it was given."""
     message_id: str
@@ -152,7 +152,7 @@ class _Looking:
                 return
 
     def _credit(
-        self, group: RecordedGroup, output: Output, faults: Iterator[tuple[Rule, str]]
+        self, group: RecordedGroup, output: Output, faults: Iterator[tuple[_Rule, str]]
     ) -> None:
         self.credits += not isinstance(output.message, HeuristicFormed)
         heuristic_id = str(getattr(output.message, "heuristic_id", ""))
@@ -163,7 +163,7 @@ class _Looking:
 
     def _of_outcome(
         self, group: RecordedGroup, seen: OutcomeObserved
-    ) -> Iterator[tuple[Rule, str]]:
+    ) -> Iterator[tuple[_Rule, str]]:
         yield from self._of_fire(seen)
         if seen.fire_id in self._known.ended:
             yield "second_outcome", seen.fire_id
@@ -177,7 +177,7 @@ class _Looking:
         elif seen.by == "undo" and not _takes_back(group, event):
             yield "outcome_of_another", f"{seen.event_id!r} takes nothing back"
 
-    def _of_silence(self, ignored: AdviceIgnored) -> Iterator[tuple[Rule, str]]:
+    def _of_silence(self, ignored: AdviceIgnored) -> Iterator[tuple[_Rule, str]]:
         yield from self._of_fire(ignored)
         # An observed outcome may replace one counted as ignored, never the reverse.
         if ignored.fire_id in self._known.ended | self._known.ignored:
@@ -185,7 +185,7 @@ class _Looking:
 
     def _of_fire(
         self, credit: OutcomeOfFire | FeedbackApplied
-    ) -> Iterator[tuple[Rule, str]]:
+    ) -> Iterator[tuple[_Rule, str]]:
         fire_id = credit.fire_id or ""
         shown = self._known.fires.get(fire_id)
         if shown is None:
@@ -211,7 +211,7 @@ class _Looking:
 
     def _of_vote(
         self, group: RecordedGroup, applied: FeedbackApplied
-    ) -> Iterator[tuple[Rule, str]]:
+    ) -> Iterator[tuple[_Rule, str]]:
         given = group.input.message
         if not isinstance(given, FeedbackGiven):
             # No vote of this moment: a rule formed of a liked answer equals an existing
@@ -233,7 +233,7 @@ class _Looking:
 
     def _of_endorsement(
         self, group: RecordedGroup, endorsed: Endorsed
-    ) -> Iterator[tuple[Rule, str]]:
+    ) -> Iterator[tuple[_Rule, str]]:
         place = endorsed.decision_id, endorsed.heuristic_id
         # A sleep may ask about any remembered decision, and shows the model no heuristic.
         if not _is_of_sleep(group, endorsed):
@@ -246,7 +246,7 @@ class _Looking:
 
     def _of_quiet(
         self, group: RecordedGroup, weighed: SilenceWeighed
-    ) -> Iterator[tuple[Rule, str]]:
+    ) -> Iterator[tuple[_Rule, str]]:
         given, decision_id = group.input.message, weighed.decision_id
         if weighed.actor is None:
             if not isinstance(given, Sensed) or weighed.value != -1.0:
@@ -258,7 +258,7 @@ class _Looking:
 
     def _of_formation(
         self, group: RecordedGroup, formed: HeuristicFormed
-    ) -> Iterator[tuple[Rule, str]]:
+    ) -> Iterator[tuple[_Rule, str]]:
         id_ = formed.decision_id
         if formed.proposal_id is not None:
             return  # a sleep proposed it, and a person or a policy applied it

@@ -12,7 +12,7 @@ from evaluation.ope.planning import (
 )
 from evaluation.ope.recorded import Recorded, Scheme, Trend
 
-RATE = 0.2
+_RATE = 0.2
 """The least rate of challenger exploration that is proposed."""
 
 
@@ -61,18 +61,18 @@ def advice(
         # of independent coin flips, plan for an effect that is smaller by the same ratio.
         effect *= min(1.0, _expected_error(recorded, now) / se)
     # A rate above the one proposed stays: less exploration would take more sessions.
-    keeps = recorded.offered is not None and recorded.offered >= RATE
+    keeps = recorded.offered is not None and recorded.offered >= _RATE
     if keeps and now is None and recorded.offered is not None:
         now = Scheme("as now", recorded.offered, 1.0 - recorded.offered)
-    better = _more(effect, challenger(RATE), recorded)
-    said = f"{_sessions(better)} with challenger exploration at {RATE:g}"
+    better = _more(effect, challenger(_RATE), recorded)
+    said = f"{_sessions(better)} with challenger exploration at {_RATE:g}"
     if now is None:
-        return Advice(said, RATE, trend)
+        return Advice(said, _RATE, trend)
     same = _more(effect, now, recorded)
     as_is = f"{_sessions(same)} at the current exploration"
     if keeps or same <= better:
         return Advice(as_is, None, trend)
-    return Advice(f"{as_is}, or {said}", RATE, trend)
+    return Advice(f"{as_is}, or {said}", _RATE, trend)
 
 
 def _more(effect: float, scheme: Scheme, recorded: Recorded) -> int:

@@ -18,8 +18,8 @@ from schemas.values.exact_math import log, total
 LEAST_PAIRS = 10
 """Fewer predictions than this are not scored."""
 
-Numbers = Sequence[float] | NDArray[np.float64]
-Floats = NDArray[np.float64]
+_Numbers = Sequence[float] | NDArray[np.float64]
+_Floats = NDArray[np.float64]
 
 _BINS = 10
 """Bins of the reliability table, by quantiles of the predictions."""
@@ -76,10 +76,10 @@ class Calibration:
 class Prequential:
     """Scores after each outcome, of predictions made before it."""
 
-    brier: Floats
-    base_brier: Floats
+    brier: _Floats
+    base_brier: _Floats
     """The score of predicting the running rate, (1 + successes) / (2 + outcomes)."""
-    log_loss: Floats
+    log_loss: _Floats
 
     @property
     def skill(self) -> float | None:
@@ -88,7 +88,7 @@ class Prequential:
 
 
 def calibration(
-    predicted: Numbers, happened: Numbers, *, bins: int = _BINS, seed: str = ""
+    predicted: _Numbers, happened: _Numbers, *, bins: int = _BINS, seed: str = ""
 ) -> Calibration:
     """Return all scores of a set of predictions, whatever its order.
 
@@ -112,7 +112,7 @@ def calibration(
     )
 
 
-def brier(predicted: Numbers, happened: Numbers) -> float:
+def brier(predicted: _Numbers, happened: _Numbers) -> float:
     """Return the mean squared error of probabilities (Brier, 1950).
 
     0 is perfect; a constant prediction of one half scores .25.
@@ -122,7 +122,7 @@ def brier(predicted: Numbers, happened: Numbers) -> float:
 
 
 def brier_skill(
-    predicted: Numbers, happened: Numbers, *, base_rate: float | None = None
+    predicted: _Numbers, happened: _Numbers, *, base_rate: float | None = None
 ) -> float | None:
     """Return the Brier skill score, 1 - Brier / Brier of predicting the base rate.
 
@@ -134,14 +134,14 @@ def brier_skill(
     return _skill(brier(p, y), float(((rate - y) ** 2).mean()))
 
 
-def log_loss(predicted: Numbers, happened: Numbers) -> float:
+def log_loss(predicted: _Numbers, happened: _Numbers) -> float:
     """Return the mean logarithmic loss in nats (Good, 1952); a certain miss costs 36."""
     p, y = _checked(predicted, happened)
     return float(_surprise(p, y).mean())
 
 
 def reliability(
-    predicted: Numbers, happened: Numbers, *, bins: int = _BINS
+    predicted: _Numbers, happened: _Numbers, *, bins: int = _BINS
 ) -> tuple[Bin, ...]:
     """Return the reliability table, in bins of about equal numbers of predictions.
 
@@ -171,7 +171,7 @@ def calibration_error(bins: Sequence[Bin]) -> float:
 
 
 def null_band(
-    predicted: Numbers, *, bins: int = _BINS, draws: int = _DRAWS, seed: str = ""
+    predicted: _Numbers, *, bins: int = _BINS, draws: int = _DRAWS, seed: str = ""
 ) -> NullBand:
     """Return mean and 95th percentile of the error if every prediction were exactly right.
 
@@ -196,7 +196,7 @@ def null_band(
     return NullBand(float(errors.mean()), float(np.quantile(errors, 0.95)))
 
 
-def prequential(predicted: Numbers, happened: Numbers) -> Prequential:
+def prequential(predicted: _Numbers, happened: _Numbers) -> Prequential:
     """Return the running scores after each outcome, given in order of time."""
     p, y = _checked(predicted, happened)
     n = np.arange(1, len(p) + 1)
@@ -215,17 +215,17 @@ def _skill(score: float, base: float) -> float | None:
     return None if base == 0.0 else 1.0 - score / base
 
 
-def _surprise(p: Floats, y: Floats) -> Floats:
+def _surprise(p: _Floats, y: _Floats) -> _Floats:
     sure = np.clip(p, _NEARLY_ZERO, 1.0 - _NEARLY_ZERO)
     # Confidences repeat, and `exact_math.log` is slow, so each is computed once.
     values, place = np.unique(sure, return_inverse=True)
     yes = np.array([-log(each) for each in values.tolist()])[place]
     no = np.array([-log(1.0 - each) for each in values.tolist()])[place]
-    loss: Floats = y * yes + (1.0 - y) * no
+    loss: _Floats = y * yes + (1.0 - y) * no
     return loss
 
 
-def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
+def _bin_of(p: _Floats, bins: int) -> NDArray[np.int64]:
     if bins < 1:
         raise ValueError(f"bins {bins!r}: give at least one")
     edges = np.percentile(p, np.linspace(0.0, 100.0, bins + 1))
@@ -234,7 +234,7 @@ def _bin_of(p: Floats, bins: int) -> NDArray[np.int64]:
     return np.searchsorted(edges[1:-1], p).astype(np.int64)
 
 
-def _checked(predicted: Numbers, happened: Numbers) -> tuple[Floats, Floats]:
+def _checked(predicted: _Numbers, happened: _Numbers) -> tuple[_Floats, _Floats]:
     p, y = _numbers(predicted, "predicted"), _numbers(happened, "happened")
     if len(p) != len(y):
         raise ValueError(
@@ -243,7 +243,7 @@ def _checked(predicted: Numbers, happened: Numbers) -> tuple[Floats, Floats]:
     return p, y
 
 
-def _numbers(values: Numbers, name: str) -> Floats:
+def _numbers(values: _Numbers, name: str) -> _Floats:
     found = np.asarray(values, dtype=np.float64)
     if found.ndim != 1 or not len(found):
         raise ValueError(f"{name}: no numbers; give at least one")

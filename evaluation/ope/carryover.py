@@ -15,10 +15,10 @@ from evaluation.ope.student import p_value
 
 ALPHA = 0.05
 """The level below which carry-over counts as found."""
-LEAST_PAIRS = 15
+_LEAST_PAIRS = 15
 """Pairs of successive decisions needed with a spoken first one, and with a silent one;
 below about 15 no interval in simulations held its nominal level."""
-LEAST_SESSIONS = 15
+_LEAST_SESSIONS = 15
 """Sessions needed, as for `flip_sessions`: the error is clustered by session."""
 
 
@@ -63,7 +63,7 @@ def carry_over(columns: Columns, *, alpha: float = ALPHA) -> CarryOver | None:
     spoke = columns.responded[first] == 1
     sessions, cluster = np.unique(columns.session[first], return_inverse=True)
     fewest = min(int(spoke.sum()), int((~spoke).sum()))
-    if fewest < LEAST_PAIRS or len(sessions) < LEAST_SESSIONS:
+    if fewest < _LEAST_PAIRS or len(sessions) < _LEAST_SESSIONS:
         return None
     outcome = columns.reward[first + 1]
     chance = columns.respond_probability[first]

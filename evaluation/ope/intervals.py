@@ -22,7 +22,7 @@ from evaluation.ope.estimators import mean
 from evaluation.ope.resampling import uniforms
 from evaluation.ope.student import p_value
 
-LEVEL = 0.95
+_LEVEL = 0.95
 """The nominal coverage of every interval."""
 _MOST_CLUSTERS = 4096
 """Clusters that a bootstrap draws from at most; see `pooled`."""
@@ -155,7 +155,7 @@ def _plain(centre: float, clusters: Clusters) -> Interval:
 
 # The bisection costs about 50 evaluations, and plans ask again for the same few degrees.
 @lru_cache
-def quantile(freedom: int, level: float = LEVEL) -> float:
+def quantile(freedom: int, level: float = _LEVEL) -> float:
     """Return Student's t quantile in standard errors, two-sided at `level`."""
     low, high = 0.0, 1.0
     while p_value(high, freedom) > 1.0 - level:
@@ -224,7 +224,7 @@ def _seed(clusters: Clusters) -> int:
 def _tails(drawn: Floats) -> tuple[float, float]:
     """Return the lower and upper quantile that leave (1 - LEVEL) / 2 on either side."""
     last = len(drawn) - 1
-    cut = (1.0 - LEVEL) / 2.0 * last
+    cut = (1.0 - _LEVEL) / 2.0 * last
     return _at(drawn, cut), _at(drawn, last - cut)
 
 

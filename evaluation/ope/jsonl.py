@@ -12,7 +12,7 @@ import orjson
 from evaluation.ope.rows import Observation, ObservationError, check
 from schemas.messages.arms import SILENT
 
-REQUIRED = ("arm", "p", "reward", "target", "baseline")
+_REQUIRED = ("arm", "p", "reward", "target", "baseline")
 # Python's json writes these for NaN and infinity, and other readers accept them; the error
 # then names the value instead of a column.
 _NO_NUMBER = re.compile(rb"\b(NaN|Infinity)\b")
@@ -74,7 +74,7 @@ def observation(fields: Mapping[str, object]) -> Observation:
     Raises:
         ObservationError: a key is missing, or a value is of another type.
     """
-    for key in REQUIRED:
+    for key in _REQUIRED:
         if key not in fields:
             raise ObservationError(f"key {key!r} is missing: a line needs {_keys()}")
     reward = fields["reward"]
@@ -193,7 +193,7 @@ def _shown(value: object) -> str:
 
 
 def _keys() -> str:
-    return ", ".join(REQUIRED)
+    return ", ".join(_REQUIRED)
 
 
 def _kind(value: object) -> str:

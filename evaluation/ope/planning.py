@@ -23,7 +23,7 @@ _LEAST_FLIP_OBSERVATIONS = 42
 """Planned flip observations, so that the gate's 30 are reached in 98 of 100 recordings."""
 _LEAST_RARER = 16
 """Outcomes of the rarer kind among them, so that the gate's 10 are reached as well."""
-LEAST_SESSIONS = 15
+_LEAST_SESSIONS = 15
 """Sessions planned at least: what the gate `flip_sessions` asks for."""
 ROPE = 0.02
 """The default margin of no difference, in outcome units."""
@@ -93,13 +93,13 @@ def plan(
     # the challenger's arm is drawn.
     least = _least_flips(recorded) / (flip_rate * scheme.challenger)
     noise = _noise(effect, scheme, flip_rate)
-    sessions, decisions = LEAST_SESSIONS, 0
+    sessions, decisions = _LEAST_SESSIONS, 0
     # A fixed point: the t quantile depends on the number of sessions it leads to.
     for _ in range(_ROUNDS):
         needed = _factor(sessions) * noise / (flip_rate * effect**2)
         # Rounded before `ceil`, or 1000.0000000001 decisions would become 1,001.
         decisions = ceil(round(max(needed, least), 6))
-        sessions = max(ceil(decisions / decisions_per_session), LEAST_SESSIONS)
+        sessions = max(ceil(decisions / decisions_per_session), _LEAST_SESSIONS)
     flips = ceil(round(decisions * flip_rate * scheme.challenger, 6))
     more = sessions
     if recorded is not None and recorded.exploration is not None:
@@ -204,10 +204,10 @@ def _until_gates(scheme: Scheme, recorded: Recorded, planned: float) -> int:
     known = recorded.known or 1.0
     flips = ceil(round(missing / (a_session * known), 6)) if missing > 0.0 else 0
     if recorded.tried is None:
-        return max(flips, LEAST_SESSIONS - recorded.sessions, 0)
+        return max(flips, _LEAST_SESSIONS - recorded.sessions, 0)
     # A session counts in which the challenger's arm is drawn at a flip at least once.
     is_tried = 1.0 - exp(-a_session * known)
-    return max(flips, ceil((LEAST_SESSIONS - recorded.tried) / is_tried), 0)
+    return max(flips, ceil((_LEAST_SESSIONS - recorded.tried) / is_tried), 0)
 
 
 def _probability(value: float, name: str) -> float:

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from schemas.values.exact_math import log
 
-Values = Sequence[float] | NDArray[np.float64]
+_Values = Sequence[float] | NDArray[np.float64]
 
 ALPHA = 0.05
 """The chance that a sequence ever excludes the true mean."""
@@ -46,7 +46,7 @@ class Running:
 
 
 def asymptotic(
-    values: Values, *, alpha: float = ALPHA, tuned_at: int = _TUNED_AT
+    values: _Values, *, alpha: float = ALPHA, tuned_at: int = _TUNED_AT
 ) -> Running:
     """Return the asymptotic confidence sequence; boundless before `FIRST_LOOK` sessions.
 
@@ -109,7 +109,7 @@ def sessions_for(
 
 
 def contrast(
-    values: Values,
+    values: _Values,
     is_challenger: Sequence[bool] | NDArray[np.bool_],
     *,
     probability: float = 0.5,
@@ -134,7 +134,7 @@ def contrast(
     return guess_b - guess_a + surprise
 
 
-def _checked(values: Values, alpha: float) -> NDArray[np.float64]:
+def _checked(values: _Values, alpha: float) -> NDArray[np.float64]:
     x = np.asarray(values, dtype=np.float64)
     if x.ndim != 1 or not len(x) or not np.isfinite(x).all():
         raise ValueError("no values, or one that is no number: give one a session")

@@ -127,7 +127,7 @@ def conclude(evidence: Evidence, margin: float) -> tuple[Verdict, tuple[Reason, 
     return verdict, (*reasons, *evidence.notes)
 
 
-MET = OVERLAP | {"outcome_coverage", "censored"}
+_MET = OVERLAP | {"outcome_coverage", "censored"}
 """Gates whose caution says that the limit is met, though not by far."""
 
 Standing: TypeAlias = Literal["refuses", "met", "caution", "note"]
@@ -140,7 +140,7 @@ def standing(reason: Reason, gates: Iterable[Gate]) -> Standing:
         if reason == Reason(CODES.get(gate.name, gate.name), gate.detail):
             if gate.status in ("refused", "invalid"):
                 return "refuses"
-            return "met" if gate.name in MET else "caution"
+            return "met" if gate.name in _MET else "caution"
     return "note"
 
 

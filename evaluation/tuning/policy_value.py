@@ -32,7 +32,7 @@ from schemas.values.settings_by_name import strategy_with
 # While searching, intervals only rank many choices; the judgement takes the full number.
 _SEARCH = EstimationSettings(resamples=500)
 _HOLD_OUT = EstimationSettings()
-SHORT_TERM = "short_term_only"
+_SHORT_TERM = "short_term_only"
 """The reason code of what says nothing of the long run."""
 _MODEL_ARMS = ("llm:", "race:")
 
@@ -208,7 +208,7 @@ class WorthObjective:
             sessions=sessions,
             is_clear=difference.verdict == Verdict.BETTER,
             notes=tuple(
-                each.detail for each in difference.reasons if each.code == SHORT_TERM
+                each.detail for each in difference.reasons if each.code == _SHORT_TERM
             ),
         )
 

@@ -15,9 +15,9 @@ _SEARCH_SHARE = 0.6
 """The share of sessions, in order of time, that the search uses; the rest is held out."""
 _FINALISTS = 3
 """Choices judged on the held-out sessions: each more costs power, by Holm's adjustment."""
-ALPHA = 0.05
+_ALPHA = 0.05
 """The adjusted p-value up to which a finalist is recommended."""
-LEAST_SESSIONS = 5
+_LEAST_SESSIONS = 5
 """Three to search and two to judge by: an error clustered by session takes two."""
 
 Values: TypeAlias = Mapping[str, Scalar]
@@ -144,9 +144,9 @@ async def search(
         TooFewSessionsError: there are not enough sessions to do both.
     """
     count = objective.sessions
-    if count < LEAST_SESSIONS:
+    if count < _LEAST_SESSIONS:
         raise TooFewSessionsError(
-            f"too few sessions tell something: {count}; give at least {LEAST_SESSIONS},"
+            f"too few sessions tell something: {count}; give at least {_LEAST_SESSIONS},"
             " for what is found on the earlier ones is judged on the later"
         )
     # By time and not at random: what is found has to hold on what comes later.
@@ -254,7 +254,7 @@ async def _judged(
 def _holds(evaluation: Evaluation, adjusted: float | None) -> bool:
     if isinstance(evaluation, Refused) or adjusted is None:
         return False
-    return evaluation.value > 0.0 and evaluation.is_clear and adjusted <= ALPHA
+    return evaluation.value > 0.0 and evaluation.is_clear and adjusted <= _ALPHA
 
 
 def _worth(objective: Objective, trial: Trial) -> float:

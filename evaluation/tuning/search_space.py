@@ -14,7 +14,7 @@ from schemas.values.base import Scalar
 
 GRID_LIMIT = 3
 """Parameters up to which a grid is searched: at five points each, 125 choices."""
-POINTS = 5
+_POINTS = 5
 """Points of a range, unless a number is given."""
 _AT_ONCE = 8
 """Choices proposed at a time: one pass over the recordings evaluates all of them."""
@@ -153,7 +153,7 @@ def _span(text: str, is_real: bool) -> Range:
     if is_whole:
         points: tuple[float | int, ...] = tuple(range(int(first), int(last) + 1))
         return Range(first, last, points, is_whole)
-    steps = (int(count) if count else POINTS) - 1
+    steps = (int(count) if count else _POINTS) - 1
     if steps < 1:
         raise ValueError(text)
     step = (last - first) / steps

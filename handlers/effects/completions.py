@@ -15,7 +15,7 @@ _COST_AT_MOST_USD = 1_000_000.0
 Price = tuple[float, float]
 """US dollars for a million tokens: of the prompt, and of the answer."""
 
-FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
+_FailureReason = Literal["timeout", "no_response", "declined", "unavailable"]
 
 
 class ModelError(Exception):
@@ -23,7 +23,7 @@ class ModelError(Exception):
 
     def __init__(
         self,
-        reason: FailureReason,
+        reason: _FailureReason,
         detail: str,
         *,
         is_passing: bool = False,

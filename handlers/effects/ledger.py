@@ -16,7 +16,7 @@ from schemas.messages.decisions import Completed, Dropped
 from schemas.values.record import Record
 from streams.log import ReadableLog, scan
 
-REMEMBERED = 100_000
+_REMEMBERED = 100_000
 """How many ends are kept in memory, at most; what is dropped is read again if needed."""
 
 
@@ -80,7 +80,7 @@ class Ledger:
                 await self._read(subjects, sequence, since)
             self._upto[subjects] = await self._read(subjects, self._upto[subjects])
         self._since = min(since, sequence)
-        if len(self._ends) > REMEMBERED:
+        if len(self._ends) > _REMEMBERED:
             self._forget()
 
     async def _read(self, subjects: str, after: int, until: int | None = None) -> int:
@@ -95,7 +95,7 @@ class Ledger:
     def _forget(self) -> None:
         """Drop the older half; half, so that the sort is paid once in 50,000 ends."""
         newest = sorted(self._ends.items(), key=lambda end: end[1])
-        forgotten, kept = newest[: REMEMBERED // 2], newest[REMEMBERED // 2 :]
+        forgotten, kept = newest[: _REMEMBERED // 2], newest[_REMEMBERED // 2 :]
         # Whoever asks for something older than this makes the gap be read again.
         self._since = forgotten[-1][1]
         self._ends = dict(kept)

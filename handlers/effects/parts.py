@@ -18,10 +18,10 @@ from handlers.mind.reply import reading
 from schemas.messages.asks import ModelAsked, StopAsked
 from schemas.values import subjects
 
-PAUSE_S = 0.1
+_PAUSE_S = 0.1
 """Seconds between two parts of an answer, at least."""
 
-LONGEST = 40_000
+_LONGEST = 40_000
 """How many characters a part has at most."""
 
 _TAKEN_BACK = 1_000
@@ -41,16 +41,16 @@ class Parts:
     def hear(self, held: QueuedAsk, asked: ModelAsked) -> Hear:
         """Return what publishes the words of one answer as they come."""
         clock = asyncio.get_running_loop().time
-        said, at_s = "", -PAUSE_S
+        said, at_s = "", -_PAUSE_S
 
         async def hear(written: str) -> None:
             nonlocal said, at_s
-            is_soon = clock() - at_s < PAUSE_S
+            is_soon = clock() - at_s < _PAUSE_S
             if is_soon or held.output.id in self._taken_back:
                 return
             # Half a character is no UTF-8.
             # Cut before it is read, too: reading takes time, and holds up everything else.
-            words = reading.words_so_far(written[:LONGEST], held.output.agent)
+            words = reading.words_so_far(written[:_LONGEST], held.output.agent)
             words = words.encode("utf-8", "replace").decode()
             if words in ("", said):
                 return

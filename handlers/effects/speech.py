@@ -28,7 +28,7 @@ _ENDING_S = 0.5
 _USUAL_WPM = 175
 """Words a minute at speed 1, as espeak-ng has it."""
 
-DETAIL_LIMIT = 500
+_DETAIL_LIMIT = 500
 
 _UNWANTED = 1_000
 """Of how many asks it is remembered that they were stopped before they began."""
@@ -36,7 +36,7 @@ _UNWANTED = 1_000
 _OURS = ("ECHOIC_", "NATS_URL", "DATABASE_URL")
 """Variables that may hold passwords: nothing that a command for speech needs."""
 
-CutReason = Literal["urgent", "asked"]
+_CutReason = Literal["urgent", "asked"]
 
 
 class SpeechError(Exception):
@@ -104,7 +104,7 @@ class SpeechCommand:
 class Spoken:
     """How an utterance ended that had begun."""
 
-    cut: CutReason | None
+    cut: _CutReason | None
     """Why it was cut off; None: it was said whole."""
     after_ms: float
 
@@ -115,7 +115,7 @@ class _Utterance:
     is_alert: bool
     began_s: float
     stop: asyncio.Event = field(default_factory=asyncio.Event)
-    cut: CutReason | None = None
+    cut: _CutReason | None = None
 
 
 class Speaker:
@@ -164,7 +164,7 @@ class Speaker:
                 return Spoken(mine.cut, after_ms)
             if process.returncode:
                 complaints.seek(0)
-                said = complaints.read(DETAIL_LIMIT).decode(errors="replace").strip()
+                said = complaints.read(_DETAIL_LIMIT).decode(errors="replace").strip()
                 raise SpeechError(f"it ended with {process.returncode}: {said}")
             return Spoken(None, after_ms)
 
@@ -203,7 +203,7 @@ def _filled(part: str, places: Mapping[str, str]) -> str:
     return head + found + _filled(tail, places)
 
 
-def _cut(utterance: _Utterance, reason: CutReason) -> None:
+def _cut(utterance: _Utterance, reason: _CutReason) -> None:
     utterance.cut = utterance.cut or reason
     utterance.stop.set()
 

@@ -58,9 +58,9 @@ _STOPS_AT_ONCE = 64
 _AFTERTHOUGHTS = ("formation", "reflection", "review")
 """The purposes of model calls that no decision waits for."""
 
-Opened = Callable[[Sequence[Record]], Awaitable[Sequence[Record]]]
+_Opened = Callable[[Sequence[Record]], Awaitable[Sequence[Record]]]
 """Returns records with what is sealed in them opened."""
-QueueOf = Callable[[AskMessage], AskQueue]
+_QueueOf = Callable[[AskMessage], AskQueue]
 
 _log = logging.getLogger(__name__)
 
@@ -68,7 +68,7 @@ _log = logging.getLogger(__name__)
 class Effects:
     """The queues of asks and the subscribers that fill them."""
 
-    def __init__(self, performer: Performer, opened: Opened | None = None) -> None:
+    def __init__(self, performer: Performer, opened: _Opened | None = None) -> None:
         """Perform asks with `performer`; those of a sealed log are `opened` first."""
         self._opened = opened
         self._model = performer.model
@@ -198,7 +198,7 @@ class Effects:
         broker: NatsBroker,
         stream: JStream,
         asks: ConsumerSpec,
-        queue_of: QueueOf,
+        queue_of: _QueueOf,
         meaning: str,
     ) -> None:
         @broker.subscriber(
@@ -230,7 +230,7 @@ class Effects:
         is_post = isinstance(ask, DeliveryAsked) and ask.channel == WEBHOOK
         return self._posts if is_post else self._deliveries
 
-    async def _hand_to(self, queue_of: QueueOf, message: NatsMessage) -> None:
+    async def _hand_to(self, queue_of: _QueueOf, message: NatsMessage) -> None:
         output = await self._read(message)
         if output is None:
             return

@@ -14,7 +14,7 @@ from handlers.effects.priority_queue import AskQueue, Perform, QueuedAsk
 from schemas.messages.asks import ModelAsked, TurnAsked
 from streams.cancellation import heed_cancellation
 
-LAYERS = ("talker", "executor", "single")
+_LAYERS = ("talker", "executor", "single")
 """The purposes of calls that a turn comes before."""
 
 _MINUTE_S = 60.0
@@ -100,7 +100,7 @@ class TurnQueue(AskQueue):
         """Return how many calls of characters are in hand, or about to be."""
         in_hand = (each.ask for each in self._calls.in_hand)
         calls = (each for each in in_hand if isinstance(each, ModelAsked))
-        return len(self._coming) + sum(each.purpose in LAYERS for each in calls)
+        return len(self._coming) + sum(each.purpose in _LAYERS for each in calls)
 
     def _may_have(self, held: QueuedAsk, now_s: float) -> bool:
         """Tell whether the settings that a turn was asked under allow it now."""

@@ -34,11 +34,11 @@ _SPEECH_SLOTS = 16
 _FAREWELL_S = 2.0
 """How long the end of the program waits for the log to take that it cut off speech."""
 
-DETAIL_LIMIT = 2_000
+_DETAIL_LIMIT = 2_000
 
 _log = logging.getLogger(__name__)
 
-Ended = Delivered | DeliveryFailed | DeliveryInterrupted
+_Ended = Delivered | DeliveryFailed | DeliveryInterrupted
 
 
 class Performing(Protocol):
@@ -73,7 +73,7 @@ def is_speech(ask: AskMessage) -> bool:
     return isinstance(ask, DeliveryAsked) and ask.output == "speech"
 
 
-async def utter(by: Performing, held: QueuedAsk, *, within_s: float) -> Ended:
+async def utter(by: Performing, held: QueuedAsk, *, within_s: float) -> _Ended:
     """Speak, if it is still in time and had not begun before; write what cannot be spoken.
 
     `within_s` is how many seconds are left; at 0 or less nothing is said.
@@ -97,7 +97,7 @@ async def utter(by: Performing, held: QueuedAsk, *, within_s: float) -> Ended:
     except SpeechError as error:
         _log.warning("speech: %s", error)
         if asked.fallback_channel is None:
-            return failed(reason="refused", detail=str(error)[:DETAIL_LIMIT])
+            return failed(reason="refused", detail=str(error)[:_DETAIL_LIMIT])
         return await _write(by, held, asked, within_s)
     except asyncio.CancelledError:
         after_ms = round((asyncio.get_running_loop().time() - began_s) * 1000, 3)

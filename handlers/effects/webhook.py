@@ -31,7 +31,7 @@ ATTEMPT_S = 10.0
 """How long one attempt may take."""
 _POSTS_AT_ONCE = 8
 """How many attempts may be under way, with those that nobody waits for any more."""
-DETAIL_LIMIT = 500
+_DETAIL_LIMIT = 500
 
 _PASSING = (408, 425, 429)
 """Refusals that may be over in a moment, beside all errors of the server."""
@@ -41,7 +41,7 @@ class _NotTaken(Exception):
     """It was not taken; `is_final` if it will not be however often it is sent."""
 
     def __init__(self, detail: str, *, is_final: bool = False) -> None:
-        super().__init__(detail[:DETAIL_LIMIT])
+        super().__init__(detail[:_DETAIL_LIMIT])
         self.is_final = is_final
 
 

@@ -38,7 +38,9 @@ from schemas.values.learning_settings import LearningSettings
 from schemas.values.reasons import Lifecycle
 from schemas.values.settings import MindSettings
 
-Credited = FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed | SilenceWeighed
+_Credited = (
+    FeedbackApplied | OutcomeObserved | AdviceIgnored | Endorsed | SilenceWeighed
+)
 
 
 class TurnContext:
@@ -170,7 +172,7 @@ class TurnContext:
         """Return the action of a fire's heuristic, as that is defined now."""
         return heuristics.action(self.state, self.packs, fire.heuristic_id)
 
-    def credit(self, message: Credited) -> None:
+    def credit(self, message: _Credited) -> None:
         """Emit evidence on a heuristic, and announce the limit that it crosses by it."""
         id_, content_hash = message.heuristic_id, message.content_hash
         # A vote on a model's words credits no heuristic, and is recorded all the same.

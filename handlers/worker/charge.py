@@ -36,7 +36,7 @@ STILL_S = 6.0
 LOOK_S = 1.0
 """Seconds between two looks of who stands by, at most."""
 
-AGAIN_S = 0.2
+_AGAIN_S = 0.2
 """Seconds before a request that was not answered is sent again."""
 
 END_S = 12.0
@@ -198,7 +198,7 @@ class Charge:
                     return
             except LogUnavailable as error:
                 _log.info("who owns what is out of reach: %s", error)
-                await asyncio.sleep(AGAIN_S)
+                await asyncio.sleep(_AGAIN_S)
                 continue
             due_s = self._renewed_at + RENEW_S - self._clock()
             with suppress(TimeoutError):

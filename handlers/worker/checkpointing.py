@@ -20,7 +20,7 @@ GROUPS_BETWEEN = 15_000
 _GROUPS_AT_END = 100
 """A partition with so many unsaved groups is saved when the worker ends."""
 
-END_S = 10.0
+_END_S = 10.0
 """How long saving may take when the worker ends: the broker may be away."""
 
 
@@ -69,9 +69,9 @@ class Saver:
         self._groups.pop(partition, None)
 
     async def finish(self, owners: Mapping[int, PartitionOwner]) -> None:
-        """Save what is worth it, and wait for it, for `END_S` seconds at most."""
+        """Save what is worth it, and wait for it, for `_END_S` seconds at most."""
         try:
-            async with asyncio.timeout(END_S):
+            async with asyncio.timeout(_END_S):
                 if self._saving is not None:
                     await self._saving
                 for partition, groups in self._groups.most_common():

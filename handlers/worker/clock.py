@@ -12,7 +12,7 @@ from datetime import UTC, datetime, timedelta
 from projections.folds import sessions
 from schemas.state.agent import AgentState, PartitionState
 
-AGAIN = timedelta(seconds=1)
+_AGAIN = timedelta(seconds=1)
 """After how long a tick that changed nothing is repeated: the broker's clock, by which
 timers are due, may be behind ours."""
 
@@ -38,7 +38,7 @@ class Alarm:
     due: datetime
     at: datetime
     """When the next tick for it is to be made."""
-    again: timedelta = AGAIN
+    again: timedelta = _AGAIN
     """How long the one after it waits."""
 
 

@@ -12,7 +12,7 @@ Timed = tuple[Turn, Times]
 Observer = Callable[[Sequence[Timed]], None]
 """Called with turns once the log holds them."""
 
-Failure = Callable[[Exception], None]
+_Failure = Callable[[Exception], None]
 """Called with an error that makes the worker fold its state again."""
 
 Progress = Callable[[int, int, int], None]
@@ -36,6 +36,6 @@ class Listeners:
     """The callbacks of one worker."""
 
     answered: Observer = tell_nobody
-    failed: Failure = tell_nobody
+    failed: _Failure = tell_nobody
     folding: Progress = tell_nobody
     recovered: Recovered = _await_nobody

@@ -54,13 +54,13 @@ TAKEN_AT_ONCE = 4 * INPUTS_AT_ONCE
 _TURNS_BETWEEN = 16
 """After so many turns, a few milliseconds, other tasks of this process get to run."""
 
-Taken = tuple[Input, int]
+_Taken = tuple[Input, int]
 """An input and when it was picked up, in nanoseconds since 1970."""
 
 SILENT = Listeners()
 """Nobody listens."""
 
-ASKED_S = 1.0
+_ASKED_S = 1.0
 """Seconds for which a question waits for the write under way; then it is answered without."""
 
 
@@ -142,7 +142,7 @@ class Worker:
         the log shows a write to others before it is acknowledged here.
         """
         if self._written is not None:
-            await asyncio.wait({self._written}, timeout=ASKED_S)
+            await asyncio.wait({self._written}, timeout=_ASKED_S)
         return self.knowing(agent)
 
     async def run(self) -> None:
@@ -168,7 +168,7 @@ class Worker:
             await self._lanes.close()
             await self._saver.finish(self._owners)
 
-    def _owned(self, records: Iterable[Record]) -> list[Taken]:
+    def _owned(self, records: Iterable[Record]) -> list[_Taken]:
         """Return the inputs that are ours to answer, with the time of pick-up in ns."""
         now_ns = time_ns()
         return [
@@ -178,7 +178,7 @@ class Worker:
             and record.sequence > self._owners[partition].state.position
         ]
 
-    async def _answer(self, taken: list[Taken]) -> None:
+    async def _answer(self, taken: list[_Taken]) -> None:
         """Answer inputs in order, and those that arrive before the last is written."""
         while taken := self._unanswered(taken):
             try:
@@ -186,7 +186,7 @@ class Worker:
             except _PASSING as error:
                 await self._fold_again(taken, error)
 
-    async def _answer_ahead(self, taken: list[Taken]) -> None:
+    async def _answer_ahead(self, taken: list[_Taken]) -> None:
         """Decide on the next inputs while those before are being written.
 
         `taken` grows by what arrives meanwhile.
@@ -230,7 +230,7 @@ class Worker:
 
     async def _round(
         self,
-        taken: list[Taken],
+        taken: list[_Taken],
         start: int,
         ahead: dict[int, PartitionState],
         write: asyncio.Task[None] | None,
@@ -254,8 +254,8 @@ class Worker:
         return timed
 
     async def _meanwhile(
-        self, taken: Sequence[Taken], write: asyncio.Task[None]
-    ) -> list[Taken]:
+        self, taken: Sequence[_Taken], write: asyncio.Task[None]
+    ) -> list[_Taken]:
         """Return what arrives before `write` is done; nothing once much was taken."""
         # The bound keeps timers from waiting.
         if write.done() or len(taken) >= TAKEN_AT_ONCE:
@@ -277,7 +277,7 @@ class Worker:
         self._adopt(made, advanced(made, ends))
         self._tell(timed, writing_ns)
 
-    def _unanswered(self, taken: Sequence[Taken]) -> list[Taken]:
+    def _unanswered(self, taken: Sequence[_Taken]) -> list[_Taken]:
         owners = self._owners
         return [
             (each, picked_up_ns)
@@ -290,7 +290,7 @@ class Worker:
 
     async def _turns(
         self,
-        taken: Sequence[Taken],
+        taken: Sequence[_Taken],
         states: dict[int, PartitionState],
         before: Sequence[Timed],
     ) -> list[Timed]:
@@ -353,7 +353,7 @@ class Worker:
         except Exception:  # noqa: BLE001  # whoever listens has no part in the answers
             _log.exception("whoever listens to the worker failed; it goes on unheard")
 
-    async def _fold_again(self, taken: Sequence[Taken], error: Exception) -> None:
+    async def _fold_again(self, taken: Sequence[_Taken], error: Exception) -> None:
         """Drop the state of the partitions of some inputs, and fold it from the log."""
         partitions = {each.partition for each, _ in taken}
         _log.warning("%s; partitions %s are folded again", error, sorted(partitions))

@@ -19,7 +19,7 @@ from streams.log import ReadableLog
 _BEHIND_S = 0.05
 """How long to wait for a reader that is behind the writes, each time."""
 
-PATIENCE = 200
+_PATIENCE = 200
 """How many times: 10 s in all; a group that is not whole by then never will be."""
 
 _GROUPS_BETWEEN_NEWS = 500
@@ -53,7 +53,7 @@ class Recovery:
         # Read back from the log: a write of which no acknowledgement came is found here.
         end = await self._end(partition)
         # Pages may come from a replica that lags behind the sequence that the leader gave.
-        for _ in range(PATIENCE):
+        for _ in range(_PATIENCE):
             standing = await self._fold(standing, end)
             if standing.last_output >= end:
                 return standing

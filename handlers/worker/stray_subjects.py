@@ -46,15 +46,15 @@ class Origin:
         return f"in.{stray.subject.split('.', self.prefix_tokens)[-1]}"
 
 
-PUBLISHED = Origin(SENSOR_SUBJECTS, _PARTITION, 1)
-BOXED = Origin(BOX_SUBJECTS, (_PARTITION + 1) % PARTITIONS, 2)
+_PUBLISHED = Origin(SENSOR_SUBJECTS, _PARTITION, 1)
+_BOXED = Origin(BOX_SUBJECTS, (_PARTITION + 1) % PARTITIONS, 2)
 """The box of partition 3 has `in.ada.cam.*` as `ip.3.ada.cam.*`."""
 
 
 async def reappend(log: ReadableLog, writer: WritableLog) -> None:
     """Append each stray again as an input, until cancelled."""
     async with asyncio.TaskGroup() as group:
-        for origin in (PUBLISHED, BOXED):
+        for origin in (_PUBLISHED, _BOXED):
             group.create_task(_reappend(log, writer, origin))
 
 
@@ -66,7 +66,7 @@ async def _reappend(log: ReadableLog, writer: WritableLog, origin: Origin) -> No
             heed_cancellation()
 
 
-async def last_readmitted(log: ReadableLog, origin: Origin = PUBLISHED) -> int:
+async def last_readmitted(log: ReadableLog, origin: Origin = _PUBLISHED) -> int:
     """Return the sequence of the last stray that was appended again; 0 for none."""
     again = input_subject(origin.partition, SHARED_AGENT, KIND, "*")
     record = await log.record(await log.last_sequence(again))

@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from typing import Any
 
 NAME = "villager"
-PORT = 8377
+_PORT = 8377
 
 Answer = Callable[[str, str], str]
 """Return what the model says, by the system prompt and the prompt."""
@@ -150,7 +150,7 @@ class _Handler(BaseHTTPRequestHandler):
 
 
 def server(
-    port: int = PORT, answer: Answer = answer, name: str = NAME
+    port: int = _PORT, answer: Answer = answer, name: str = NAME
 ) -> ThreadingHTTPServer:
     """Return a model as a server on a loopback port; 0: any that is free."""
     handler = type(
@@ -166,7 +166,7 @@ def main(
 ) -> None:
     """Answer until it is interrupted."""
     parser = argparse.ArgumentParser(prog=f"{name} model", description=about)
-    parser.add_argument("--port", type=int, default=PORT)
+    parser.add_argument("--port", type=int, default=_PORT)
     with server(parser.parse_args().port, answer, name) as serving:
         print(f"it answers at http://127.0.0.1:{serving.server_port}/v1", flush=True)
         try:

@@ -19,7 +19,7 @@ from schemas.values import ids
 from schemas.values.base import NAME_LIMIT
 from schemas.values.settings import MindSettings
 
-PURPOSE = "experiment"
+_PURPOSE = "experiment"
 """The purpose of the variant's draw; part of its key."""
 
 _PERSON_FIELD = "person"
@@ -90,7 +90,7 @@ def assigned(
     """
     unit = _unit(experiment.by, event, session_id)
     # Keyed by the unit and not by the event, so that nobody changes sides within one.
-    value = ids.draw(seed, agent, f"{experiment.id}/{unit}", PURPOSE)
+    value = ids.draw(seed, agent, f"{experiment.id}/{unit}", _PURPOSE)
     name: VariantName = "a" if value < SHARE_OF_A else "b"
     return Assignment(
         id=experiment.id,

@@ -21,7 +21,7 @@ _SECOND_NS = 1_000_000_000
 _FULL = Allowance()
 
 
-def source_of(input_: Input) -> str | None:
+def _source_of(input_: Input) -> str | None:
     """Return the source whose allowance an input uses; None if it is not limited."""
     if input_.agent == SHARED_AGENT:
         return None
@@ -34,7 +34,7 @@ def unless_excess(
     """Return the state after an input; None if it is more than its source may send."""
     if settings is None or settings.intake is None:
         return state
-    source = source_of(input_)
+    source = _source_of(input_)
     if source is None:
         return state
     before = state.intake.get(source, _FULL)
@@ -78,7 +78,7 @@ def charged(
 
 def shed(state: AgentState, input_: Input) -> AgentState:
     """Return the state after an excess input, which is counted and changes nothing else."""
-    source = source_of(input_)
+    source = _source_of(input_)
     if source is None:
         return state
     before = state.intake.get(source, _FULL)
@@ -106,7 +106,7 @@ def _is_shed(
     state: PartitionState, input_: Input, allowances: dict[tuple[str, str], Allowance]
 ) -> bool:
     """Tell whether an input is excess; updates its source's entry in `allowances`."""
-    settings, source = state.shared.settings, source_of(input_)
+    settings, source = state.shared.settings, _source_of(input_)
     if settings is None or settings.intake is None or source is None:
         return False
     key = input_.agent, source

@@ -34,7 +34,7 @@ _MOMENT_LIMIT = 4_000
 _REPORT_LIMIT = 200
 """How many characters of each text a report keeps."""
 
-IDLE = "sleep"
+_IDLE = "sleep"
 """The id of the timer that lets an idle agent sleep."""
 
 
@@ -100,7 +100,7 @@ def begun(state: AgentState, message: SleepBegun, now: datetime) -> AgentState:
         begun_at=now,
         left=message.decisions,
     )
-    return replace(state, sleeping=sleeping, timers=timers.without(state.timers, IDLE))
+    return replace(state, sleeping=sleeping, timers=timers.without(state.timers, _IDLE))
 
 
 def asked(state: AgentState, ask_id: str, message: ModelAsked) -> AgentState:
@@ -178,8 +178,8 @@ def ended(state: AgentState, message: SleepEnded, now: datetime) -> AgentState:
 
 
 def _awake(state: AgentState, until: datetime) -> AgentState:
-    timer = Timer(due=until, id=IDLE, purpose="sleep")
-    others = timers.without(state.timers, IDLE)
+    timer = Timer(due=until, id=_IDLE, purpose="sleep")
+    others = timers.without(state.timers, _IDLE)
     return replace(state, timers=timers.added(others, timer))
 
 

@@ -20,11 +20,11 @@ from schemas.values.subjects import sensor_of
 
 def first_answer(state: AgentState, input_: Input) -> str | None:
     """Return the id of what answered the input when it came first; None if it is new."""
-    memory = state.sources.get(source_of(input_))
+    memory = state.sources.get(_source_of(input_))
     return memory.seen.get(input_.id) if memory else None
 
 
-def source_of(input_: Input) -> str:
+def _source_of(input_: Input) -> str:
     """Return within which source an input's id is its own: a sensor, or a program."""
     sensor = sensor_of(input_.record.subject)
     return sensor or input_.record.headers.get("ce-source", "")
@@ -45,7 +45,7 @@ def remembered(
                 return state
         case _:
             return state
-    source = source_of(input_)
+    source = _source_of(input_)
     memory = state.sources.get(source) or SourceMemory()
     # A vote that is passed on has further answers.
     if memory.seen.get(input_.id) is not None:

@@ -19,7 +19,7 @@ from streams import embedded
 from streams.embedded import write_private
 
 ROLE = "echoic"
-DATABASE = "postgres"
+_DATABASE = "postgres"
 
 # In order of preference: the user of a distribution's package, that of the wheel, and one
 # that every machine has.
@@ -36,7 +36,7 @@ class Identity:
     @property
     def url(self) -> str:
         """The URL to connect to, with the password in it."""
-        return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{DATABASE}"
+        return f"postgresql://{ROLE}:{self.password}@127.0.0.1:{self.port}/{_DATABASE}"
 
 
 def recall(folder: Path, *, fresh_port: bool) -> Identity:

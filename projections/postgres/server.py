@@ -18,9 +18,9 @@ from projections.errors import StoreUnavailable
 from projections.postgres import data_folder as folders
 from streams.embedded import ServerProcess, last_lines, open_log, write_private
 
-START_S = 30.0
+_START_S = 30.0
 """How long a start may take in seconds, recovery after a crash included."""
-STOP_S = 10.0
+_STOP_S = 10.0
 """How long each way of stopping may take, in seconds, before the next one is tried."""
 
 _POLL_S = 0.02
@@ -89,7 +89,7 @@ class EmbeddedPostgres:
         # PostgreSQL's own meanings: SIGINT rolls back and checkpoints, SIGQUIT leaves
         # recovery to the next start.
         self._process = ServerProcess(
-            signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, patience_s=STOP_S
+            signal.SIGINT, signal.SIGQUIT, signal.SIGKILL, patience_s=_STOP_S
         )
         self._log = self._folder / "postgres.log"
         self._lock: IO[bytes] | None = None
@@ -167,13 +167,13 @@ class EmbeddedPostgres:
         return self._folder / "data"
 
     async def _locked(self) -> IO[bytes]:
-        """Lock the folder, waiting up to `STOP_S` for a server whose owner was killed.
+        """Lock the folder, waiting up to `_STOP_S` for a server whose owner was killed.
 
         Raises:
             StoreUnavailable: another program that still runs uses the folder.
         """
         loop = asyncio.get_running_loop()
-        deadline = loop.time() + STOP_S
+        deadline = loop.time() + _STOP_S
         while (lock := folders.try_lock(self._folder)) is None:
             if loop.time() > deadline or folders.is_owned_by_another(self._folder):
                 raise StoreUnavailable(
@@ -228,10 +228,10 @@ class EmbeddedPostgres:
                 *command, log=log, lock=self._lock, **self._child()
             )
         try:
-            if await self._process.is_ready(self._is_ready, START_S):
+            if await self._process.is_ready(self._is_ready, _START_S):
                 return True
         except TimeoutError:
-            what = f"took no connections within {START_S:.0f} s"
+            what = f"took no connections within {_START_S:.0f} s"
             raise self._failure(what) from None
         # The exit status is the same for every failure; only the log tells. Its language is
         # fixed by LC_ALL=C in `_child`.

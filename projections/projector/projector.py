@@ -36,7 +36,7 @@ from streams.log import After, ReadableLog
 BATCH_GROUPS = 2_000
 """How many groups one transaction writes at about the most; it bounds memory."""
 
-PAUSE_S = 0.1
+_PAUSE_S = 0.1
 """How long changes are gathered between writes while following, in seconds."""
 
 _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
@@ -105,7 +105,7 @@ class Projector:
                 partitions = await touched.wait()
                 await _patiently(partial(self.catch_up, partitions))
                 touched.settle(partitions, self._folding)
-                await asyncio.sleep(PAUSE_S)
+                await asyncio.sleep(_PAUSE_S)
         finally:
             await touched.close()
 

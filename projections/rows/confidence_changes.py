@@ -16,7 +16,7 @@ from schemas.messages.learning import (
 from schemas.state.evidence import Belief
 from schemas.values.learning_settings import LearningSettings
 
-Content: TypeAlias = tuple[str, str]
+_Content: TypeAlias = tuple[str, str]
 """A heuristic's id and content hash."""
 
 _HOW = {"report": "reported", "pattern": "seen", "undo": "taken back"}
@@ -95,7 +95,7 @@ def of_silence(step: Step, message: SilenceWeighed) -> list[Change]:
 def declared(
     folded: Folded,
     output: Output | None,
-    content: Content,
+    content: _Content,
     held: Belief,
     *,
     why: str,
@@ -110,7 +110,7 @@ def declared(
 
 
 def of_pack(
-    folded: Folded, agent: str, content: Content, standing: Row, detail: str
+    folded: Folded, agent: str, content: _Content, standing: Row, detail: str
 ) -> Put:
     """Return the entry of an agent's pack heuristic that came into force as it stands.
 
@@ -173,7 +173,7 @@ def _credited(
 def _entry(
     input_: Input,
     output: Output | None,
-    content: Content,
+    content: _Content,
     before: float | None,
     held: Belief,
     learning: LearningSettings,
@@ -192,7 +192,7 @@ def _entry(
     return Put("confidence_changes", key, row)
 
 
-def _about(input_: Input, output: Output | None, content: Content) -> Row:
+def _about(input_: Input, output: Output | None, content: _Content) -> Row:
     heuristic_id, content_hash = content
     return {
         "heuristic_id": heuristic_id,
@@ -205,7 +205,7 @@ def _about(input_: Input, output: Output | None, content: Content) -> Row:
     }
 
 
-def _key(input_: Input, output: Output | None, content: Content) -> str:
+def _key(input_: Input, output: Output | None, content: _Content) -> str:
     # Heuristic ids may be long and are people's to choose, so they go last.
     index = output.mark.index if output is not None else "in"
     return f"{input_.sequence}/{index}/{content[0]}"

@@ -18,7 +18,7 @@ from schemas.messages.sensing import Sensed
 from schemas.values.prompt_fencing import capped
 from schemas.values.vectors import Vector
 
-CAP = 200
+_CAP = 200
 """How many characters of what happened, and of what was said then, a memory has."""
 
 
@@ -101,7 +101,7 @@ def memorable(
 def in_words(episode: Episode) -> str:
     """Return an episode in words: when, who or what, and what was said then."""
     who = episode.person or episode.source
-    happened = f"{episode.at:%Y-%m-%d %H:%M} {who}: {capped(episode.text, CAP)}"
+    happened = f"{episode.at:%Y-%m-%d %H:%M} {who}: {capped(episode.text, _CAP)}"
     if not episode.said:
         return happened
-    return f"{happened} | you said: {capped(episode.said, CAP)}"
+    return f"{happened} | you said: {capped(episode.said, _CAP)}"

@@ -72,7 +72,7 @@ def show(connection: Connection, version: int) -> None:
     # Dropped and created: CREATE OR REPLACE VIEW cannot remove or retype a column.
     for name in tables.KEYS:
         connection.execute(sa.text(f"DROP VIEW IF EXISTS {name}"))
-        connection.execute(sa.text(view(name, version)))
+        connection.execute(sa.text(_view(name, version)))
 
 
 def swap(
@@ -191,7 +191,7 @@ _FROM_MESSAGES = {
 """Columns of the view of decisions, by the SQL that reads them out of its messages."""
 
 
-def view(name: TableName, version: int) -> str:
+def _view(name: TableName, version: int) -> str:
     """Return the statement that creates the view of a version's table."""
     columns = [f'"{column}"' for column in COLUMNS[name]]
     if name == "decisions":

@@ -30,7 +30,7 @@ SEEN = ("report", "undo", "pattern", "feedback")
 SILENCE_VALUES = (0.3, 0.5, 0.7)
 """Values of silence, around the default 0.5, under which a verdict is tried again."""
 
-OutcomeSource = Literal[
+_OutcomeSource = Literal[
     "report", "undo", "pattern", "feedback", "silence", "unseen", "unknown"
 ]
 
@@ -57,7 +57,7 @@ class Outcome:
     """The outcome of one decision."""
 
     value: float | None
-    source: OutcomeSource
+    source: _OutcomeSource
     is_censored: bool = False
     """Whether the recording ended before its window did."""
     votes: int = 0
@@ -84,7 +84,7 @@ class _Case:
     domain: str
     entities: frozenset[str]
     waiting: tuple[Expectation, ...] = ()
-    world: tuple[float, OutcomeSource] | None = None
+    world: tuple[float, _OutcomeSource] | None = None
     votes: dict[str, float] = field(default_factory=dict)
     """Each person's latest vote, from -1 to 1."""
     pattern: str | None = None
@@ -237,9 +237,9 @@ class Ledger:
             return Outcome(self._settings.unseen, "unseen", votes=votes)
         return Outcome(None, "unknown", votes=votes)
 
-    def _known(self, case: _Case) -> Iterator[tuple[float, OutcomeSource]]:
+    def _known(self, case: _Case) -> Iterator[tuple[float, _OutcomeSource]]:
         """Yield the observed values, the preferred source first."""
-        vote: list[tuple[float, OutcomeSource]] = []
+        vote: list[tuple[float, _OutcomeSource]] = []
         if case.votes:
             vote = [(_mean_on_unit(case.votes), "feedback")]
         world = [case.world] if case.world else []

@@ -23,10 +23,10 @@ from streams.jetstream.accounts import Credentials, Listeners
 from streams.jetstream.connection import connect, connected
 from streams.jetstream.hardened_client import BrokerClient
 
-START_S = 30.0
+_START_S = 30.0
 """Seconds that the server may take to recover its streams."""
 
-STOP_S = 10.0
+_STOP_S = 10.0
 """Seconds that the server may take to stop before it is killed."""
 
 _SAME_PORT_TRIES = 3
@@ -105,7 +105,9 @@ class EmbeddedServer:
         self._folder = folder
         self._guard = guard
         self._staging = Staging(folder)
-        self._process = ServerProcess(signal.SIGTERM, signal.SIGKILL, patience_s=STOP_S)
+        self._process = ServerProcess(
+            signal.SIGTERM, signal.SIGKILL, patience_s=_STOP_S
+        )
         self._lock: IO[bytes] | None = None
         self._identity: folders.Identity | None = None
         self._launched_at = 0
@@ -233,7 +235,7 @@ class EmbeddedServer:
         raise damage
 
     async def stop(self) -> None:
-        """Stop the server, by force if it has not stopped after `STOP_S`."""
+        """Stop the server, by force if it has not stopped after `_STOP_S`."""
         await self._process.stop()
         if self._lock is not None:
             self._staging.clear()
@@ -266,10 +268,10 @@ class EmbeddedServer:
             environment = {"GOMEMLIMIT": MEMORY, **os.environ}
             await self._process.start(*command, log=log, lock=lock, env=environment)
         try:
-            if await self._process.is_ready(self._says_ready, START_S):
+            if await self._process.is_ready(self._says_ready, _START_S):
                 return True
         except TimeoutError:
-            what = f"did not listen within {START_S:.0f} s"
+            what = f"did not listen within {_START_S:.0f} s"
             raise folders.failure(self._folder, what) from None
         if "address already in use" in self._said():
             return False

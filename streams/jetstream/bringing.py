@@ -34,7 +34,7 @@ _STRAYS = (partition_of(SHARED_AGENT) + 2) % PARTITIONS
 SURE_S = 2.0
 """Seconds for which a message must be missing: what is under way is taken within one."""
 
-BEFORE_S = 10.0
+_BEFORE_S = 10.0
 """Seconds for which a start looks; a log without a mark may be read for longer."""
 
 _SHOWN = 5
@@ -124,7 +124,7 @@ async def bring(
 async def bring_before_opening(client: BrokerClient, mark: Path | None = None) -> None:
     """Bring over what was missed, while the intake is closed; what takes long comes later."""
     try:
-        async with asyncio.timeout(BEFORE_S):
+        async with asyncio.timeout(_BEFORE_S):
             await bring_all(client, Lookout(client, mark))
     except (StreamsError, TimeoutError) as error:
         _log.warning("what the log missed is looked for later: %r", error)

@@ -9,14 +9,14 @@ from nats.aio.client import Client
 
 from streams.cancellation import ended
 
-CLOSE_S = 5.0
+_CLOSE_S = 5.0
 """Seconds that a close may take, before the socket is cut."""
 
 _log = logging.getLogger(__name__)
 
 
 async def closed(
-    client: Client, close: Coroutine[Any, Any, None], within_s: float = CLOSE_S
+    client: Client, close: Coroutine[Any, Any, None], within_s: float = _CLOSE_S
 ) -> None:
     """Do what closes a connection, and raise nothing of it; every close goes through here.
 

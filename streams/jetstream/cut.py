@@ -37,7 +37,7 @@ _ASKS = f"ev.*.out.*.ask.{DeliveryAsked.token}"
 _TOLD = f"ev.*.in.*.sensor.{AGENT_SOURCE}.>"
 _RESULTS = f"ev.*.in.*.{Delivered.kind}.{Delivered.token}"
 
-Between = tuple[Sequence[Record], int]
+_Between = tuple[Sequence[Record], int]
 """What a stream got while snapshots were taken, and up to where its own holds it."""
 
 
@@ -93,7 +93,7 @@ async def _agree(
     return is_closed(list(zip(found, ends, strict=True)))
 
 
-def is_closed(streams: Iterable[Between]) -> bool:
+def is_closed(streams: Iterable[_Between]) -> bool:
     """Tell whether nothing up to the ends stems from something behind them."""
     inside: list[Record] = []
     behind: list[Record] = []

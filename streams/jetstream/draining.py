@@ -26,7 +26,7 @@ from streams.topology import BOX_SUBJECTS, BOXES, IN
 LOOK_S = 1.0
 """Seconds between two looks at what the intake streams hold."""
 
-DRAINED, DRAINED_BYTES = 1 / 16, 4_000_000
+_DRAINED, _DRAINED_BYTES = 1 / 16, 4_000_000
 """From which part of its bound on, or from how many bytes, an intake stream is emptied of what
 the log has. Below both the messages stay, so that they can be compared with the log."""
 
@@ -45,8 +45,8 @@ class Box(msgspec.Struct, frozen=True):
     @property
     def is_due(self) -> bool:
         """Whether it holds so much that it should be emptied."""
-        kept = min(self.bound * DRAINED, DRAINED_BYTES)
-        return self.held > (kept if self.bound > CLOSED_BYTES else DRAINED_BYTES)
+        kept = min(self.bound * _DRAINED, _DRAINED_BYTES)
+        return self.held > (kept if self.bound > CLOSED_BYTES else _DRAINED_BYTES)
 
 
 async def boxes(client: BrokerClient) -> dict[str, Box]:

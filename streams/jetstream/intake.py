@@ -38,13 +38,13 @@ from streams.log import ReadableLog, WritableLog
 from streams.sealing import HEADER
 from streams.topology import BOX_WINDOW, BOXES, IN
 
-DURABLE = "INTAKE"
+_DURABLE = "INTAKE"
 """The durable consumer of each intake stream."""
 
-WAIT_S = 20.0
+_WAIT_S = 20.0
 """How long one request waits for a message."""
 
-PAUSE_S = 0.5
+_PAUSE_S = 0.5
 """How long a box waits after the broker did not answer."""
 
 _PARTITION = partition_of(SHARED_AGENT)
@@ -72,20 +72,20 @@ async def _keep_taking(client: BrokerClient, log: TakingLog, stream: str) -> Non
                 await _take(client, log, stream)
         except* StreamsError as errors:
             _log.warning("what sensors send waits: %s", errors.exceptions[0])
-            await asyncio.sleep(PAUSE_S)
+            await asyncio.sleep(_PAUSE_S)
 
 
 async def _take(client: BrokerClient, log: TakingLog, stream: str) -> None:
     context = client.jetstream()
     config = ConsumerConfig(
-        durable_name=DURABLE, ack_policy=AckPolicy.EXPLICIT, max_ack_pending=BOX_WINDOW
+        durable_name=_DURABLE, ack_policy=AckPolicy.EXPLICIT, max_ack_pending=BOX_WINDOW
     )
     waiting = await context.pull_subscribe(
-        "", durable=DURABLE, stream=stream, config=config
+        "", durable=_DURABLE, stream=stream, config=config
     )
     # What is there was not taken, or not to the end: handed out again at once, in order,
     # before anything newer of the same sensor.
-    await insist(client, f"$JS.API.CONSUMER.RESET.{stream}.{DURABLE}", {"seq": 1})
+    await insist(client, f"$JS.API.CONSUMER.RESET.{stream}.{_DURABLE}", {"seq": 1})
     try:
         while True:
             heed_cancellation()
@@ -116,7 +116,7 @@ async def _round(
 
 async def _fetched(waiting: JetStreamContext.PullSubscription) -> list[Msg]:
     """Wait for messages; who is cancelled goes at once, even if the library does not."""
-    fetching = asyncio.create_task(waiting.fetch(BOX_WINDOW, timeout=WAIT_S))
+    fetching = asyncio.create_task(waiting.fetch(BOX_WINDOW, timeout=_WAIT_S))
     # What it ends with when nobody waits for it any more is no news.
     fetching.add_done_callback(lambda task: task.cancelled() or task.exception())
     try:

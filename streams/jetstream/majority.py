@@ -27,13 +27,13 @@ LOOK_S = 1.0
 _HEAR_S = 0.2
 """Seconds between two looks at what the node has told by itself."""
 
-AGAIN_S = 5.0
+_AGAIN_S = 5.0
 """Seconds between two departures at the most, while no node reaches the majority."""
 
 _UNHEARD_S = 3.0
 """A node that was not heard of for so long counts as lost; nodes send each second."""
 
-NOT_FOUND = 404
+_NOT_FOUND = 404
 
 _LOOKS = 2
 """How many looks in a row have to fail. An election takes longer: then every node is tried in
@@ -68,7 +68,7 @@ async def _leave_the_few(client: Client) -> None:
                 "%s is cut off from the majority; trying another", named(client)
             )
             await leave(client)
-            pause_s = min(2 * pause_s, AGAIN_S)
+            pause_s = min(2 * pause_s, _AGAIN_S)
 
 
 @dataclass(slots=True)
@@ -162,7 +162,7 @@ async def _has_majority(client: Client) -> bool:
     told: dict[str, Any] = json.loads(found.data)
     if "error" in told:
         # Where the first segment is in an archive alone, who assigns streams says so.
-        return bool(told["error"].get("code") == NOT_FOUND)
+        return bool(told["error"].get("code") == _NOT_FOUND)
     return is_heard(told.get("cluster") or {})
 
 

@@ -54,7 +54,7 @@ _UNFINISHED = (
     f"{LOG.name} is of a restoration that was broken off: delete the streams that it made"
     " (`nats stream rm`), and restore again"
 )
-PAUSE_S = 0.5
+_PAUSE_S = 0.5
 """Seconds between attempts to put sources back."""
 
 # Error codes of the JetStream API.
@@ -151,7 +151,7 @@ async def without(
     finally:
         while not await _has_set(client, segment.stream, every):
             heed_cancellation()
-            await asyncio.sleep(PAUSE_S)
+            await asyncio.sleep(_PAUSE_S)
 
 
 async def _has_set(client: Client, stream: str, sources: object) -> bool:

@@ -28,7 +28,7 @@ from streams.jetstream.taken_mark import Mark, keep, recall
 from streams.segments import Segment, Segments
 from streams.topology import BOXES, IN
 
-NAMED = 1_000
+_NAMED = 1_000
 """How many messages of one intake stream a look finds; the next one goes on."""
 
 _GAPS = 10_000
@@ -40,7 +40,7 @@ _HEARD_NS = 5_000_000_000
 KEPT_S = 30.0
 """Seconds between two writes of the mark."""
 
-MARGIN = timedelta(minutes=10)
+_MARGIN = timedelta(minutes=10)
 """By how much the broker's clock may have been put back between two messages."""
 
 _INTAKES = (IN.name, *(box.name for box in BOXES))
@@ -220,7 +220,7 @@ class Lookout:
             await stored(self._client, {"seq": 1, "next_by_subj": ">"}, name)
             for name in _INTAKES
         ]
-        margin = int(MARGIN.total_seconds()) * 1_000_000_000
+        margin = int(_MARGIN.total_seconds()) * 1_000_000_000
         return (
             min((each.time_ns for each in found if each), default=time.time_ns())
             - margin
@@ -236,7 +236,7 @@ class Lookout:
         _forget(taken, await self._state(stream))
         for first, last in taken.lacks(end):
             at = first
-            while at <= last and named < NAMED:
+            while at <= last and named < _NAMED:
                 wanted = {"seq": at, "next_by_subj": ">"}
                 record = await stored(self._client, wanted, stream)
                 until = min(last, record.sequence - 1) if record else last

@@ -34,11 +34,11 @@ from streams.topology import BLOB_BUCKET, LOG
 _PAGE_BYTES = 8_000_000
 """A page ends at so many bytes even if it holds fewer records than asked for."""
 
-FIRST = 100
+_FIRST = 100
 """How many records are read directly before a consumer goes on: making one costs as much as
 a page of so many, and it then serves a record at a third."""
 
-PASSES = 16
+_PASSES = 16
 """How many filters are read ahead at once; each holds a page. Others are read directly."""
 
 _SILENCE_S = 2.0
@@ -108,7 +108,7 @@ class JetStreamReader:
             return records
         # A replica that was cut off may lag for minutes, and whoever is connected to its
         # node is answered by it alone.
-        limit = min(limit, FIRST)
+        limit = min(limit, _FIRST)
         return await led_page(self._client, segment.stream, subjects, after, limit)
 
     async def _page_of(
@@ -119,8 +119,8 @@ class JetStreamReader:
             return await self._direct(stream, subjects, after, limit)
         records = await self._ahead.page(stream, subjects, after)
         if records is None:
-            records = await self._direct(stream, subjects, after, FIRST)
-            if len(records) == FIRST:
+            records = await self._direct(stream, subjects, after, _FIRST)
+            if len(records) == _FIRST:
                 await self._ahead.begin(stream, subjects, records[-1].sequence)
         return records
 
@@ -262,7 +262,7 @@ class _Ahead:
         for each in idle:
             await self._running.pop(each).close()
         place = stream, subjects
-        if len(self._running) >= PASSES or place in self._running:
+        if len(self._running) >= _PASSES or place in self._running:
             return
         consumer = Consumer(self._client, subjects, after, stream=stream)
         # Without it the next page is read directly, which raises if the broker is away.

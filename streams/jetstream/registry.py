@@ -19,10 +19,10 @@ from streams.jetstream.connection import ApiError, answer, insist, request, tran
 from streams.jetstream.hardened_client import BrokerClient
 from streams.segments import ALONE, Segments
 
-BUCKET = "SEGMENTS"
-STREAM = f"KV_{BUCKET}"
-SUBJECT = f"$KV.{BUCKET}.log"
-HISTORY = 64
+_BUCKET = "SEGMENTS"
+STREAM = f"KV_{_BUCKET}"
+_SUBJECT = f"$KV.{_BUCKET}.log"
+_HISTORY = 64
 """How many versions of the list are kept, to look at."""
 
 _STREAM_NOT_FOUND = 10059
@@ -39,7 +39,7 @@ async def load(client: Client) -> tuple[Segments, int]:
     """Return the segments and the revision of their list; 0 if there is no list."""
     try:
         found = await insist(
-            client, f"$JS.API.STREAM.MSG.GET.{STREAM}", {"last_by_subj": SUBJECT}
+            client, f"$JS.API.STREAM.MSG.GET.{STREAM}", {"last_by_subj": _SUBJECT}
         )
     except ApiError as error:
         if error.code in (_STREAM_NOT_FOUND, _NO_MESSAGE):
@@ -63,8 +63,8 @@ async def replace(
     body = msgspec.json.encode(segments)
     headers = {"Nats-Expected-Last-Subject-Sequence": str(revision)}
     try:
-        message = await request(client, SUBJECT, body, headers)
-        return int(answer(SUBJECT, message)["seq"])
+        message = await request(client, _SUBJECT, body, headers)
+        return int(answer(_SUBJECT, message)["seq"])
     except ApiError as error:
         if error.code != _STALE:
             raise
@@ -80,11 +80,11 @@ async def _create(client: Client, replicas: int) -> None:
     config: dict[str, Any] = {
         "name": STREAM,
         "description": "The key-value bucket SEGMENTS: the streams of the log.",
-        "subjects": [f"$KV.{BUCKET}.>"],
+        "subjects": [f"$KV.{_BUCKET}.>"],
         "storage": "file",
         "discard": "new",
         "num_replicas": replicas,
-        "max_msgs_per_subject": HISTORY,
+        "max_msgs_per_subject": _HISTORY,
         "allow_rollup_hdrs": True,
         "deny_delete": True,
         "allow_direct": True,
@@ -134,7 +134,7 @@ class Registry:
         # Heard first and loaded then, so that no change falls in between.
         if self._listening is None:
             with translated("what hears of new segments"):
-                self._listening = await self._client.receive(SUBJECT, self._hear)
+                self._listening = await self._client.receive(_SUBJECT, self._hear)
         self._reconnects, version = self._client.stats["reconnects"], self.version
         segments, _ = await load(self._client)
         if version == self.version:

@@ -30,7 +30,7 @@ from streams.segment_streams import segment_configuration, sources_of, streams_o
 from streams.segments import COUNTS, Segment, Segments, State, first_sequence, planned
 from streams.topology import IN, SENSOR_SUBJECTS, configuration
 
-SOURCE = "/echoic/segments"
+_SOURCE = "/echoic/segments"
 """The source of the inputs with which partitions begin anew."""
 
 STEPS = (
@@ -45,7 +45,7 @@ STEPS = (
 )
 """What is told of a roll-over, in this order."""
 
-Tell = Callable[[str], None]
+_Tell = Callable[[str], None]
 
 _LOOK_S = 0.05
 """Seconds between two looks at whether what `IN` held was taken."""
@@ -85,7 +85,7 @@ async def roll_over(
     client: BrokerClient,
     count: int | None,
     replicas: int = 1,
-    tell: Tell = lambda step: None,
+    tell: _Tell = lambda step: None,
     *,
     opens: bool = True,
 ) -> Segments:
@@ -127,7 +127,7 @@ class _RollOver:
     """One roll-over, from its plan to the list that makes it true."""
 
     def __init__(
-        self, client: BrokerClient, segments: Segments, replicas: int, tell: Tell
+        self, client: BrokerClient, segments: Segments, replicas: int, tell: _Tell
     ) -> None:
         self._client = client
         self._segments = segments
@@ -275,7 +275,7 @@ async def _begin(
         partition=partition,
         # By what it says: one that is appended twice all the same is a duplicate.
         id_=str(uuid5(epoch, f"{before.stream}/{partition}")),
-        source=SOURCE,
+        source=_SOURCE,
     )
 
 

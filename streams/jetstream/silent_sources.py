@@ -27,7 +27,7 @@ from streams.topology import NANOSECONDS
 LOOK_S = 0.5
 """Seconds between two looks."""
 
-ANSWER_S = 1.0
+_ANSWER_S = 1.0
 """Seconds for which a look waits for an answer."""
 
 _SILENT_S = 3.0
@@ -152,7 +152,7 @@ async def _info(client: BrokerClient, stream: str) -> dict[str, Any]:
 
 async def _asked(client: BrokerClient, subject: str) -> dict[str, Any]:
     with translated(repr(subject)):
-        return answer(subject, await client.request(subject, b"{}", ANSWER_S))
+        return answer(subject, await client.request(subject, b"{}", _ANSWER_S))
 
 
 def silent(info: Mapping[str, Any]) -> list[Silent]:

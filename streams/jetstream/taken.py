@@ -3,7 +3,7 @@
 Messages come into the log in their order, so that a position and the gaps before it say all.
 """
 
-Stretch = tuple[int, int]
+_Stretch = tuple[int, int]
 """A first and a last sequence, inclusive."""
 
 
@@ -13,14 +13,14 @@ class Taken:
     def __init__(self, last: int = 0) -> None:
         """Begin with a log that has everything up to a sequence."""
         self.last = last
-        self._gaps: list[Stretch] = []
+        self._gaps: list[_Stretch] = []
 
     @property
-    def gaps(self) -> tuple[Stretch, ...]:
+    def gaps(self) -> tuple[_Stretch, ...]:
         """What the log does not have before `last`, ascending."""
         return tuple(self._gaps)
 
-    def lacks(self, end: int) -> tuple[Stretch, ...]:
+    def lacks(self, end: int) -> tuple[_Stretch, ...]:
         """Return what the log does not have up to a sequence, ascending."""
         rest = [(self.last + 1, end)] if end > self.last else []
         return (*self._gaps, *rest)
@@ -34,10 +34,10 @@ class Taken:
         elif self._gaps:
             self.drop((sequence, sequence))
 
-    def drop(self, stretch: Stretch) -> None:
+    def drop(self, stretch: _Stretch) -> None:
         """Note that the log need not have a stretch, which the intake stream has not."""
         first, last = stretch
-        left: list[Stretch] = []
+        left: list[_Stretch] = []
         for gap in self._gaps:
             left += [(gap[0], min(gap[1], first - 1)), (max(gap[0], last + 1), gap[1])]
         self._gaps = sorted({each for each in left if each[0] <= each[1]})

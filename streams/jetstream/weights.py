@@ -11,9 +11,9 @@ from streams.jetstream.ephemeral import ASKED_AT_ONCE, Consumer
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.sourced import state_of
 
-SENSED = "ev.*.in.*.sensor.>"
+_SENSED = "ev.*.in.*.sensor.>"
 
-LAST = 5_000
+_LAST = 5_000
 """How many of the last sequences of each stream of the log are looked at."""
 
 _SIZE = re.compile(rb"\r\nNats-Msg-Size: (\d+)")
@@ -30,8 +30,8 @@ async def weights(client: BrokerClient) -> "Counter[str]":
     segments, _ = await registry.load(client)
     for segment in segments.open:
         last = (await state_of(client, segment.stream))["last_seq"]
-        after = max(segment.first - 1, last - LAST)
-        async with _Weighing(client, SENSED, after, stream=segment.stream) as weighing:
+        after = max(segment.first - 1, last - _LAST)
+        async with _Weighing(client, _SENSED, after, stream=segment.stream) as weighing:
             while not weighing.is_at_end:
                 if await weighing.rest(ASKED_AT_ONCE) is None:
                     break

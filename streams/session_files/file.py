@@ -33,7 +33,7 @@ from streams.session_files.reading import (
     WorldHeader,
 )
 
-LEVEL = 15
+_LEVEL = 15
 """The zstd level: with it a session of 600 events stays well under 400 KB."""
 
 
@@ -92,7 +92,7 @@ def world_of(path: Path) -> WorldHeader | None:
 def write_lines(path: Path, lines: Iterable[bytes]) -> None:
     """Write lines as one compressed file, atomically."""
     draft = path.with_name(path.name + ".new")
-    compressor = zstandard.ZstdCompressor(level=LEVEL, write_checksum=True)
+    compressor = zstandard.ZstdCompressor(level=_LEVEL, write_checksum=True)
     try:
         with draft.open("wb") as file, compressor.stream_writer(file) as packed:
             for line in lines:

@@ -16,7 +16,7 @@ from schemas.values.subjects import inputs_of, outputs_of
 from streams.log import After, Records, lowest, matches
 from streams.session_files.file import read_outline, read_records
 
-PASSES = 4
+_PASSES = 4
 """How many passes are kept open; beyond it the least recently used one is dropped, and its
 reader starts a new pass from the file's beginning."""
 
@@ -27,7 +27,7 @@ HELD = 50_000
 """How many records of one direction are held while only the other is read; beyond it they
 are dropped, and a reader of that direction starts a new pass."""
 
-Direction = Literal["in", "out"]
+_Direction = Literal["in", "out"]
 
 
 class SessionStream:
@@ -95,14 +95,14 @@ class SessionStream:
         )
         return (record for record in records if record.sequence > after)
 
-    def _pass(self, direction: Direction, after: int) -> "_Pass":
+    def _pass(self, direction: _Direction, after: int) -> "_Pass":
         """Return the pass that stands at `after` in this direction, or start a new one."""
         passes = self._passes
         found = next((each for each in passes if each.ends[direction] == after), None)
         if found is None:
             found = _Pass(self._path, self._agent, after)
-        # Kept in order of use, the latest last; the slice drops the oldest beyond `PASSES`.
-        self._passes = [each for each in passes if each is not found][1 - PASSES :]
+        # Kept in order of use, the latest last; the slice drops the oldest beyond `_PASSES`.
+        self._passes = [each for each in passes if each is not found][1 - _PASSES :]
         self._passes.append(found)
         return found
 
@@ -113,11 +113,11 @@ class _Pass:
     def __init__(self, path: Path, agent: str | None, after: int) -> None:
         self._records = read_records(path, lambda subject: True, agent)
         self._after = after
-        self._held: dict[Direction, deque[Record]] = {"in": deque(), "out": deque()}
-        self.ends: dict[Direction, int | None] = {"in": after, "out": after}
+        self._held: dict[_Direction, deque[Record]] = {"in": deque(), "out": deque()}
+        self.ends: dict[_Direction, int | None] = {"in": after, "out": after}
         """The last sequence served in each direction; None if records were dropped."""
 
-    def page(self, direction: Direction, limit: int) -> Records:
+    def page(self, direction: _Direction, limit: int) -> Records:
         """Return the next records in a direction; none at the file's end."""
         held = self._held[direction]
         while not held and self._read_on(direction):
@@ -127,15 +127,15 @@ class _Pass:
             self.ends[direction] = page[-1].sequence
         return page
 
-    def _read_on(self, wanted: Direction) -> bool:
+    def _read_on(self, wanted: _Direction) -> bool:
         """Read `AT_ONCE` records more, and tell whether there were any."""
         some = list(islice(self._records, AT_ONCE))
         for record in some:
             is_input = record.subject.split(".", 3)[2] == "in"
-            direction: Direction = "in" if is_input else "out"
+            direction: _Direction = "in" if is_input else "out"
             if record.sequence > self._after and self.ends[direction] is not None:
                 self._held[direction].append(record)
-        other: Direction = "out" if wanted == "in" else "in"
+        other: _Direction = "out" if wanted == "in" else "in"
         if len(self._held[other]) > HELD:
             self._held[other].clear()
             self.ends[other] = None

@@ -20,7 +20,7 @@ from streams.topology import SENSOR_MESSAGE_BYTES
 
 Handler = Callable[[ServerConnection], Awaitable[None]]
 
-PREFIX = "/v1/"
+_PREFIX = "/v1/"
 """The path before a character's name; another version of the messages would have another."""
 
 _FRAME_BYTES = 2 * SENSOR_MESSAGE_BYTES
@@ -101,7 +101,7 @@ async def bridge(
             )
             assert isinstance(client, _SensorClient), "of the kind that was asked for"
             clients.append(client)
-            seats[PREFIX + agent] = made = seat(client, agent, source)
+            seats[_PREFIX + agent] = made = seat(client, agent, source)
             await made.open()
             stack.callback(made.close)
         assert token is not None or len(seats) == 1, "nobody says which is meant"

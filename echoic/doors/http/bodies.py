@@ -32,7 +32,7 @@ PLAIN = "application/json"
 CLOUD = "application/cloudevents+json"
 CLOUD_BATCH = "application/cloudevents-batch+json"
 
-Fields = Mapping[str, Any]
+_Fields = Mapping[str, Any]
 
 _CLOSE = {"Connection": "close"}
 """What is left of a body is not waited for."""
@@ -51,7 +51,7 @@ async def read(
         raise ProblemError(
             415, "media_type", f"{kind!r} is not read here: {', '.join(accepted)}"
         )
-    return kind, parsed(await read_bytes(request, most_bytes))
+    return kind, _parsed(await _read_bytes(request, most_bytes))
 
 
 def media_type(request: Request) -> str:
@@ -60,7 +60,7 @@ def media_type(request: Request) -> str:
     return named.partition(";")[0].strip().lower()
 
 
-async def read_bytes(request: Request, most_bytes: int = BODY_BYTES) -> bytes:
+async def _read_bytes(request: Request, most_bytes: int = BODY_BYTES) -> bytes:
     """Return a body.
 
     Raises:
@@ -77,7 +77,7 @@ async def read_bytes(request: Request, most_bytes: int = BODY_BYTES) -> bytes:
         raise ProblemError(400, "incomplete", "the body has no end") from None
 
 
-def parsed(body: bytes) -> Any:
+def _parsed(body: bytes) -> Any:
     """Return what the JSON of a body says.
 
     Raises:
@@ -95,7 +95,7 @@ def parsed(body: bytes) -> Any:
     return told
 
 
-async def read_object(request: Request) -> Fields:
+async def read_object(request: Request) -> _Fields:
     """Return the fields of a body that is one JSON object.
 
     Raises:
@@ -137,16 +137,16 @@ async def read_events(request: Request) -> Sequence[object]:
     ]
 
 
-async def _binary(request: Request) -> Fields:
+async def _binary(request: Request) -> _Fields:
     """Return the event of a request whose headers say what it is, and whose body is its data.
 
     Raises:
-        ProblemError: its data is neither JSON nor text, or as `read_bytes`.
+        ProblemError: its data is neither JSON nor text, or as `_read_bytes`.
     """
-    kind, body = media_type(request), await read_bytes(request, _SMALL_BYTES)
+    kind, body = media_type(request), await _read_bytes(request, _SMALL_BYTES)
     data: object = None
     if kind == PLAIN or kind.endswith("+json"):
-        data = parsed(body) if body.strip() else None
+        data = _parsed(body) if body.strip() else None
     elif kind.startswith("text/"):
         data = cloud_events.text_of(body)
     else:

@@ -17,7 +17,7 @@ from uvicorn.protocols.utils import get_remote_addr
 
 from echoic.doors.http.limits import neighbourhood
 
-MOST = 512
+_MOST = 512
 """Connections in all; a process may usually have 1,024 files."""
 _MOST_OF_ADDRESS = 64
 
@@ -48,7 +48,7 @@ _REST = b"\r\nconnection: close\r\ncontent-length: 0\r\n\r\n"
 class Connections:
     """The open connections; where there are too many, one that only waits makes room."""
 
-    most: int = MOST
+    most: int = _MOST
     most_of_address: int = _MOST_OF_ADDRESS
     trusted: Collection[str] = ()
     """Proxies, which bring the connections of many clients."""

@@ -27,8 +27,8 @@ router = APIRouter(prefix="/v1/agents/{agent}", tags=["reading"])
 _MOST_ROWS = 500
 
 Agent = Annotated[str, Depends(readable)]
-Here = Annotated[Door, Depends(door_of)]
-Fields = dict[str, Any]
+_Here = Annotated[Door, Depends(door_of)]
+_Fields = dict[str, Any]
 T = TypeVar("T")
 
 
@@ -49,7 +49,7 @@ class Sessions(BaseModel):
 @router.get("/decisions")
 async def get_decisions(
     agent: Agent,
-    door: Here,
+    door: _Here,
     before: Annotated[int | None, Query(ge=0, lt=2**63)] = None,
     limit: Annotated[int, Query(ge=1, le=_MOST_ROWS)] = 50,
     session: str | None = None,
@@ -66,13 +66,13 @@ async def get_decisions(
 
 
 @router.get("/decisions/{id_}")
-async def get_decision(agent: Agent, id_: str, door: Here) -> Fields:
+async def get_decision(agent: Agent, id_: str, door: _Here) -> _Fields:
     """Return a decision, from the log; the beginning of its id is enough."""
     return decision_json.as_fields(await _decision(door, agent, id_))
 
 
 @router.get("/decisions/{id_}/explanation")
-async def get_explanation(agent: Agent, id_: str, door: Here) -> Fields:
+async def get_explanation(agent: Agent, id_: str, door: _Here) -> _Fields:
     """Return the explanation of a decision, as `echoic explain --json` does."""
     record = await _decision(door, agent, id_)
     names = await heuristic_names(door.connection.log, agent)
@@ -80,23 +80,23 @@ async def get_explanation(agent: Agent, id_: str, door: Here) -> Fields:
 
 
 @router.get("/sessions")
-async def get_sessions(agent: Agent, door: Here) -> Sessions:
+async def get_sessions(agent: Agent, door: _Here) -> Sessions:
     """Return the sessions of an agent, from the read models."""
     rows = await _stored(door, lambda store: queries.sessions(store, agent))
     return Sessions(sessions=list(rows))
 
 
 @router.get("/state")
-async def get_state(agent: Agent, door: Here) -> Fields:
+async def get_state(agent: Agent, door: _Here) -> _Fields:
     """Return what the mind knows of an agent, as `echoic state --json` does."""
     try:
         found = await request(door.connection.client, f"svc.{agent}.state", b"{}")
     except StreamsError as error:
         raise ProblemError(503, "log_unavailable", str(error)) from error
-    reply: Fields = orjson.loads(found.data)
+    reply: _Fields = orjson.loads(found.data)
     if "error" in reply:
         raise of_refusal(reply["error"])
-    state: Fields = reply["state"]
+    state: _Fields = reply["state"]
     return state
 
 

@@ -19,7 +19,7 @@ AT_ONCE = 100
 """Messages in one read of the log; no more are held for a client that reads slowly."""
 
 
-Kind = Literal["decision", "fire", "outcome", "learning"]
+_Kind = Literal["decision", "fire", "outcome", "learning"]
 
 
 async def _position(
@@ -45,7 +45,7 @@ async def get_stream(
     token: Annotated[AccessToken, Depends(_counted)],
     door: Annotated[Door, Depends(door_of)],
     begin: Annotated[int | None, Depends(_position)],
-    kind: Kind = "decision",
+    kind: _Kind = "decision",
 ) -> AsyncIterator[ServerSentEvent]:
     """Stream an agent's decisions as they are made, with their endings.
 

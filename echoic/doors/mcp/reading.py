@@ -19,17 +19,17 @@ from echoic.explain.explain import explain
 from projections.store import queries
 from replay.recording.decisions import DecisionRecord
 
-Fields = dict[str, Any]
+_Fields = dict[str, Any]
 
-LAST = "last"
+_LAST = "last"
 """In place of an id: the last decision."""
 
 Agent = Annotated[
     str | None, Field(description="Which companion; the usual one if left out.")
 ]
-Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
-Words = Annotated[str, Field(min_length=1, max_length=2_000)]
-Person = Annotated[
+_Limit = Annotated[int, Field(ge=1, le=100, description="How many at most.")]
+_Words = Annotated[str, Field(min_length=1, max_length=2_000)]
+_Person = Annotated[
     str | None, Field(max_length=64, description="Only what concerns this person.")
 ]
 DecisionId = Annotated[
@@ -37,7 +37,7 @@ DecisionId = Annotated[
     Field(
         min_length=1,
         max_length=64,
-        description=f"Its id, or the first eight characters of it; or '{LAST}'.",
+        description=f"Its id, or the first eight characters of it; or '{_LAST}'.",
     ),
 ]
 
@@ -46,9 +46,9 @@ DecisionId = Annotated[
 class Looks:
     """What the program tells of itself; the commands have it."""
 
-    status: Callable[[Connection, str | None], Awaitable[Fields]]
+    status: Callable[[Connection, str | None], Awaitable[_Fields]]
     """Returns how an instance goes; of one agent alone where one is named."""
-    doctor: Callable[[], Awaitable[Fields]]
+    doctor: Callable[[], Awaitable[_Fields]]
     """Returns what the checks of the whole installation find."""
 
 
@@ -59,26 +59,26 @@ class Reading:
     reach: Reach
     looks: Looks
 
-    async def agents(self) -> Fields:
+    async def agents(self) -> _Fields:
         """List the companions and characters, called agents here, that the log knows."""
         async with self.reach.instance() as connection:
             own = self.reach.rights().agent
             found = await known_agents.names(connection.client)
             return marked({"agents": [each for each in found if own in (None, each)]})
 
-    async def status(self) -> Fields:
+    async def status(self) -> _Fields:
         """Tell whether the instance runs and keeps up, by which strategy, and who is quiet."""
         async with self.reach.instance() as connection:
             own = self.reach.rights().agent
             return marked(await self.looks.status(connection, own))
 
-    async def doctor(self) -> Fields:
+    async def doctor(self) -> _Fields:
         """Check the whole installation; this asks the model, if there is one, for a word."""
         self.reach.check_reading()
         async with told():
             return marked(await self.looks.doctor())
 
-    async def sessions(self, agent: Agent = None, limit: Limit = 20) -> Fields:
+    async def sessions(self, agent: Agent = None, limit: _Limit = 20) -> _Fields:
         """List an agent's sessions, the latest first: spans of its log with their counts."""
         async with self.reach.agent(agent) as connection:
             name = connection.settings.agent
@@ -99,8 +99,8 @@ class Reading:
             int | None,
             Field(ge=0, lt=2**63, description="`next_before` of the page before."),
         ] = None,
-        limit: Limit = 20,
-    ) -> Fields:
+        limit: _Limit = 20,
+    ) -> _Fields:
         """List what an agent decided, the latest first: the event, what was said, or why not.
 
         `explain` tells why one came out so.
@@ -123,27 +123,27 @@ class Reading:
         found = [{each: getattr(row, each) for each in _SHOWN} for row in rows]
         return marked({"agent": name, "next_before": more, "decisions": found})
 
-    async def explain(self, decision_id: DecisionId, agent: Agent = None) -> Fields:
+    async def explain(self, decision_id: DecisionId, agent: Agent = None) -> _Fields:
         """Tell why a decision came out as it did: each gate with its value and threshold,
         each candidate with why it was taken or not, and what would have changed it.
         """
         async with self.reach.agent(agent) as connection:
             return await explanation(connection, decision_id)
 
-    async def why_silent(self, agent: Agent = None) -> Fields:
+    async def why_silent(self, agent: Agent = None) -> _Fields:
         """Tell why an agent said nothing the last time it kept silent."""
         async with self.reach.agent(agent) as connection:
-            return await explanation(connection, LAST, is_silent=True)
+            return await explanation(connection, _LAST, is_silent=True)
 
     async def heuristics(
         self,
         agent: Agent = None,
         about: Annotated[
-            Words | None, Field(description="Only those with these words in them.")
+            _Words | None, Field(description="Only those with these words in them.")
         ] = None,
         min_confidence: Annotated[float, Field(ge=0, le=1)] = 0.0,
-        limit: Limit = 20,
-    ) -> Fields:
+        limit: _Limit = 20,
+    ) -> _Fields:
         """List the rules that an agent answers by, each with its condition, its words, and the
         confidence that votes and outcomes gave it.
         """
@@ -161,19 +161,19 @@ class Reading:
 
     async def recall(
         self,
-        about: Words,
+        about: _Words,
         agent: Agent = None,
-        person: Person = None,
-        limit: Limit = 10,
-    ) -> Fields:
+        person: _Person = None,
+        limit: _Limit = 10,
+    ) -> _Fields:
         """Find what happened that means something like these words, and what was said then."""
         async with self.reach.agent(agent) as connection:
             found = await recalled(connection, about, person, limit)
             return marked({"episodes": list(map(asdict, found))})
 
     async def facts(
-        self, agent: Agent = None, about: Words | None = None, person: Person = None
-    ) -> Fields:
+        self, agent: Agent = None, about: _Words | None = None, person: _Person = None
+    ) -> _Fields:
         """List the facts that were stated to an agent."""
         whose = None if person is None else named(person)
         asked = {"about": about, "person": whose}
@@ -182,7 +182,7 @@ class Reading:
             reply = await ask(connection, "facts", given)
             return marked({"facts": reply["facts"]})
 
-    async def state(self, agent: Agent = None) -> Fields:
+    async def state(self, agent: Agent = None) -> _Fields:
         """Tell what an agent's mind holds: goals, packs, rapport, traits, timers."""
         async with self.reach.agent(agent) as connection:
             reply = await ask(connection, "state", {})
@@ -202,7 +202,7 @@ _SHOWN = (
 
 async def explanation(
     connection: Connection, id_: str, *, is_silent: bool = False
-) -> Fields:
+) -> _Fields:
     """Return a decision with why it came out so.
 
     Raises:
@@ -222,6 +222,6 @@ async def one(
         NotFoundError: there is none, or several.
     """
     log, agent = connection.log, connection.settings.agent
-    if id_ == LAST:
+    if id_ == _LAST:
         return await find.last_decision(log, agent, silent=is_silent)
     return await find.find_decision(log, agent, id_)

@@ -14,14 +14,14 @@ from schemas.codec.decode import NESTING_LIMIT, depth
 MOST_ACTIONS = 1_000
 """Actions of a game that are remembered at once."""
 
-ActionName = Annotated[str, Field(min_length=1, max_length=200)]
+_ActionName = Annotated[str, Field(min_length=1, max_length=200)]
 _Words = Annotated[str, Field(max_length=100_000)]
 
 
 class GameAction(BaseModel):
     """Something that the game can do."""
 
-    name: ActionName
+    name: _ActionName
     description: _Words = ""
     form: dict[str, Any] | None = Field(default=None, alias="schema")
     """A JSON Schema of its data; none, or an empty one: it has no data."""

@@ -12,7 +12,7 @@ _NICE = (1.0, 1.5, 2.0, 3.0, 4.0, 5.0, 6.0, 8.0, 10.0)
 _LEAST_WIDTH = 0.6
 """In per cent: what is next to nothing is still seen."""
 
-LEFT, RIGHT, TOP, BOTTOM = 46, 346, 14, 196
+_LEFT, _RIGHT, _TOP, _BOTTOM = 46, 346, 14, 196
 """The field of a chart; its templates know it too."""
 
 
@@ -128,8 +128,8 @@ def around(values: Iterable[float | None]) -> tuple[float, float]:
 
 FILTERS: dict[str, Callable[..., Any]] = {"effect": effect, "around_zero": around_zero}
 GLOBALS = {
-    "across": partial(Scale, start=LEFT, end=RIGHT),
-    "up": partial(Scale, start=BOTTOM, end=TOP),
+    "across": partial(Scale, start=_LEFT, end=_RIGHT),
+    "up": partial(Scale, start=_BOTTOM, end=_TOP),
     "bars": bars,
     "nice": nice,
     "around": around,

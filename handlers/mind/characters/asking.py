@@ -31,7 +31,7 @@ from schemas.values.reasons import Drop
 
 LayerName = Literal["talker", "executor", "single"]
 """The layers that ask a model."""
-Asker = LayerName | Literal["autonomous"]
+_Asker = LayerName | Literal["autonomous"]
 """Who asks a model: a layer, or a character that has none."""
 
 _UNKNOWN = 0.0
@@ -41,7 +41,7 @@ _UNKNOWN = 0.0
 class Question(Struct, frozen=True, kw_only=True):
     """What a layer asks its model."""
 
-    layer: Asker
+    layer: _Asker
     system: str
     prompt: str
     priority: float

@@ -48,13 +48,13 @@ def talker_priority(talker: Talker, rule: str) -> float:
     return 5.0 if rule in ("lonely", "extrovert") else 3.0
 
 
-Occasion = Literal["goals_changed", "task_complete", "idle", "periodic"]
+_Occasion = Literal["goals_changed", "task_complete", "idle", "periodic"]
 """Why an executor is asked."""
 
 
 def executor_occasion(
     layer: Executor, character: Character, fields: Mapping[str, object], at: datetime
-) -> tuple[Occasion | None, str]:
+) -> tuple[_Occasion | None, str]:
     """Return why an executor is asked at a time, and that in words.
 
     The first rule that fits counts. None: it is not asked, and the words say why.
@@ -93,7 +93,7 @@ def executor_times(
 
 def _occasions(
     layer: Executor, character: Character, fields: Mapping[str, object], at: datetime
-) -> list[tuple[Occasion, datetime | None]]:
+) -> list[tuple[_Occasion, datetime | None]]:
     """Return each rule, in order, with the time from which on it fits."""
     _, tier = layer.tier_of(fields)
     called, plan = character.called.get("executor"), character.plan

@@ -16,7 +16,7 @@ STRATEGY = "layers"
 """What chooses among a character's arms, in the place of a strategy's name."""
 VERSION = 1
 
-SOURCE = "echoic"
+_SOURCE = "echoic"
 """Who occasions what no sensor does, and its domain."""
 
 _NOTHING_WEIGHED = Salience(dimensions={}, score=0.0, sensitivity=1.0, effective=0.0)
@@ -44,9 +44,9 @@ def of_timer(turn: TurnContext, timer: Timer) -> dict[str, Any]:
     return {
         "event_id": turn.next_id,
         "timer": timer.id,
-        "source": SOURCE,
+        "source": _SOURCE,
         "type": "think",
-        "domain": SOURCE,
+        "domain": _SOURCE,
     }
 
 

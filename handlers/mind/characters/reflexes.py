@@ -26,7 +26,7 @@ from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import clamp, round6
 from schemas.values.reasons import Absence, Verdict
 
-LAYER = "reflex"
+_LAYER = "reflex"
 
 
 class Rule(Struct, frozen=True):
@@ -55,7 +55,7 @@ class Finding(Struct, frozen=True):
     def record(self) -> LayerVerdict:
         """Return it as a decision holds it."""
         rule = self.best.name if self.best is not None else None
-        return LayerVerdict(layer=LAYER, verdict=self.verdict, rule=rule, why=self.why)
+        return LayerVerdict(layer=_LAYER, verdict=self.verdict, rule=rule, why=self.why)
 
 
 _NONE: Mapping[str, Failing] = {}

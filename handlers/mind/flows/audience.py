@@ -20,7 +20,7 @@ from schemas.values.reasons import Hearing, Timing
 _MATTERS_TO_THE_ABSENT = 0.5
 """From which urgency on people who are away are told of what concerns nobody by name."""
 
-Residents = Mapping[str, str | None]
+_Residents = Mapping[str, str | None]
 """Who lives there, each with the channel that they alone read, if there is one."""
 
 
@@ -54,14 +54,14 @@ def hearing(turn: TurnContext, answer: Answer, when: Timing) -> Hearing | None:
     return found.hearing if found.waits or when == "immediate" else None
 
 
-def _residents(turn: TurnContext) -> Residents:
+def _residents(turn: TurnContext) -> _Residents:
     # Nearly always nobody's state is known, or no pack declares anybody.
     if not turn.state.executive.people:
         return {}
     return {each.name: each.channel for pack in turn.packs for each in pack.pack.people}
 
 
-def way(executive: Executive, answer: Answer, residents: Residents) -> Way:
+def way(executive: Executive, answer: Answer, residents: _Residents) -> Way:
     """Return how an answer for the usual channel is to reach people now."""
     if not residents or answer.is_addressed or not answer.is_aloud:
         return _ALOUD
@@ -69,7 +69,7 @@ def way(executive: Executive, answer: Answer, residents: Residents) -> Way:
         return _in_private(answer, residents, "away")
     if _is_overheard(executive, answer, residents):
         return _in_private(answer, residents, "overheard")
-    if is_empty(executive):
+    if _is_empty(executive):
         return _to_the_absent(executive, answer, residents)
     is_waking = any(each.asleep for each in _there(executive).values())
     if is_waking and not is_immediate(answer):
@@ -77,7 +77,7 @@ def way(executive: Executive, answer: Answer, residents: Residents) -> Way:
     return _ALOUD
 
 
-def is_empty(executive: Executive) -> bool:
+def _is_empty(executive: Executive) -> bool:
     """Tell whether everybody who is known is away; where nobody is known, who can tell."""
     return bool(executive.people) and not _there(executive)
 
@@ -92,7 +92,7 @@ def _is_absent(executive: Executive, person: str | None) -> bool:
     return known is not None and known.away
 
 
-def _is_overheard(executive: Executive, answer: Answer, residents: Residents) -> bool:
+def _is_overheard(executive: Executive, answer: Answer, residents: _Residents) -> bool:
     """Tell whether somebody is there from whom the answer is hidden."""
     if not answer.hidden_from:
         return False
@@ -103,7 +103,7 @@ def _is_overheard(executive: Executive, answer: Answer, residents: Residents) ->
     return bool(guests or _there(executive).keys() & set(answer.hidden_from))
 
 
-def _in_private(answer: Answer, residents: Residents, why: Hearing) -> Way:
+def _in_private(answer: Answer, residents: _Residents, why: Hearing) -> Way:
     """Return the way to the person whom an answer concerns and nobody else."""
     own = residents.get(answer.person) if answer.person is not None else None
     is_away = why == "away"
@@ -114,7 +114,7 @@ def _in_private(answer: Answer, residents: Residents, why: Hearing) -> Way:
     return Way(channel=own, is_at_once=is_away, hearing=why)
 
 
-def _to_the_absent(executive: Executive, answer: Answer, residents: Residents) -> Way:
+def _to_the_absent(executive: Executive, answer: Answer, residents: _Residents) -> Way:
     """Return the way to the one who left last, if it matters enough."""
     is_alert = answer.response_type == "alert"
     waits = Way(waits=True, hearing="nobody_there")

@@ -95,7 +95,7 @@ def _answered(
     read = prompts.read_answer(said, manner.ceiling, pending.prediction)
     alike = endorsement.alike(turn, pending, read.text)
     end = completion.answered(
-        pending, result.model, read, turn.now, alike.shown, chained(result), action
+        pending, result.model, read, turn.now, alike.shown, _chained(result), action
     )
     declined = _nonsense(pending, result.text, end)
     if declined is not None:
@@ -261,7 +261,7 @@ def _prediction_asked(
     )
 
 
-def chained(result: ModelAnswered) -> Chained | None:
+def _chained(result: ModelAnswered) -> Chained | None:
     """Return who of a chain answered; None if a model was asked alone."""
     if result.link is None:
         return None

@@ -162,7 +162,7 @@ def _usual(
     usual = wording(settings, packs, strategy)
     told = _told(usual.settings, tone)
     system = prompts.system_prompt(told, packs, goals, manner.prediction)
-    texts = possible(packs, strategy)
+    texts = _possible(packs, strategy)
     # Who writes its prompts itself is known by its code and settings, not by ours.
     words = strategy.words if isinstance(strategy, Own) else None
     if tone is not None and words is None:
@@ -266,7 +266,7 @@ def wording(
     )
 
 
-def possible(packs: Sequence[CompiledPack], strategy: Strategy) -> tuple[str, ...]:
+def _possible(packs: Sequence[CompiledPack], strategy: Strategy) -> tuple[str, ...]:
     """Return the packs' texts that may be used for some domain's events, for the arm."""
     own_base, own_prediction = _own(strategy)
     told = []

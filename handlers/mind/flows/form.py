@@ -32,7 +32,7 @@ from schemas.values.vectors import Vector
 FORMING_LIMIT = 16
 """How many rules of an agent may be asked for at once."""
 
-DETAIL_LIMIT = 2_000
+_DETAIL_LIMIT = 2_000
 """How many characters of a model's failure are kept."""
 
 PATIENCE = timedelta(minutes=10)
@@ -64,7 +64,7 @@ def heard(
     """Make a heuristic of a model's rule, or emit why none is made."""
     turn.emit(Handled(reason="recorded"))
     if isinstance(result, ModelFailed):
-        detail = f"{result.reason}: {result.detail}"[:DETAIL_LIMIT]
+        detail = f"{result.reason}: {result.detail}"[:_DETAIL_LIMIT]
         _refuse(turn, forming.decision_id, Fault("model_failed", detail))
     # The vote may have been changed while the model worked.
     elif forming.value <= 0:

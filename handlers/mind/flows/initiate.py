@@ -34,7 +34,7 @@ from schemas.messages.executive import OutputRequested
 from schemas.state.agent import Timer
 from schemas.values.reasons import ResponseType, Silence, Timing
 
-SOURCE = "echoic"
+_SOURCE = "echoic"
 """Who occasions what no sensor does, and its domain."""
 
 _REMINDER_TTL_S = 3_600.0
@@ -154,7 +154,7 @@ def _in_character(turn: TurnContext, wanted: Initiative) -> Spoken:
         text=wanted.text,
         response_type=wanted.response_type,
         type=wanted.kind,
-        source=SOURCE,
+        source=_SOURCE,
         fields={},
     )
     return character.unasked(turn, saying, wanted.timer, wanted.person)
@@ -165,9 +165,9 @@ def _common(turn: TurnContext, wanted: Initiative) -> dict[str, Any]:
     return {
         "event_id": turn.next_id,
         "timer": wanted.timer,
-        "source": SOURCE,
+        "source": _SOURCE,
         "type": wanted.kind,
-        "domain": SOURCE,
+        "domain": _SOURCE,
         "strategy": strategy.name,
         "strategy_version": strategy.version,
         "config_hash": executive.config_hash(strategy),
@@ -227,7 +227,7 @@ def _held(
             priority=_PRIORITY,
             expires_at=wanted.expires_at,
             event_id=decision_id,
-            domain=SOURCE,
+            domain=_SOURCE,
             person=wanted.person,
             asked_by=wanted.asked_by,
         ),

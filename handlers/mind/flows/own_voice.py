@@ -15,7 +15,7 @@ from schemas.state.executive import Executive
 from schemas.values import likeness
 from schemas.values.unicode_text import words
 
-ALIKE = 0.9
+_ALIKE = 0.9
 """How much of what was heard must have been said: one word of ten may be misread."""
 _DOUBTS = 2
 """How many such turns are answered in a row: an exchange with itself ends then."""
@@ -38,7 +38,7 @@ def gate(turn: TurnContext, event: Sensed) -> Gate | None:
         return Gate(name=OWN_ECHO, passed=False, note="a phantom of speech recognition")
     held = turn.state.executive
     like = _likeness(held, words(event.text), turn.now)
-    is_alike = like >= ALIKE
+    is_alike = like >= _ALIKE
     is_loop = like >= DOUBTFUL and held.doubtful >= _DOUBTS
     note = "like what was just said" if is_alike else None
     if is_loop and not is_alike:
@@ -47,8 +47,8 @@ def gate(turn: TurnContext, event: Sensed) -> Gate | None:
         name=OWN_ECHO,
         passed=not is_alike and not is_loop,
         value=like,
-        threshold=ALIKE,
-        margin=round(like - ALIKE, 6),
+        threshold=_ALIKE,
+        margin=round(like - _ALIKE, 6),
         note=note,
     )
 

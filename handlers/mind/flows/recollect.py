@@ -20,7 +20,7 @@ from schemas.messages.results import Recalled, RecallFailed
 from schemas.ports.decision_context import Question
 from schemas.state.agent import Pending
 
-WAIT_S = 0.15
+_WAIT_S = 0.15
 """How long a memory is waited for, in seconds."""
 
 _QUERY_CAP = 1_000
@@ -48,8 +48,8 @@ def first(
     before = RecallAsked(
         decision_id=asked.decision_id,
         priority=asked.priority,
-        expires_at=turn.now + timedelta(seconds=WAIT_S),
-        ttl_s=WAIT_S,
+        expires_at=turn.now + timedelta(seconds=_WAIT_S),
+        ttl_s=_WAIT_S,
         query=event.text[:_QUERY_CAP],
         person=event.person,
         entities=event.entities,

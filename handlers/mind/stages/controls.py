@@ -41,7 +41,7 @@ from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
 
-StrategyProblem = Callable[[StrategySpec], str | None]
+_StrategyProblem = Callable[[StrategySpec], str | None]
 """Returns what is wrong with a strategy's specification; None if nothing is."""
 
 _OF_A_PARTITION = (controls.MindStarted, controls.SegmentClosed)
@@ -51,7 +51,7 @@ _SHARED = (*_OF_A_PARTITION, controls.PackLoaded)
 """Controls that may be addressed to a whole partition."""
 
 
-LAYERS = "layers"
+_LAYERS = "layers"
 """The strategy that chooses among a character's actions, and not among words."""
 
 
@@ -69,7 +69,7 @@ def answer(
     agent: str,
     message: ControlMessage,
     aids: Aids,
-    strategy_problem: StrategyProblem,
+    strategy_problem: _StrategyProblem,
     *,
     settings: MindSettings = UNSTARTED,
 ) -> ControlApplied | ControlRefused:
@@ -117,7 +117,7 @@ def _check(
     packs: Sequence[CompiledPack],
     message: ControlMessage,
     aids: Aids,
-    strategy_problem: StrategyProblem,
+    strategy_problem: _StrategyProblem,
 ) -> str:
     """Return a short description of the change.
 
@@ -242,7 +242,7 @@ def _skill(
     return f"{message.skill}, {known[message.skill].kind}"
 
 
-def _mind_started(settings: MindSettings, strategy_problem: StrategyProblem) -> str:
+def _mind_started(settings: MindSettings, strategy_problem: _StrategyProblem) -> str:
     exploration, zone = settings.exploration, settings.executive.timezone
     if timezones.zone(zone) is None:
         raise _RefusedError("invalid", f"no time zone {quoted(zone)}")
@@ -284,15 +284,15 @@ def _pack_unloaded(
 def _strategy_of_one(
     packs: Sequence[CompiledPack],
     message: controls.StrategySelected,
-    strategy_problem: StrategyProblem,
+    strategy_problem: _StrategyProblem,
 ) -> str:
-    if message.strategy == LAYERS and mind_of(packs) is None:
+    if message.strategy == _LAYERS and mind_of(packs) is None:
         raise _RefusedError("unfit", "no pack makes this agent a character")
     spec = StrategySpec(name=message.strategy, parameters=message.parameters)
     return _strategy_selected(spec, strategy_problem)
 
 
-def _strategy_selected(spec: StrategySpec, strategy_problem: StrategyProblem) -> str:
+def _strategy_selected(spec: StrategySpec, strategy_problem: _StrategyProblem) -> str:
     problem = strategy_problem(spec)
     if problem is not None:
         raise _RefusedError("unknown_strategy", problem)
@@ -337,7 +337,7 @@ def _prior_updated(message: controls.PriorUpdated) -> str:
 def _experiment(
     state: AgentState,
     message: controls.ExperimentStarted | controls.ExperimentStopped,
-    strategy_problem: StrategyProblem,
+    strategy_problem: _StrategyProblem,
 ) -> str:
     if isinstance(message, controls.ExperimentStopped):
         return _experiment_stopped(state, message)
@@ -347,7 +347,7 @@ def _experiment(
 def _experiment_started(
     state: AgentState,
     message: controls.ExperimentStarted,
-    strategy_problem: StrategyProblem,
+    strategy_problem: _StrategyProblem,
 ) -> str:
     running = state.experiment
     if running is not None:

@@ -20,12 +20,12 @@ from schemas.values.exact_math import clamp, round6
 from schemas.values.executive_settings import CONTEXT_PREFIX, PERSON_PREFIX
 from schemas.values.reasons import Output, ResponseType, Silence
 
-SPEECH = "speech"
+_SPEECH = "speech"
 """The channel of what is spoken."""
 
-HURRIED, RELAXED = 1.2, 0.9
+_HURRIED, _RELAXED = 1.2, 0.9
 """What the voice's own speed is multiplied with under threat, and in small talk."""
-SLOWEST, FASTEST = 0.5, 2.0
+_SLOWEST, _FASTEST = 0.5, 2.0
 
 _SMALL_TALK: frozenset[ResponseType] = frozenset({"quip", "check_in"})
 
@@ -65,11 +65,11 @@ def route(
         return Route("action", asked.channel)
     if is_written(executive, asked, listener, as_text, usual_channel):
         # A channel of speech that nobody may hear is no place for text either.
-        is_speech = asked.channel == SPEECH
+        is_speech = asked.channel == _SPEECH
         return Route("text", usual_channel if is_speech else asked.channel)
     return Route(
         "speech",
-        SPEECH,
+        _SPEECH,
         fallback_channel=usual_channel,
         voice=listener.voice,
         speed=_speed(asked.response_type, listener),
@@ -84,7 +84,7 @@ def is_written(
     usual_channel: str,
 ) -> bool:
     """Tell whether a response is given as text though there is a speech channel."""
-    is_own = asked.channel not in (usual_channel, SPEECH)
+    is_own = asked.channel not in (usual_channel, _SPEECH)
     return is_own or _prefers_text(executive, asked.response_type, listener, as_text)
 
 
@@ -142,7 +142,7 @@ def _prefers_text(
 
 def _speed(response_type: ResponseType, listener: Listener) -> float:
     if listener.is_threat:
-        factor = HURRIED
+        factor = _HURRIED
     else:
-        factor = RELAXED if response_type in _SMALL_TALK else 1.0
-    return round6(clamp(listener.speed * factor, SLOWEST, FASTEST))
+        factor = _RELAXED if response_type in _SMALL_TALK else 1.0
+    return round6(clamp(listener.speed * factor, _SLOWEST, _FASTEST))

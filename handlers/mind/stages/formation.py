@@ -37,7 +37,7 @@ _TYPES: Mapping[str, ResponseType] = {
 }
 """What a rule may do, by the model's word for it, and the response type that it has."""
 
-SYSTEM = (
+_SYSTEM = (
     "You turn one good answer into a rule for the future. You are told what happened and"
     " what was said about it, and that the person liked it. Describe the situation in"
     " general, so that it fits the next one like it, and say what to say then.\n\n"
@@ -87,7 +87,7 @@ def question(lesson: Lesson) -> tuple[str, str]:
         fields=fenced(lesson.fields, _TEXT_CAP),
         said=fenced(lesson.said, _TEXT_CAP),
     )
-    return f"{SYSTEM}\n\n{RULE}", asked
+    return f"{_SYSTEM}\n\n{RULE}", asked
 
 
 def read(text: str, lesson: Lesson) -> Rule | Fault:

@@ -29,11 +29,11 @@ from schemas.values.vectors import Batch, Matrix, Vector
 MATCH_LIMIT = 10
 """How many heuristics become candidates of a decision."""
 
-SCAN_LIMIT = 64
+_SCAN_LIMIT = 64
 """How many of the nearest conditions have their `when` tested: a bound on the work of one
 event in a repertoire of any size."""
 
-BeliefOf = Callable[[str, str], Belief]
+_BeliefOf = Callable[[str, str], Belief]
 """Returns the belief about a heuristic id and content hash."""
 
 
@@ -42,7 +42,7 @@ def candidates(
     domain: Domain,
     event: Sensed,
     vector: Vector | None,
-    belief_of: BeliefOf,
+    belief_of: _BeliefOf,
     learning: LearningSettings,
     at_least: float,
     batch: Batch | None = None,
@@ -93,7 +93,7 @@ class _Judge(Struct, frozen=True):
 
     state: AgentState
     event: Sensed
-    belief_of: BeliefOf
+    belief_of: _BeliefOf
     learning: LearningSettings
     at_least: float
 
@@ -181,7 +181,7 @@ def _of_pack(
             pack.pack.heuristics[row],
         )
         for row, similarity in vectors.top(
-            matrix, vector, SCAN_LIMIT, at_least, products
+            matrix, vector, _SCAN_LIMIT, at_least, products
         )
     ]
 
@@ -198,7 +198,7 @@ def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Nea
             _parsed(taught[row].when),
             taught[row],
         )
-        for row, similarity in vectors.top(matrix, vector, SCAN_LIMIT, at_least)
+        for row, similarity in vectors.top(matrix, vector, _SCAN_LIMIT, at_least)
     ]
 
 

@@ -17,7 +17,7 @@ from schemas.values.exact_math import clamp, round6
 from schemas.values.unicode_text import folded
 from schemas.values.vectors import Vector
 
-MOST = 0.5
+_MOST = 0.5
 """How far the threshold is moved at most, by everything together."""
 
 
@@ -35,7 +35,7 @@ class Moved(Struct, frozen=True):
         """Return the same with the threshold moved by more, within the bounds."""
         if not by:
             return self
-        raised = round6(clamp(self.raised + by, -MOST, MOST))
+        raised = round6(clamp(self.raised + by, -_MOST, _MOST))
         return Moved(raised, self.kept, self.suppressed)
 
 
@@ -71,7 +71,7 @@ def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> 
                 kept *= 1.0 - clamp(each.amount, 0.0, 1.0)
             case _:
                 pass
-    return Moved(round6(clamp(raised, -MOST, MOST)), round6(kept), suppressed)
+    return Moved(round6(clamp(raised, -_MOST, _MOST)), round6(kept), suppressed)
 
 
 def suppressed_gate(modulation: Modulation, excuse: str | None) -> Gate:

@@ -16,7 +16,7 @@ from schemas.values.executive_settings import ExecutiveSettings
 TICK = timedelta(seconds=1)
 _SETTLING_IN = timedelta(minutes=10)
 """So long after the start of a session nobody is spoken to unasked."""
-GONE = timedelta(hours=2)
+_GONE = timedelta(hours=2)
 """After so long without a sign of anybody, nobody is there."""
 
 
@@ -44,7 +44,7 @@ def chance(settings: ExecutiveSettings, proactive: float) -> float:
 def _somebody_since(state: AgentState, now: datetime) -> datetime | None:
     """Return the last sign of anybody there; None if nobody seems to be."""
     sign = people.last_sign(state.executive)
-    return sign if sign is not None and now - sign <= GONE else None
+    return sign if sign is not None and now - sign <= _GONE else None
 
 
 def settled(state: AgentState, now: datetime) -> datetime | None:

@@ -167,7 +167,7 @@ WORDS = (
 UNDOES = "undoes"
 """The field in which a sensor names what an event undoes."""
 
-ActionOf = Callable[[ShownFire], Action | None]
+_ActionOf = Callable[[ShownFire], Action | None]
 """Returns the action of a fire; None if it only spoke."""
 
 
@@ -177,7 +177,7 @@ def undone_fire(
     domain: str,
     now: datetime,
     undo_s: float,
-    action_of: ActionOf,
+    action_of: _ActionOf,
 ) -> ShownFire | None:
     """Return the latest fire, at most `undo_s` seconds old, that the event undoes, if
     any.

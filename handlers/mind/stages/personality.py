@@ -28,7 +28,7 @@ _MOOD_SHARE = 0.1
 """What a mood of 1 adds to enthusiasm, or takes from sarcasm (ADR-0014 §6.4)."""
 
 _LONG_SESSION = timedelta(hours=2)
-TIRED_AN_HOUR, TIRED_MOST = 0.1, 0.3
+_TIRED_AN_HOUR, _TIRED_MOST = 0.1, 0.3
 """After `_LONG_SESSION`, proactive falls by so much an hour, and by so much at most."""
 
 _RAPPORT_SHARE = 0.3
@@ -101,7 +101,7 @@ def traits_in_force(
     template = templates.named(settings, packs, name)
     contexts = tuple(signs.contexts(state, now, moment))
     mood = fold.mood_at(own.mood, now, settings.mood_half_life_s)
-    rapport = rapport_of(state, moment.person, now, pace)
+    rapport = _rapport_of(state, moment.person, now, pace)
     overrides = tuple(_overrides(own, moment.person, now)) if own.overrides else ()
     tired = of_session(state, now)
     is_moved = template is not None or contexts or overrides or mood is not None
@@ -182,7 +182,7 @@ def effective(
     return values
 
 
-def rapport_of(
+def _rapport_of(
     state: AgentState, person: str | None, now: datetime, pace: Pace = USUAL_PACE
 ) -> float:
     """Return the rapport with a person, now; with nobody named, that with `user`.
@@ -234,4 +234,4 @@ def of_session(state: AgentState, now: datetime) -> float:
     if began is None or now - began <= _LONG_SESSION:
         return 0.0
     hours = (now - began - _LONG_SESSION).total_seconds() / 3600.0
-    return -min(TIRED_AN_HOUR * hours, TIRED_MOST)
+    return -min(_TIRED_AN_HOUR * hours, _TIRED_MOST)

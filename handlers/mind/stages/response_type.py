@@ -14,7 +14,7 @@ from schemas.values.reasons import ResponseType
 _FUNNY = 0.6
 """The humor that an event must have for a quip."""
 
-HUMOROUS, HELPFUL = 0.6, 0.6
+_HUMOROUS, _HELPFUL = 0.6, 0.6
 """The trait that a quip, and the one that a suggestion, asks for."""
 
 _WORK = "work"
@@ -27,8 +27,8 @@ def response_type(
 ) -> ResponseType:
     """Return the type of an answer to an event that is no threat."""
     is_funny = dimensions.get("humor", 0.0) >= _FUNNY
-    if is_funny and traits["humor"] >= HUMOROUS and context != _WORK:
+    if is_funny and traits["humor"] >= _HUMOROUS and context != _WORK:
         return "quip"
-    if context == _WORK and traits["helpfulness"] < HELPFUL:
+    if context == _WORK and traits["helpfulness"] < _HELPFUL:
         return "observation"
     return "suggestion"

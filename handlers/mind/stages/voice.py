@@ -18,10 +18,10 @@ from schemas.values.skills import Skills, version_of
 _EDGES = (0.2, 0.4, 0.6, 0.8)
 """Where bands begin, the first at 0; a value on an edge lies in the upper one."""
 
-Sentences = tuple[str, str, str, str, str]
+_Sentences = tuple[str, str, str, str, str]
 """What a model is told in each band; empty: nothing."""
 
-OF_TRAITS: Mapping[Trait, Sentences] = MappingProxyType(
+OF_TRAITS: Mapping[Trait, _Sentences] = MappingProxyType(
     {
         "humor": (
             "Make no jokes.",
@@ -69,7 +69,7 @@ OF_TRAITS: Mapping[Trait, Sentences] = MappingProxyType(
 )
 """The traits that words read; how often it speaks is no matter of words."""
 
-_OF_MOOD: Sentences = (
+_OF_MOOD: _Sentences = (
     "Things went badly lately: be considerate.",
     "Things did not go well lately: do not gloat.",
     "",
@@ -78,7 +78,7 @@ _OF_MOOD: Sentences = (
 )
 """By (valence + 1) / 2."""
 
-_OF_RAPPORT: Sentences = (
+_OF_RAPPORT: _Sentences = (
     "",
     "",
     "",

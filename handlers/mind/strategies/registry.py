@@ -23,8 +23,8 @@ from schemas.values.settings import MindSettings, StrategySpec
 from schemas.values.settings_by_name import SHORT_NAMES
 from schemas.values.unicode_text import quoted
 
-Parameters = dict[str, JsonValue]
-Kind = (
+_Parameters = dict[str, JsonValue]
+_Kind = (
     type[HeuristicFirst]
     | type[Thompson]
     | type[AlwaysLlm]
@@ -32,7 +32,7 @@ Kind = (
     | type[Silent]
 )
 
-STRATEGIES: Mapping[str, Kind] = {
+STRATEGIES: Mapping[str, _Kind] = {
     "heuristic_first": HeuristicFirst,
     "urgency": Urgency,
     "hybrid": Hybrid,
@@ -127,7 +127,7 @@ def _check_model(strategy: str, model: str, settings: ModelSettings | None) -> N
         )
 
 
-def from_settings(settings: MindSettings) -> Parameters:
+def from_settings(settings: MindSettings) -> _Parameters:
     """Return the parameters whose defaults come from the settings."""
     return {
         "confidence_threshold": settings.threshold,
@@ -136,7 +136,7 @@ def from_settings(settings: MindSettings) -> Parameters:
     }
 
 
-def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
+def _parameters(spec: StrategySpec, settings: MindSettings) -> _Parameters:
     kind = STRATEGIES.get(spec.name)
     if kind is None:
         return spec.parameters
@@ -151,7 +151,7 @@ def _parameters(spec: StrategySpec, settings: MindSettings) -> Parameters:
     return {**from_settings(settings), **given}
 
 
-def _full_name(kind: Kind, name: str) -> str:
+def _full_name(kind: _Kind, name: str) -> str:
     """Return the strategy's own name of a parameter; `name` may be its short form."""
     full = SHORT_NAMES.get(name, name)
     return full if full in kind.model_fields else name
@@ -160,7 +160,7 @@ def _full_name(kind: Kind, name: str) -> str:
 @lru_cache(maxsize=256)
 def _create(name: str, parameters: bytes, _: tuple[str, ...]) -> Strategy:
     """Make a strategy; cached, with the listed modules as part of the key."""
-    given: Parameters = orjson.loads(parameters)
+    given: _Parameters = orjson.loads(parameters)
     if ":" in name:
         return _own(name, given)
     kind = STRATEGIES.get(name)
@@ -174,7 +174,7 @@ def _create(name: str, parameters: bytes, _: tuple[str, ...]) -> Strategy:
         raise _fault(name, kind, error) from error
 
 
-def _own(name: str, parameters: Parameters) -> Strategy:
+def _own(name: str, parameters: _Parameters) -> Strategy:
     known, _, rest = name.partition(":")
     if known in STRATEGIES:
         raise UnknownStrategyError(
@@ -186,7 +186,7 @@ def _own(name: str, parameters: Parameters) -> Strategy:
         raise UnknownStrategyError(str(error)) from error
 
 
-def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyError:
+def _fault(name: str, kind: _Kind, error: ValidationError) -> UnknownStrategyError:
     """Return the error for the first invalid parameter."""
     # The first alone: one parameter at a time is easier to correct than a list.
     fault = error.errors(include_url=False)[0]
@@ -194,7 +194,7 @@ def _fault(name: str, kind: Kind, error: ValidationError) -> UnknownStrategyErro
     return UnknownStrategyError(_told(name, kind, parameter, fault), parameter)
 
 
-def _told(name: str, kind: Kind, place: str, fault: ErrorDetails) -> str:
+def _told(name: str, kind: _Kind, place: str, fault: ErrorDetails) -> str:
     if fault["type"] != "extra_forbidden":
         return f"strategy {quoted(name)}, parameter {quoted(place)}: {fault['msg']}"
     if not kind.model_fields:

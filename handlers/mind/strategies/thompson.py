@@ -47,7 +47,7 @@ class Thompson(Trusting):
 CELLS = 200
 """Into how many equal cells [0, 1] is divided; within one the density counts as flat."""
 
-Counts = tuple[float, float]
+_Counts = tuple[float, float]
 """Alpha and beta of a Beta distribution."""
 
 # A Beta needs counts above 0.
@@ -74,7 +74,7 @@ class Histogram(NamedTuple):
 
 
 @lru_cache(maxsize=16_384)
-def best_of(beliefs: tuple[Counts, ...], threshold: float) -> tuple[float, ...]:
+def best_of(beliefs: tuple[_Counts, ...], threshold: float) -> tuple[float, ...]:
     """Return for each belief the probability that its draw is the highest and >= threshold.
 
     What these lack of one is the probability that all draws are below the threshold.

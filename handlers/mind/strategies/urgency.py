@@ -16,7 +16,7 @@ from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, 
 from schemas.values.base import Unit
 from schemas.values.exact_math import clamp, round6, total
 
-Tier = Literal["immediate", "soon", "not_urgent"]
+_Tier = Literal["immediate", "soon", "not_urgent"]
 
 
 class Urgency(HeuristicFirst):
@@ -61,7 +61,7 @@ class Urgency(HeuristicFirst):
             return lowered
         return min(self.reasonable_confidence, lowered)
 
-    def tier(self, urgency: float) -> Tier:
+    def tier(self, urgency: float) -> _Tier:
         """Return the tier that an urgency falls into."""
         if urgency >= self.immediate_from:
             return "immediate"

@@ -11,10 +11,10 @@ from types import MappingProxyType
 
 from schemas.messages.sensing import Fields, Sensed
 
-Levels = Mapping[str, int]
+_Levels = Mapping[str, int]
 """The highest mark that each gauge has crossed: 0 none, 1 alarm, 2 severe."""
 
-CALM: Levels = MappingProxyType({})
+CALM: _Levels = MappingProxyType({})
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -55,7 +55,7 @@ class Gauge:
     """The salience and urgency of the severe mark, 0 to 1."""
 
 
-def observe(levels: Levels, now: Readings) -> tuple[Levels, tuple[Sensed, ...]]:
+def observe(levels: _Levels, now: Readings) -> tuple[_Levels, tuple[Sensed, ...]]:
     """Return the new levels, and an event for each gauge that changed."""
     changed = dict(levels)
     events = []
@@ -130,7 +130,7 @@ def _battery_strain(now: Readings) -> float | None:
 
 
 # In percent of what the cores can do: over 100 programs already wait.
-LOAD = Gauge(
+_LOAD = Gauge(
     name="load",
     strain=lambda now: now.load_percent,
     marks=(90, 150),
@@ -161,7 +161,7 @@ MEMORY = Gauge(
     threat=0.7,
 )
 
-DISK = Gauge(
+_DISK = Gauge(
     name="disk",
     strain=lambda now: now.disk_percent,
     marks=(90, 97),
@@ -211,7 +211,7 @@ _TEMPERATURE = Gauge(
     threat=0.6,
 )
 
-_GAUGES = (LOAD, MEMORY, DISK, _BATTERY, _TEMPERATURE)
+_GAUGES = (_LOAD, MEMORY, _DISK, _BATTERY, _TEMPERATURE)
 
 
 def _load(now: Readings) -> str:

@@ -9,11 +9,13 @@ from typing import Literal
 
 from packs.golem.sensor import states
 
-Does = Literal["engine", "gesture", "walk", "use", "stand", "stop", "idle", "composite"]
+_Does = Literal[
+    "engine", "gesture", "walk", "use", "stand", "stop", "idle", "composite"
+]
 """What the body does: nothing, for the engine tells itself; something where it stands; a way;
 something with an object; getting up; standing still; several of these."""
 
-WALKS_M_S, RUNS_M_S = 1.4, 3.0
+_WALKS_M_S, _RUNS_M_S = 1.4, 3.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,14 +25,14 @@ class Row:
     number: int
     layer: str
     id: str
-    does: Does
+    does: _Does
     seconds: float = 0.0
     """How long it takes, besides the way there."""
     tags: tuple[str, ...] = ()
     """The tags of what it is done with."""
     leads_to: str = states.IDLE
     """The state in which it is completed."""
-    speed: float = WALKS_M_S
+    speed: float = _WALKS_M_S
     by: Literal["nobody", "command", "itself"] = "nobody"
     """Who may ask for it: a command alone, or the character by itself, too."""
 
@@ -67,7 +69,7 @@ TABLE: tuple[Row, ...] = (
     *_gestures(340, "GazeAt", "GazeAway"),
     Row(400, "Character", "MoveToLocation", "walk", by="itself"),
     Row(401, "Character", "WalkTo", "walk"),
-    Row(402, "Character", "RunTo", "walk", speed=RUNS_M_S),
+    Row(402, "Character", "RunTo", "walk", speed=_RUNS_M_S),
     Row(403, "Character", "Stop", "stop"),
     Row(404, "Character", "TurnTo", "gesture", 1.0, by="itself"),
     _use(450, "SitAtChair", states.SITTING, "bench", "chair"),

@@ -10,7 +10,7 @@ from schemas.values.ids import draw
 
 Point = tuple[float, float]
 
-SIZE: Point = (48.0, 12.0)
+_SIZE: Point = (48.0, 12.0)
 _SIGHT_M = 8.0
 """How far off things are near."""
 WANDERS_M = 5.0
@@ -59,7 +59,7 @@ def apart(one: Point, other: Point) -> float:
 
 def room(at: Point) -> str:
     """Return the room in which a point is."""
-    return _ROOMS[min(int(at[0] / SIZE[0] * len(_ROOMS)), len(_ROOMS) - 1)]
+    return _ROOMS[min(int(at[0] / _SIZE[0] * len(_ROOMS)), len(_ROOMS) - 1)]
 
 
 def near(at: Point) -> list[Thing]:
@@ -78,7 +78,7 @@ def named(name: str) -> Thing | None:
 
 def within(x: float, y: float) -> Point:
     """Return the nearest point that is not outside."""
-    return min(max(x, 0.0), SIZE[0]), min(max(y, 0.0), SIZE[1])
+    return min(max(x, 0.0), _SIZE[0]), min(max(y, 0.0), _SIZE[1])
 
 
 def hindrance(seed: str, thing: Thing, at: float) -> str | None:

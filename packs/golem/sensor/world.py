@@ -18,7 +18,7 @@ from schemas.values.ids import draw
 from schemas.values.reasons import ReportedOutcome
 
 SOURCE = "cafe"
-BODY, ORDERED = "body", "ordered"
+_BODY, _ORDERED = "body", "ordered"
 _NOISE = 0.05
 _ORDERS_H = 1.5
 """How often somebody tells the character to do something, an hour."""
@@ -151,7 +151,7 @@ class World:
         self._stop(("cancelled", f"a command: {action.type}"))
         named = {"action": action.type, "target": action.target}
         text = f"Somebody tells {self._name} to {action.type}."
-        self._tell(ORDERED, text, {k: v for k, v in named.items() if v}, order=id_)
+        self._tell(_ORDERED, text, {k: v for k, v in named.items() if v}, order=id_)
         self._begin(id_, action, None, is_order=True)
 
     def _is_new(self, name: str, decision_id: str) -> bool:
@@ -244,7 +244,7 @@ class World:
             more |= {} if is_order else {"in_reply_to": id_}
             fields |= {"error": why} if outcome == "failed" else {}
         text = f"{self._name} is {self.machine.state} in the {fields['room']}."
-        self._tell(BODY, text, fields, order=id_ if is_order else None, **more)
+        self._tell(_BODY, text, fields, order=id_ if is_order else None, **more)
         self._told_at = self.at
 
     def _body(self) -> dict[str, Any]:

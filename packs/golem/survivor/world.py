@@ -15,7 +15,7 @@ from packs.survival.sensor.world import World as Game
 from schemas.messages.arms import Action
 from schemas.messages.sensing import Sensed
 
-SOURCE = "survivor"
+_SOURCE = "survivor"
 
 MACROS: dict[str, tuple[str, str, int]] = {
     "CollectWood": ("gather", "wood", 3),
@@ -151,7 +151,7 @@ class World:
             }
             fields |= {"error": end.reason} if end.outcome == "failed" else {}
         text = f"{self._name} is at {self.see.cell[0]}, {self.see.cell[1]}."
-        event = Sensed(source=SOURCE, type="body", text=text, fields=fields, **more)
+        event = Sensed(source=_SOURCE, type="body", text=text, fields=fields, **more)
         self._told.append(Told(self._name, self.at, event))
         self._told_at = self.at
 

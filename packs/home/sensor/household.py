@@ -15,13 +15,13 @@ from packs.home.sensor.situation import Situation
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.sensing import Sensed
 
-ALOUD = "say"
+_ALOUD = "say"
 """The channel of the loudspeaker, which everybody in the house hears."""
 
 _PERSONAL = {"phone-ada": "ada", "phone-ben": "ben"}
 """The channels that one person reads, by name; any other is read by who is at home."""
 
-REMEMBERED = 1_000
+_REMEMBERED = 1_000
 """How many decisions are remembered: delivery is at-least-once, so each may come again."""
 
 _UP_S = 1200
@@ -117,7 +117,7 @@ class Household:
         if said.decision_id in self._heard:
             return
         self._heard[said.decision_id] = None
-        while len(self._heard) > REMEMBERED:
+        while len(self._heard) > _REMEMBERED:
             del self._heard[next(iter(self._heard))]
         self._mind_being_told(said)
         known = [each for each in self._open.values() if each.action == said.action]
@@ -164,7 +164,7 @@ class Household:
         """Return who learns of it and can do something; None if nobody does."""
         for name in ("ben", "ada"):
             person = self.situation.people[name]
-            woken = concern.wakes and person.is_home and said.channel == ALOUD
+            woken = concern.wakes and person.is_home and said.channel == _ALOUD
             is_reader = _PERSONAL.get(said.channel, name) == name
             can_act = person.is_awake and person.activity != "call"
             if is_reader and (can_act or woken):
@@ -173,7 +173,7 @@ class Household:
 
     def _mind_being_told(self, said: Said) -> None:
         """Let people judge the moment that it was said at."""
-        if said.channel != ALOUD or said.is_alert:
+        if said.channel != _ALOUD or said.is_alert:
             return
         people = self.situation.people.values()
         wakes = any(each.is_home and each.asleep for each in people)

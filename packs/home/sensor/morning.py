@@ -6,7 +6,7 @@ from packs.home.sensor import events
 from packs.home.sensor.plan import DAY_S, Concern, Planner
 from schemas.messages.sensing import Fields, Sensed
 
-ROOMS = ("bathroom", "living-room", "bedroom", "study")
+_ROOMS = ("bathroom", "living-room", "bedroom", "study")
 
 
 def plan(day: Planner) -> None:
@@ -54,9 +54,9 @@ def _getting_up(day: Planner) -> None:
     day.add(ben + 60, events.weather("grey", 11))
     # Fresh air: several windows at once, and two of them closed again.
     airing = day.at("07:12", 5)
-    for number, room in enumerate(ROOMS):
+    for number, room in enumerate(_ROOMS):
         day.add(airing + 12 * number, events.window(room, "ben", is_open=True))
-    for number, room in enumerate(ROOMS[:3]):
+    for number, room in enumerate(_ROOMS[:3]):
         closed = events.window(room, "ben", is_open=False)
         day.add(airing + 600 + 15 * number, closed)
 

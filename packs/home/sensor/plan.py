@@ -14,7 +14,7 @@ DAY_S = 24 * 3600
 HOME = "home"
 PERSON = "user"
 
-By = Callable[[str], Sensed]
+_By = Callable[[str], Sensed]
 """The event of somebody, by name, putting something right."""
 
 
@@ -25,7 +25,7 @@ class Concern:
     name: str
     action: str
     """The advice that is about it, as `close window`."""
-    right: By
+    right: _By
     takes_s: tuple[int, int]
     """From when it is heard to when it is done, at least and at most."""
     wakes: bool = False

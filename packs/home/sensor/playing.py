@@ -14,7 +14,7 @@ from packs.home.sensor.household import Household, parse
 from packs.wires import Run
 from schemas.messages.sensing import Sensed
 
-Hear = Callable[[str | None], Awaitable[Sequence[tuple[str, bytes]]]]
+_Hear = Callable[[str | None], Awaitable[Sequence[tuple[str, bytes]]]]
 """Return channel and content of what the companion said since the last call; given the id
 of the event just published, None if that was a vote."""
 
@@ -46,7 +46,7 @@ class Played:
     """Of all advice that was reported on."""
 
 
-async def play(plan: Plan, publish: Publish, hear: Hear) -> Played:
+async def play(plan: Plan, publish: Publish, hear: _Hear) -> Played:
     """Play a day from midnight to midnight."""
     household, run = Household(str(plan.seed), plan.follow), Run(plan.agent, plan.run)
     events = votes = heard = 0

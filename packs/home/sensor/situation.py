@@ -12,7 +12,7 @@ RESIDENTS = ("ada", "ben")
 GUESTS = ("cleo",)
 PEOPLE = (*RESIDENTS, *GUESTS)
 
-OUT = "out"
+_OUT = "out"
 """The room of whoever is not at home."""
 
 
@@ -20,7 +20,7 @@ OUT = "out"
 class Person:
     """What the home knows of one person; at first that nobody of the name is there."""
 
-    room: str = OUT
+    room: str = _OUT
     asleep: bool = False
     busy: bool = False
     typing: bool = False
@@ -29,7 +29,7 @@ class Person:
     @property
     def is_home(self) -> bool:
         """Whether the person is in the house."""
-        return self.room != OUT
+        return self.room != _OUT
 
     @property
     def is_awake(self) -> bool:

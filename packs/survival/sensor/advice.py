@@ -19,11 +19,11 @@ from schemas.values.ids import draw
 LIMIT = 90
 """After how many seconds of the game an attempt is given up."""
 
-REMEMBERED = 1_000
+_REMEMBERED = 1_000
 """How many decisions are remembered: delivery is at-least-once, so each may come again."""
 
 
-Reports = tuple[Sensed, ...]
+_Reports = tuple[Sensed, ...]
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,7 +83,7 @@ class Follower:
         """What the advice asks to do next; None leaves the player to itself."""
         return self._trying.action if self._trying else None
 
-    def hear(self, advice: Advice, see: Observation, now: datetime) -> Reports:
+    def hear(self, advice: Advice, see: Observation, now: datetime) -> _Reports:
         """Follow or leave advice; return reports on the attempts that this ended."""
         if not self._takes(advice, now):
             return ()
@@ -95,11 +95,11 @@ class Follower:
         self._trying = _Attempt(advice, goal)
         return given_up + self._go_on(self._trying, see)
 
-    def watch(self, see: Observation) -> Reports:
+    def watch(self, see: Observation) -> _Reports:
         """Continue the attempt after its last action; report its end, if it ended."""
         return self._go_on(self._trying, see) if self._trying else ()
 
-    def end(self, end: End) -> Reports:
+    def end(self, end: End) -> _Reports:
         """End the attempt under way, if any, and report it."""
         attempt = self._trying
         if attempt is None:
@@ -115,7 +115,7 @@ class Follower:
             return False
         self._heard[advice.decision_id] = True
         # A dict iterates in order of insertion, so the oldest goes.
-        while len(self._heard) > REMEMBERED:
+        while len(self._heard) > _REMEMBERED:
             del self._heard[next(iter(self._heard))]
         if advice.expires_at is not None and advice.expires_at < now:
             return False
@@ -123,7 +123,7 @@ class Follower:
             return False
         return draw(self._seed, "player", advice.decision_id, "follow") < self._chance
 
-    def _go_on(self, attempt: _Attempt, see: Observation) -> Reports:
+    def _go_on(self, attempt: _Attempt, see: Observation) -> _Reports:
         end = _prevented(attempt, see)
         if end is not None:
             return self.end(end)

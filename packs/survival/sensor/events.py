@@ -10,11 +10,11 @@ from packs.survival.sensor import creatures, words
 from packs.survival.sensor.world import VITALS, Observation
 from schemas.messages.sensing import Dimension, Sensed
 
-LOW = (5, 3, 2, 1, 0)
+_LOW = (5, 3, 2, 1, 0)
 """A vital makes an event when it falls to one of these."""
 
 _RESTORED = 7
-"""And when it rises to this; the gap to `LOW` keeps it from swinging between the two."""
+"""And when it rises to this; the gap to `_LOW` keeps it from swinging between the two."""
 
 _NEEDED = {"wood": (1, 2, 4), "stone": (1, 4), "coal": (1,), "iron": (1,)}
 """Counts of an item that make something possible."""
@@ -98,7 +98,7 @@ def _vitals(before: Observation, now: Observation) -> Iterator[Sensed]:
     for vital in VITALS:
         value, previous = now.vitals[vital], before.vitals[vital]
         # A mark counts when it is crossed, also if a loss of several skips over it.
-        fell = any(value <= mark < previous for mark in LOW)
+        fell = any(value <= mark < previous for mark in _LOW)
         if fell and now.alive:
             yield _vital_fell(vital, value, previous, now.step)
         elif previous < _RESTORED <= value:
@@ -141,7 +141,7 @@ def _sleep(before: Observation, now: Observation) -> Iterator[Sensed]:
         yield Sensed(
             type="sleep_ended",
             text=words.woke(energy, hurt),
-            fields={"energy": energy, "hurt": hurt, "daylight": phase(now.daylight)},
+            fields={"energy": energy, "hurt": hurt, "daylight": _phase(now.daylight)},
             salience={"goal_relevance": 0.6 if hurt else 0.4},
         )
 
@@ -180,7 +180,7 @@ def _tools(now: Observation) -> dict[str, bool]:
 
 
 def _daylight(before: Observation, now: Observation) -> Iterator[Sensed]:
-    turn = _TURNS.get((phase(before.daylight), phase(now.daylight)))
+    turn = _TURNS.get((_phase(before.daylight), _phase(now.daylight)))
     if turn is not None:
         yield Sensed(
             type="daylight_changed",
@@ -194,7 +194,7 @@ def _daylight(before: Observation, now: Observation) -> Iterator[Sensed]:
         )
 
 
-def phase(daylight: float) -> str:
+def _phase(daylight: float) -> str:
     """Return day, twilight or night; `daylight` runs from 0 night to 1 noon."""
     # Night begins where the player's own `DARK` lies, below which it stays in its shelter.
     return "day" if daylight >= 0.6 else "twilight" if daylight >= 0.3 else "night"

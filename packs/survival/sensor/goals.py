@@ -11,7 +11,7 @@ from packs.survival.sensor.routes import away, explore, use
 from packs.survival.sensor.shelter import shelter
 from packs.survival.sensor.world import HOSTILE, WALKABLE, Cell, Observation
 
-FULL = 9
+_FULL = 9
 """The most a vital or an item can count."""
 
 _SAFE_DISTANCE = 7
@@ -20,7 +20,7 @@ _SAFE_DISTANCE = 7
 
 def drink(see: Observation) -> Goal:
     """Find water and drink until the thirst is gone."""
-    while see.vitals["drink"] < FULL:
+    while see.vitals["drink"] < _FULL:
         action = use(see, see.chart.find("water")) or explore(see)
         if action is None:
             return failed("there is no way to any water")
@@ -58,7 +58,7 @@ def eat_plant(see: Observation) -> Goal:
 def sleep(see: Observation) -> Goal:
     """Lie down and sleep until some strength is back."""
     energy = see.vitals["energy"]
-    if energy >= FULL:
+    if energy >= _FULL:
         return failed("not tired")
     see = yield "sleep"
     while see.sleeping and see.vitals["energy"] <= energy:
@@ -100,7 +100,7 @@ def retreat(see: Observation) -> Goal:
 def gather(see: Observation, item: str, count: int) -> Goal:
     """Collect an item until `count` more are in the bag."""
     # The game holds no more than 9 of an item: a larger wish could never be met.
-    wanted = min(FULL, see.inventory[item] + max(1, count))
+    wanted = min(_FULL, see.inventory[item] + max(1, count))
     tool = _TOOLS.get(item)
     if tool is not None and not see.inventory[tool]:
         return failed(f"no {_plain(tool)} to collect {item} with")

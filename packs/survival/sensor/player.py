@@ -9,13 +9,13 @@ from packs.survival.sensor.shelter import sheltered
 from packs.survival.sensor.world import HOSTILE, WALKABLE, WAYS, Observation, Way
 from schemas.values.ids import draw
 
-DARK = 0.3
+_DARK = 0.3
 """Below this daylight it is night; whoever is shut in stays in."""
 
 
 def wander(see: Observation, seed: str) -> Action:
     """Return what the player does of its own accord."""
-    if see.sleeping or (see.daylight < DARK and sheltered(see)):
+    if see.sleeping or (see.daylight < _DARK and sheltered(see)):
         return "noop"
     return _strike_back(see) or _gather(see) or _stroll(see, seed)
 

@@ -20,10 +20,10 @@ SOURCE = "crafter"
 
 """Send one sensor event."""
 
-Hear = Callable[[Sequence[str]], Awaitable[Sequence[bytes]]]
+_Hear = Callable[[Sequence[str]], Awaitable[Sequence[bytes]]]
 """Return what the companion said since the last call; given the ids just published."""
 
-OnReport = Callable[[str, str], Awaitable[None]]
+_OnReport = Callable[[str, str], Awaitable[None]]
 """Called with decision id and outcome when advice that was followed has ended."""
 
 
@@ -59,7 +59,7 @@ class Played:
 
 
 async def play(
-    plan: Plan, publish: Publish, hear: Hear, on_report: OnReport | None = None
+    plan: Plan, publish: Publish, hear: _Hear, on_report: _OnReport | None = None
 ) -> Played:
     """Play a session from its first second to its last."""
     session = _Session(plan, publish, hear, on_report)
@@ -76,7 +76,7 @@ class _Session:
     """The state of one session; it exists only while `play` runs."""
 
     def __init__(
-        self, plan: Plan, publish: Publish, hear: Hear, on_report: OnReport | None
+        self, plan: Plan, publish: Publish, hear: _Hear, on_report: _OnReport | None
     ) -> None:
         self.plan = plan
         self._run = Run(plan.agent, plan.run)

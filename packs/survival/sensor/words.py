@@ -8,7 +8,7 @@ from collections.abc import Sequence
 
 from packs.survival.sensor.world import Creature
 
-FULL = 9
+_FULL = 9
 
 
 def low(name: str, value: int, step: int) -> str:
@@ -20,7 +20,7 @@ def low(name: str, value: int, step: int) -> str:
 
 def restored(name: str, value: int) -> str:
     """Say that a vital has recovered."""
-    return f"Your {name} is restored to {value} of {FULL}."
+    return f"Your {name} is restored to {value} of {_FULL}."
 
 
 def damage(cause: str, lost: int, health: int, step: int) -> str:
@@ -29,7 +29,7 @@ def damage(cause: str, lost: int, health: int, step: int) -> str:
         return f"Damage taken: {cause} cost you {lost} health, {health} is left."
     how = _pick(("hit you", "struck you", "attacked you"), step)
     who = f"{_article(cause)} {cause}" if cause != "unknown" else "something"
-    return f"Damage taken: {who} {how} for {lost}, your health is {health} of {FULL}."
+    return f"Damage taken: {who} {how} for {lost}, your health is {health} of {_FULL}."
 
 
 def death(cause: str, life: int) -> str:
@@ -76,14 +76,14 @@ def defeated(kind: str) -> str:
 
 def slept(energy: int) -> str:
     """Say that the player fell asleep."""
-    return f"You fell asleep with {energy} of {FULL} energy."
+    return f"You fell asleep with {energy} of {_FULL} energy."
 
 
 def woke(energy: int, hurt: bool) -> str:
     """Say that the player woke up."""
     if hurt:
-        return f"You were woken by an attack, with {energy} of {FULL} energy."
-    return f"You woke up rested, with {energy} of {FULL} energy."
+        return f"You were woken by an attack, with {energy} of {_FULL} energy."
+    return f"You woke up rested, with {energy} of {_FULL} energy."
 
 
 def achievement(name: str) -> str:

@@ -24,7 +24,7 @@ SIZE = 64
 VIEW: Cell = (4, 3)
 """How far the player sees to each side: columns, rows."""
 
-MARGIN = 2
+_MARGIN = 2
 """How many cells beyond the view a creature is followed once noticed, so that one at the
 edge does not appear and vanish with every step."""
 
@@ -184,7 +184,7 @@ class World:
         dx, dy = cell[0] - here[0], cell[1] - here[1]
         # By the object and not its id(), which another could get once this one is gone.
         number = self._numbers.setdefault(thing, len(self._numbers) + 1)
-        margin = MARGIN if number in self._noticed else 0
+        margin = _MARGIN if number in self._noticed else 0
         if abs(dx) > VIEW[0] + margin or abs(dy) > VIEW[1] + margin:
             return []
         kind = type(thing).__name__.lower()

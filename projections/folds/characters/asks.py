@@ -11,16 +11,16 @@ from schemas.messages.learning import Retrospect
 from schemas.state.agent import AgentState, Timer
 from schemas.state.character import LayerAsk
 
-SINGLE = "single"
+_SINGLE = "single"
 """One model that is talker and executor at once."""
 
-LAYERS = ("talker", "executor", SINGLE, "autonomous", "review")
+_LAYERS = ("talker", "executor", _SINGLE, "autonomous", "review")
 """The purposes of asks that are layers'."""
 
 BACKWARD: tuple[Retrospect, ...] = get_args(Retrospect)
 """Those by which a character looks back."""
 
-_CALLED = {SINGLE: ("talker", "executor")}
+_CALLED = {_SINGLE: ("talker", "executor")}
 """Whose turn it was when a layer was asked, if not its own."""
 
 _GRACE = timedelta(seconds=60)
@@ -51,7 +51,7 @@ def asked(
     if first is not None and first.is_turn and is_same:
         ask = replace(ask, answers=first.answers)
     heard = before.heard
-    talks = layer == "talker" or (layer == SINGLE and message.reason is None)
+    talks = layer == "talker" or (layer == _SINGLE and message.reason is None)
     if heard is not None and talks and heard.is_asked:
         # Asked once, whatever comes of it; what is asked later answers nothing of this.
         if now < heard.until:
@@ -110,4 +110,4 @@ def is_of_layer(message: ModelAsked) -> bool:
     """Tell whether a layer asks; the reflection of a sleep gives no reason."""
     if message.purpose == "reflection":
         return message.reason is not None
-    return message.purpose in LAYERS
+    return message.purpose in _LAYERS

@@ -26,10 +26,10 @@ from schemas.state.agent import AgentState, Timer
 from schemas.state.character import Body, Character, Doing, Reading
 from schemas.values.exact_math import clamp, round6
 
-THINK = "think"
+_THINK = "think"
 """The id of the timer by which a character thinks of its own accord."""
 
-MOST = 1e6
+_MOST = 1e6
 """So much of something is brought at once at most."""
 
 
@@ -104,9 +104,9 @@ def decided(
 
 def woken(state: AgentState, message: WakeupSet) -> AgentState:
     """Return the state in which the character thinks next at another time."""
-    left = timers.without(state.timers, THINK)
+    left = timers.without(state.timers, _THINK)
     if message.due_at is not None:
-        left = timers.added(left, Timer(due=message.due_at, id=THINK, purpose="think"))
+        left = timers.added(left, Timer(due=message.due_at, id=_THINK, purpose="think"))
     character = replace(state.character, due=message.due_at)
     return replace(state, timers=left, character=character)
 
@@ -226,4 +226,4 @@ def _worked(
 
 def _amount(mind: CharacterMind, fields: Fields) -> int | None:
     told = _number(mind.tactics.amount, fields) if mind.tactics is not None else None
-    return None if told is None else int(clamp(told, 0.0, MOST))
+    return None if told is None else int(clamp(told, 0.0, _MOST))

@@ -9,7 +9,7 @@ from schemas.state import limits
 from schemas.state.character import Heard
 from schemas.values.subjects import AGENT_SOURCE
 
-HEARD, OVER = "heard", "over"
+_HEARD, _OVER = "heard", "over"
 """The types of what a place tells."""
 
 _LINES = 20
@@ -29,14 +29,14 @@ def sensed(
     `means: heard`.
     """
     if talker.place is None:
-        return _spoken_to(before, talker, event, now) if means == HEARD else before
+        return _spoken_to(before, talker, event, now) if means == _HEARD else before
     is_places = event.fields.get("agent") == talker.place
     if event.source != AGENT_SOURCE or not is_places:
         return before
-    if event.type == OVER:
+    if event.type == _OVER:
         is_this = before and before.conversation == event.fields.get("conversation")
         return None if is_this else before
-    return _heard(event, talker, now) or before if event.type == HEARD else before
+    return _heard(event, talker, now) or before if event.type == _HEARD else before
 
 
 def _spoken_to(

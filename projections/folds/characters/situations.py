@@ -9,7 +9,7 @@ from schemas.packs.conditions import field_value
 from schemas.state.autonomy import Act
 from schemas.values.exact_math import round6
 
-NOWHERE = "unknown"
+_NOWHERE = "unknown"
 """The state of a body that tells none."""
 
 _JOIN = " + "
@@ -46,7 +46,7 @@ def surroundings_of(state: object, position: object, nearby: object) -> Surround
     """Read them from what a body tells; what cannot be read is left out."""
     found = map(_near, nearby[:_NEARBY]) if isinstance(nearby, list) else ()
     return Surroundings(
-        state=state[:_LONGEST] if isinstance(state, str) and state else NOWHERE,
+        state=state[:_LONGEST] if isinstance(state, str) and state else _NOWHERE,
         position=_position(position),
         nearby=tuple(each for each in found if each is not None),
     )

@@ -17,7 +17,7 @@ from schemas.state.executive import Ignored
 from schemas.values.exact_math import exp, round6
 
 _FRUITLESS = 0.9
-LEAST = 0.1
+_LEAST = 0.1
 _RECOVERY_S = 3_600.0
 
 
@@ -52,7 +52,7 @@ def _fruitless(state: AgentState, decision_id: str, now: datetime) -> AgentState
     if not sort or remembered is None or remembered.is_judged:
         return state
     known = state.executive.ignored
-    share = max(LEAST, round6(kept(known.get(sort), now) * _FRUITLESS))
+    share = max(_LEAST, round6(kept(known.get(sort), now) * _FRUITLESS))
     held = known.set(sort, Ignored(kept=share, at=now))
     return replace(state, executive=replace(state.executive, ignored=held))
 

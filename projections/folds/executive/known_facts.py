@@ -40,10 +40,10 @@ def noticed(state: AgentState, context: FoldContext, message: Decided) -> AgentS
 
 def as_fields(executive: Executive) -> Mapping[str, object]:
     """Return the facts as an event's fields would hold them: `a.b` is `b` within `a`."""
-    return _nested(executive) if executive.known else NOTHING
+    return _nested(executive) if executive.known else _NOTHING
 
 
-NOTHING: Mapping[str, object] = {}
+_NOTHING: Mapping[str, object] = {}
 
 
 @by_identity(256)

@@ -34,12 +34,12 @@ def modulated(
     kept = tuple(
         each
         for each in executive.modulations
-        if _subject(each) != _subject(made) and not is_over(each, origin.at)
+        if _subject(each) != _subject(made) and not _is_over(each, origin.at)
     )
     return replace(executive, modulations=(*kept, made)[-limits.MODULATIONS :])
 
 
-def is_over(modulation: Modulation, now: datetime) -> bool:
+def _is_over(modulation: Modulation, now: datetime) -> bool:
     """Tell whether a modulation has lapsed."""
     return modulation.until is not None and modulation.until <= now
 

@@ -24,7 +24,7 @@ def muted(executive: Executive, control: Muted, origin: Origin) -> Executive:
     kept = tuple(
         each
         for each in executive.restraints
-        if not _is_replaced(each, control) and not is_over(each, origin.at)
+        if not _is_replaced(each, control) and not _is_over(each, origin.at)
     )
     if not control.off:
         began = _restraint(control, origin)
@@ -32,7 +32,7 @@ def muted(executive: Executive, control: Muted, origin: Origin) -> Executive:
     return replace(executive, restraints=kept)
 
 
-def is_over(restraint: Restraint, now: datetime) -> bool:
+def _is_over(restraint: Restraint, now: datetime) -> bool:
     """Tell whether nothing follows from a restraint any more."""
     if restraint.until is None:
         return False

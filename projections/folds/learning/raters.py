@@ -17,10 +17,12 @@ _UNKNOWN_VOTES = 10
 LEAST_SHARE = 0.25
 """The least share of a vote: somebody who always says the same is still heard."""
 
-Raters = Bounded[str, Rater]
+_Raters = Bounded[str, Rater]
 
 
-def base(raters: Raters, actor: str, target: str, before: float | None = None) -> float:
+def base(
+    raters: _Raters, actor: str, target: str, before: float | None = None
+) -> float:
     """Return a person's base, -1 to 1, over all targets but this one.
 
     `before` is that person's earlier vote on it, as remembered elsewhere in the state.
@@ -34,8 +36,8 @@ def base(raters: Raters, actor: str, target: str, before: float | None = None) -
 
 
 def voted(
-    raters: Raters, actor: str, target: str, vote: float, before: float | None = None
-) -> Raters:
+    raters: _Raters, actor: str, target: str, vote: float, before: float | None = None
+) -> _Raters:
     """Return the raters after a vote, which replaces the person's earlier one on the target."""
     rater = raters.get(actor, Rater())
     earlier = _earlier(rater, target, before)

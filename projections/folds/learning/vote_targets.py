@@ -36,7 +36,7 @@ STRANDS: Mapping[Aspect, Strand | None] = {
 }
 """What a vote on each aspect is evidence of."""
 
-TRUSTED = 0.95
+_TRUSTED = 0.95
 """The prior mean of a condition's fit: the highest value that a prior may declare."""
 
 _MOVES_RAPPORT = ("overall", "timing")
@@ -297,7 +297,7 @@ def counts_already(
 
 def _initial_fit(learning: LearningSettings) -> Belief:
     """Return the prior belief in the fit of a condition that nobody judged."""
-    return confidence.initial(TRUSTED, learning)
+    return confidence.initial(_TRUSTED, learning)
 
 
 def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
@@ -310,7 +310,7 @@ def fit(state: AgentState, heuristic_id: str, content_hash: str) -> float:
         return 1.0
     # At most 1: praise of a condition cannot make an event more like it than it is.
     mean = held.alpha / (held.alpha + held.beta)
-    return round6(min(1.0, mean / TRUSTED))
+    return round6(min(1.0, mean / _TRUSTED))
 
 
 def _told(given: Vote, held: Belief, now: datetime) -> Belief:

@@ -9,7 +9,7 @@ from projections.folds.characters.situations import Near, Surroundings
 from schemas.packs.autonomous import ActionDeclared, Autonomous
 from schemas.state.autonomy import Act
 
-IN_A_ROW = 3
+_IN_A_ROW = 3
 """So often in a row the same action is not chosen."""
 
 
@@ -26,9 +26,11 @@ def problem(
         return f"not possible in the state {here.state}"
     if action.target == "needed" and target is None:
         return "there is nothing near to do it with"
-    lately = acts[-(IN_A_ROW - 1) :]
-    if len(lately) == IN_A_ROW - 1 and all(each.action == action.id for each in lately):
-        return f"it would be the {IN_A_ROW}rd time in a row"
+    lately = acts[-(_IN_A_ROW - 1) :]
+    if len(lately) == _IN_A_ROW - 1 and all(
+        each.action == action.id for each in lately
+    ):
+        return f"it would be the {_IN_A_ROW}rd time in a row"
     return None
 
 

@@ -14,7 +14,7 @@ from schemas.state.autonomy import Act
 from schemas.values import ids
 from schemas.values.exact_math import total
 
-PURPOSE = "autonomous_action"
+_PURPOSE = "autonomous_action"
 INTERVAL = "autonomous_interval"
 ROUTINE = "autonomous_routine"
 
@@ -65,13 +65,13 @@ def drawn(
     )
     if not odds:
         return None, candidates
-    point = value(turn, PURPOSE)
+    point = value(turn, _PURPOSE)
     chosen = _at(point, odds)
     declared = how.action(chosen)
     assert declared is not None, "it is of the table"
     action = Action(type=chosen, target=actions.target(declared, here))
     is_certain = odds[chosen] == 1.0
-    draw = None if is_certain else Draw(purpose=PURPOSE, value=point)
+    draw = None if is_certain else Draw(purpose=_PURPOSE, value=point)
     return Drawn(action, candidates, odds[chosen], draw), candidates
 
 

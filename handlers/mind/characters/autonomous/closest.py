@@ -29,14 +29,14 @@ def closest(wanted: str, known: Sequence[ActionDeclared]) -> ActionDeclared | No
     within = [each for each in known if _is_within(letters, _letters(each.id))]
     if len(within) == 1:
         return within[0]
-    far = [(edits(letters, _letters(each.id)), each) for each in known]
+    far = [(_edits(letters, _letters(each.id)), each) for each in known]
     # `min` returns the first of equal ones: the table's order decides.
     least, best = min(far, key=lambda pair: pair[0])
     longest = max(len(letters), len(_letters(best.id)))
     return best if least <= _EDITS and least * _SHARE <= longest else None
 
 
-def edits(one: str, other: str) -> int:
+def _edits(one: str, other: str) -> int:
     """Return how many letters must be put in, left out or changed (Levenshtein)."""
     row = list(range(len(other) + 1))
     for place, letter in enumerate(one, start=1):

@@ -21,13 +21,13 @@ _LEAST_DRAWN = 10.0
 _LEAST_DONE = 3
 """Fewer times in its situation say nothing about a routine: as often as trust takes."""
 
-Verdict = Literal["holds", "worse", "unknown"]
+_Verdict = Literal["holds", "worse", "unknown"]
 
 
 class Judged(Struct, frozen=True):
     """What the held-out actions say."""
 
-    verdict: Verdict
+    verdict: _Verdict
     actions: float = 0.0
     """How many speak about it; of what was drawn, the effective number."""
     now: float | None = None

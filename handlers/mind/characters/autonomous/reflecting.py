@@ -24,7 +24,7 @@ from schemas.state import limits
 from schemas.state.autonomy import Act
 from schemas.state.character import LayerAsk
 
-PURPOSE: Literal["reflection"] = "reflection"
+_PURPOSE: Literal["reflection"] = "reflection"
 
 _LATELY, _OFTEN = 10, 3
 """Upstream's rule: what was done three times among the last ten is a habit."""
@@ -42,7 +42,7 @@ def consider(turn: TurnContext, mind: CharacterMind) -> None:
     """Reflect, if it is time to."""
     how, character = mind.autonomous, turn.state.character
     assert how is not None, "its mind is autonomous"
-    if how.reflects is None or PURPOSE in character.asked:
+    if how.reflects is None or _PURPOSE in character.asked:
         return
     cause = retrospects.due(character.autonomy, how.reflects)
     if cause is not None:
@@ -64,7 +64,7 @@ def reflect(turn: TurnContext, how: Autonomous, cause: RetrospectCause) -> None:
         f"## What you did\n{lines}\n\nLook back: what do you notice about yourself?",
     )
     asked = afterthought_asked(
-        turn, model, PURPOSE, since[-1].decision_id, question, PATIENCE
+        turn, model, _PURPOSE, since[-1].decision_id, question, PATIENCE
     )
     turn.emit(replace(asked, reason=cause))
 
@@ -139,7 +139,7 @@ def _formed(
     until = asked.decision_id if asked is not None else looked_at[-1].decision_id
     turn.emit(
         InsightFormed(
-            of=PURPOSE,
+            of=_PURPOSE,
             cause=cause,
             by="rules" if asked is None or fault is not None else "model",
             until=until,

@@ -16,14 +16,14 @@ from schemas.messages.results import ModelAnswered
 from schemas.packs.characters import CharacterMind
 from schemas.state.character import Character, LayerAsk, Plan
 
-Fields = Mapping[str, object]
+_Fields = Mapping[str, object]
 
 
 def verdict(
     turn: TurnContext,
     mind: CharacterMind,
     character: Character,
-    fields: Fields,
+    fields: _Fields,
     at: datetime,
 ) -> LayerVerdict | None:
     """Return what the executor comes to at a time; None if the character has none."""
@@ -43,7 +43,7 @@ def verdict(
 
 
 def times(
-    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+    turn: TurnContext, mind: CharacterMind, character: Character, fields: _Fields
 ) -> list[datetime]:
     """Return the times at which the executor may become due."""
     layer = mind.executor
@@ -58,7 +58,7 @@ def question(
     turn: TurnContext,
     mind: CharacterMind,
     character: Character,
-    fields: Fields,
+    fields: _Fields,
     granted: LayerAsk | None = None,
 ) -> Question:
     """Return what the executor's model is asked, for the reason for which it got its turn."""

@@ -21,8 +21,8 @@ from schemas.state import limits
 from schemas.values.exact_math import clamp
 from schemas.values.subjects import AGENT_SOURCE
 
-LAYER = "place"
-ARM = "place"
+_LAYER = "place"
+_ARM = "place"
 
 _WHAT = 64
 """How many things that happened to a conversation at once are told."""
@@ -87,14 +87,14 @@ def _decided(
 ) -> None:
     """Record what came of it, tell everybody whom it concerns, and when it is due next."""
     acts = bool(at.what or at.begun)
-    arm = ARM if acts else SILENT
+    arm = _ARM if acts else SILENT
     why = "; ".join(each for id_ in at.what for each in at.what[id_])
     if at.late:
         why = "it answers what is over"
     elif not why and at.begun:
         why = f"nobody hears it; it lasts {at.begun[0].words.seconds:g} s"
     verdict = LayerVerdict(
-        layer=LAYER, verdict="acts" if acts else "nothing_due", why=why[:2_000]
+        layer=_LAYER, verdict="acts" if acts else "nothing_due", why=why[:2_000]
     )
     decision_id = turn.emit(
         Decided(
@@ -104,8 +104,8 @@ def _decided(
             greedy_arm=arm,
             silence=None if acts else "nothing_due",
             final=True,
-            candidates=(Candidate(arm=ARM, probability=1.0),) if acts else (),
-            layer=LAYER if acts else None,
+            candidates=(Candidate(arm=_ARM, probability=1.0),) if acts else (),
+            layer=_LAYER if acts else None,
             layers=(verdict,),
         )
     )

@@ -22,7 +22,7 @@ from schemas.values.exact_math import clamp, round6
 _TOKENS_PER_WORD = 4 / 3
 """Of English, as model vendors give it, where the number of tokens is not told."""
 
-EXTROVERT, INTROVERT = 0.6, 0.4
+_EXTROVERT, _INTROVERT = 0.6, 0.4
 """Over the one a crowd draws, under the other it drives off (source design)."""
 
 _NEVER = datetime.max.replace(tzinfo=UTC)
@@ -338,9 +338,9 @@ class Scheduler:
             one = self._present[each]
             near = distance(one, middle) <= self._rules.hearing
             if near and each not in talk.members:
-                if one.extraversion > EXTROVERT:
+                if one.extraversion > _EXTROVERT:
                     found[each] = force
-                elif one.extraversion < INTROVERT:
+                elif one.extraversion < _INTROVERT:
                     found[each] = -force
         return found
 

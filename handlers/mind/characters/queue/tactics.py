@@ -48,7 +48,7 @@ def _for_task(tactics: Tactics, task: PlanTask, fields: Fields) -> Step:
         return _gathered(tactics, task, fields, why)
     if task.type == tactics.craft and task.target in tactics.recipes:
         left = max((task.amount or 1) - task.done, 1)
-        return _made(tactics, task.target, left, stock(tactics, fields), fields, why)
+        return _made(tactics, task.target, left, _stock(tactics, fields), fields, why)
     if task.type == tactics.build and task.target in tactics.buildings:
         step = _missing(tactics, tactics.buildings[task.target].costs, fields, why)
         if step is not None:
@@ -85,7 +85,7 @@ def problem(
     return None
 
 
-def stock(tactics: Tactics, fields: Fields) -> dict[str, int]:
+def _stock(tactics: Tactics, fields: Fields) -> dict[str, int]:
     """Return how much there is of each thing, wherever it lies."""
     found: dict[str, int] = {}
     for name in tactics.stock:
@@ -120,7 +120,7 @@ def _missing(
     tactics: Tactics, costs: Mapping[str, int], fields: Fields, why: str
 ) -> Step | None:
     """Return the step towards what something costs; None if all of it is there."""
-    return _towards(tactics, costs, stock(tactics, fields), fields, why, _DEEP)
+    return _towards(tactics, costs, _stock(tactics, fields), fields, why, _DEEP)
 
 
 def _towards(

@@ -25,7 +25,7 @@ from schemas.packs.tactics import Tactics
 from schemas.state.character import Character, Plan
 from schemas.values.reasons import Verdict
 
-LAYER = plans.QUEUE
+_LAYER = plans.QUEUE
 
 
 class Work(Struct, frozen=True):
@@ -44,7 +44,7 @@ class Work(Struct, frozen=True):
     def record(self) -> LayerVerdict:
         """Return it as a decision holds it."""
         return LayerVerdict(
-            layer=LAYER, verdict=self.verdict, rule=self.rule, why=self.why
+            layer=_LAYER, verdict=self.verdict, rule=self.rule, why=self.why
         )
 
     @property
@@ -83,7 +83,7 @@ def find(
     rule, step = found
     if doing is None:
         return Work(step, "acts", rule, step.why)
-    if doing.layer == LAYER:
+    if doing.layer == _LAYER:
         return Work(step, "goes_on", rule, f"it does so already: {step.why}")
     if doing.behaviour in known.during:
         return Work(step, "acts", rule, f"in place of {doing.behaviour}: {step.why}")

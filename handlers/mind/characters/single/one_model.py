@@ -24,9 +24,9 @@ from schemas.messages.results import ModelAnswered
 from schemas.packs.characters import CharacterMind
 from schemas.state.character import Character, LayerAsk
 
-Fields = Mapping[str, object]
+_Fields = Mapping[str, object]
 
-SINGLE: LayerName = "single"
+_SINGLE: LayerName = "single"
 """The layer that it decides as."""
 
 
@@ -34,11 +34,11 @@ def verdict(
     turn: TurnContext,
     mind: CharacterMind,
     character: Character,
-    fields: Fields,
+    fields: _Fields,
     at: datetime,
 ) -> LayerVerdict:
     """Return what the model comes to at a time: the talker's turn goes before the plan's."""
-    held_back = asking.held_back(turn, mind, SINGLE, character)
+    held_back = asking.held_back(turn, mind, _SINGLE, character)
     if held_back is not None:
         return held_back
     talks = talking.verdict(turn, mind, character, fields, at)
@@ -46,16 +46,16 @@ def verdict(
     found = [each for each in (talks, plans_) if each is not None]
     acts = next((each for each in found if each.verdict == "acts"), None)
     if acts is not None:
-        return replace(acts, layer=SINGLE)
+        return replace(acts, layer=_SINGLE)
     why = "; ".join(f"{each.layer}: {each.why}" for each in found)
-    return LayerVerdict(layer=SINGLE, verdict="nothing_due", why=why)
+    return LayerVerdict(layer=_SINGLE, verdict="nothing_due", why=why)
 
 
 def question(
     turn: TurnContext,
     mind: CharacterMind,
     character: Character,
-    fields: Fields,
+    fields: _Fields,
     granted: LayerAsk | None = None,
 ) -> Question:
     """Return what the model is asked: to talk, or for the reason for which it plans."""
@@ -72,7 +72,7 @@ def question(
     system = prompts.system(turn.input.agent, layer.who or executor.who, prompt.FORM)
     if reason is not None:
         return Question(
-            layer=SINGLE,
+            layer=_SINGLE,
             system=system,
             prompt=told,
             priority=cadence.executor_priority(executor, fields, reason),
@@ -85,11 +85,11 @@ def question(
         told = f"{told}\n\n{hearing.prompt(heard)}"
     # How likely it answers what it hears, and how urgent that is, are as for a talker alone.
     asked = talking.question(turn, mind, character, fields)
-    return replace(asked, layer=SINGLE, system=system, prompt=told)
+    return replace(asked, layer=_SINGLE, system=system, prompt=told)
 
 
 def _reason(
-    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+    turn: TurnContext, mind: CharacterMind, character: Character, fields: _Fields
 ) -> str | None:
     """Return why it is to plan; None if it is the talker's turn, which goes before."""
     talks = talking.verdict(turn, mind, character, fields, turn.now)
@@ -132,8 +132,8 @@ def answered(
         left_out = (*left_out, "it is not its turn to speak")
     talking.complete(turn, layer, asked, result, reply, left_out)
     talking.say(turn, mind, layer, asked, reply)
-    talking.aim(turn, layer, reply, SINGLE)
-    executing.plan(turn, wanted, character.plan, SINGLE)
+    talking.aim(turn, layer, reply, _SINGLE)
+    executing.plan(turn, wanted, character.plan, _SINGLE)
 
 
 def _divided(

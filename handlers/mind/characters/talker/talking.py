@@ -17,14 +17,14 @@ from schemas.packs.layers import Talker
 from schemas.state.character import Character, LayerAsk
 from schemas.values.subjects import AGENT_SOURCE
 
-Fields = Mapping[str, object]
+_Fields = Mapping[str, object]
 
 
 def verdict(
     turn: TurnContext,
     mind: CharacterMind,
     character: Character,
-    fields: Fields,
+    fields: _Fields,
     at: datetime,
 ) -> LayerVerdict | None:
     """Return what the talker comes to at a time; None if the character has none."""
@@ -50,7 +50,7 @@ def verdict(
 
 
 def times(
-    turn: TurnContext, mind: CharacterMind, character: Character, fields: Fields
+    turn: TurnContext, mind: CharacterMind, character: Character, fields: _Fields
 ) -> list[datetime]:
     """Return the times at which the talker may become due."""
     layer = mind.talker
@@ -77,7 +77,7 @@ def question(
     turn: TurnContext,
     mind: CharacterMind,
     character: Character,
-    fields: Fields,
+    fields: _Fields,
     granted: LayerAsk | None = None,
 ) -> Question:
     """Return what the talker's model is asked, `granted` or not: all that is new counts."""
