@@ -18,17 +18,13 @@ from typing import Any
 import fastapi.sse
 import paho.mqtt.client as paho
 import pytest
-import typer
 from fastapi.sse import EventSourceResponse
 from paho.mqtt.enums import CallbackAPIVersion
-from pydantic import ValidationError
 
-from echoic.cli.feedback import _reported
 from echoic.cli.remind import moment
 from echoic.doors.homeassistant.mqtt import Mqtt, _take
 from echoic.doors.http import stream
 from echoic.packs.load import check
-from schemas.messages.sensing import Sensed
 from tests.echoic.packs.test_load import GOOD
 
 HERE = Path(__file__).parent
@@ -298,7 +294,8 @@ HOURS: Mapping[str, tuple[str, ...]] = {
         f"{MIND}test_trials.py::test_one_that_fell_is_tried_with_a_known_probability",
     ),
     "13 success and succeeded": (
-        f"{OWN}test_an_outcome_has_one_name_at_every_door|failure",
+        "schemas/codec/test_payload.py::"
+        "test_an_outcome_has_one_name_at_every_door|failure",
     ),
 }
 """The first hours of three new users."""
@@ -391,29 +388,6 @@ def test_a_reminder_keeps_to_clocks_that_change(text: str, due: str) -> None:
     found = moment(text, "Europe/Berlin", datetime(2027, 1, 1, tzinfo=UTC))
 
     assert f"{found.astimezone(UTC):%Y-%m-%dT%H:%M}" == due
-
-
-@pytest.mark.parametrize(
-    ("told", "known"),
-    [
-        ("succeeded", "succeeded"),
-        ("success", "succeeded"),
-        ("fail", "failed"),
-        ("failure", "failed"),
-        ("cancelled", "cancelled"),
-        ("overridden", "overridden"),
-    ],
-)
-def test_an_outcome_has_one_name_at_every_door(told: str, known: str) -> None:
-    """Of a sensor's event, whatever carries it, and of the command; others are taken."""
-    event = Sensed.from_fields({"text": "It ended.", "outcome": told})
-
-    assert event.outcome == known
-    assert _reported(told) == known
-    with pytest.raises(typer.BadParameter, match="succeeded, failed, overridden, canc"):
-        _reported(f"{told}!")
-    with pytest.raises(ValidationError):
-        Sensed.from_fields({"text": "It ended.", "outcome": f"{told}!"})
 
 
 def test_a_retained_command_is_no_command() -> None:

@@ -2,7 +2,9 @@
 
 import orjson
 import pytest
+import typer
 
+from echoic.cli.feedback import _reported
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Unreadable
 from schemas.messages.sensing import Sensed
@@ -138,3 +140,27 @@ def test_a_mapped_topic_is_said_in_its_own_words() -> None:
 
     assert isinstance(event, Sensed)
     assert event.text == "lamp Living Room: state on"
+
+
+@pytest.mark.parametrize(
+    ("told", "known"),
+    [
+        ("succeeded", "succeeded"),
+        ("success", "succeeded"),
+        ("fail", "failed"),
+        ("failure", "failed"),
+        ("cancelled", "cancelled"),
+        ("overridden", "overridden"),
+    ],
+)
+def test_an_outcome_has_one_name_at_every_door(told: str, known: str) -> None:
+    """Of a sensor's event, whatever carries it, and of the command; others are taken."""
+    event = read({"text": "It ended.", "outcome": told})
+
+    assert isinstance(event, Sensed)
+    assert event.outcome == known
+    assert _reported(told) == known
+    with pytest.raises(typer.BadParameter, match="succeeded, failed, overridden, canc"):
+        _reported(f"{told}!")
+    odd = read({"text": "It ended.", "outcome": f"{told}!"})
+    assert isinstance(odd, Unreadable)
