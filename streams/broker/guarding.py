@@ -323,9 +323,10 @@ def _put_back(stream: Path, aside: Path) -> None:
 
 def _synced(source: str, target: str) -> str:
     shutil.copy2(source, target)
-    # It may be put back after the machine went down.
-    with Path(target).open("rb") as file:
-        os.fsync(file.fileno())
+    # It may be put back after the machine went down; what is no block is small and seldom new.
+    if source.endswith(".blk"):
+        with Path(target).open("rb") as file:
+            os.fsync(file.fileno())
     return target
 
 

@@ -140,12 +140,15 @@ def test_a_stopped_instance_is_backed_up_into_a_folder(echoic: Program) -> None:
         echoic.here("pub", "hello", "--wait")
     made = echoic.here("backup", ".", "--json")
     nothing = echoic.here("backup", "x.backup", "--data", "none")
+    none_yet = echoic.here("restore", "last")
     path = Path(made.json["file"])
     whole = path if path.is_absolute() else echoic.folder / path
     with reading(whole) as file:
         names = [each.name for each in file.manifest.files]
 
     assert (made.code, nothing.code) == (0, 3), made.err
+    assert none_yet.code == 2
+    assert "holds no backup" in none_yet.err
     assert names == []
     assert not made.json["with_credentials"]
     assert not (echoic.folder / "x.backup").exists()
