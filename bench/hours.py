@@ -12,7 +12,6 @@ from uuid import NAMESPACE_OID, uuid5
 
 import orjson
 from msgspec import structs
-from nats.aio.client import Client
 from nats.errors import Error as NatsError
 
 from echoic.client.connection import Connection
@@ -26,6 +25,7 @@ from schemas.values.record import Wire
 from schemas.values.subjects import partition_of
 from streams.errors import StreamsError
 from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 from streams.session_files.file import read_session
 
 T = TypeVar("T")
@@ -123,7 +123,7 @@ async def play(connection: Connection, agent: str, minutes: float, sent: Sent) -
                 sent.votes += 1
 
 
-async def _publish(sensor: Client, wire: Wire) -> None:
+async def _publish(sensor: BrokerClient, wire: Wire) -> None:
     await publish_raw(sensor, wire.subject, wire.body, wire.headers)
 
 

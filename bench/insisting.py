@@ -10,7 +10,6 @@ from functools import partial
 from uuid import NAMESPACE_OID, uuid5
 
 import orjson
-from nats.aio.client import Client
 
 from bench.hours import Sent
 from bench.open_loop import DECIDED
@@ -22,6 +21,7 @@ from schemas.messages.sensing import Sensed
 from schemas.values.record import Record
 from schemas.values.subjects import partition_of
 from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 from streams.log import ReadableLog, scan
 
 SOURCE, TYPE = "crafter", "vital"
@@ -86,7 +86,7 @@ async def _events(
     decided.put_nowait(None)
 
 
-async def _publish(sensor: Client, agent: str, id_: str, text: str) -> None:
+async def _publish(sensor: BrokerClient, agent: str, id_: str, text: str) -> None:
     event = Sensed(source=SOURCE, type=TYPE, text=text, fields={"health": 1})
     await publish(sensor, agent, event, event_id=id_)
 

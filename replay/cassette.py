@@ -61,7 +61,7 @@ class Spread:
         return cls(low=low, middle=middle, high=high)
 
 
-_Source = Literal["recorded", "imputed", "assumed", "asked", "stub"]
+Source = Literal["recorded", "imputed", "assumed", "asked", "stub"]
 """Where an answer comes from. `imputed`: text unknown, latency and cost from the model's
 recorded answers; `assumed`: not even the latency is known."""
 
@@ -70,7 +70,7 @@ recorded answers; `assumed`: not even the latency is known."""
 class Take:
     """An answer to a request, as far as it is known."""
 
-    source: _Source
+    source: Source
     text: str | None
     """None: the model failed, or nobody knows what it would have said."""
     finish_reason: str | None = None
@@ -240,7 +240,7 @@ def _assumed(asked: ModelAsked) -> Spread:
     return Spread(low=0.0, middle=middle, high=deadline_ms)
 
 
-def _said(take: Take, source: _Source, text: str) -> Take:
+def _said(take: Take, source: Source, text: str) -> Take:
     return Take(source=source, text=text, model=take.model, latency_ms=take.latency_ms)
 
 

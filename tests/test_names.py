@@ -155,3 +155,15 @@ def _names(target: ast.expr) -> Iterator[str]:
             yield from _names(value)
         case _:
             return
+
+
+def test_a_class_of_the_schemas_has_a_name_of_its_own() -> None:
+    """So that a page of messages, and whoever searches, finds one of each."""
+    names = [
+        part.name
+        for path in (ROOT / "schemas").rglob("*.py")
+        for part in ast.parse(path.read_text(encoding="utf-8")).body
+        if isinstance(part, ast.ClassDef) and not part.name.startswith("_")
+    ]
+
+    assert [name for name, count in Counter(names).items() if count > 1] == []

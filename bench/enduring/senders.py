@@ -14,7 +14,6 @@ from typing import Any
 
 import httpx
 import orjson
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from bench import world
@@ -23,6 +22,7 @@ from bench.hours import Sent
 from echoic.client.publish import publish_raw
 from streams.errors import StreamsError
 from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 
 _AT_ONCE = 100
 """How many of a sender's events may wait for an acknowledgement; more wait themselves."""
@@ -126,7 +126,7 @@ class Senders:
         return f"e-{self._seed}-{number}", self._told[number % len(self._told)]
 
     def _by_nats(
-        self, agent: str, sensor: Client
+        self, agent: str, sensor: BrokerClient
     ) -> Callable[[], Coroutine[Any, Any, None]]:
         async def send() -> None:
             id_, event = self._event()
@@ -137,7 +137,7 @@ class Senders:
         return send
 
     async def publish(
-        self, sensor: Client, subject: str, body: bytes, id_: str
+        self, sensor: BrokerClient, subject: str, body: bytes, id_: str
     ) -> None:
         """Publish over NATS until it is acknowledged."""
         headers = {"ce-id": id_, "content-type": "application/json"}
@@ -192,7 +192,11 @@ class _Hears:
     """Hears what one agent says, and judges some of it."""
 
     def __init__(
-        self, senders: Senders, agent: str, sensor: Client, http: httpx.AsyncClient
+        self,
+        senders: Senders,
+        agent: str,
+        sensor: BrokerClient,
+        http: httpx.AsyncClient,
     ) -> None:
         self._senders, self._agent = senders, agent
         self._sensor, self._http = sensor, http

@@ -15,7 +15,6 @@ from pathlib import Path
 from uuid import uuid4
 
 from msgspec.structs import replace
-from nats.aio.client import Client
 from rich.console import RenderableType
 
 from echoic.client import watch
@@ -44,6 +43,7 @@ from replay.verify import Span, Verification, verify
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.values.subjects import partition_of
 from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 from streams.session_files.file import read_session
 
 AGENT = "companion"
@@ -190,7 +190,7 @@ async def _play(live: Instance, follower: Follower, speed: float) -> int:
     return count
 
 
-async def _sensor(stack: AsyncExitStack, live: Instance) -> Client:
+async def _sensor(stack: AsyncExitStack, live: Instance) -> BrokerClient:
     """Connect with the rights of a sensor, and no others."""
     credentials = await sensor_credentials(live.settings, AGENT, "crafter")
     return await stack.enter_async_context(connected(credentials, "crafter"))

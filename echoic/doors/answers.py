@@ -9,8 +9,6 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Any
 
-from nats.aio.client import Client
-
 from echoic.client import owners, publish
 from echoic.client.decision_json import as_response
 from echoic.client.state import AgentSnapshot, as_fields
@@ -31,6 +29,7 @@ from schemas.state.agent import PartitionState
 from schemas.values import subjects
 from schemas.values.subjects import partition_of
 from schemas.values.vectors import Embedder
+from streams.jetstream.hardened_client import BrokerClient
 from streams.log import ReadableLog
 
 
@@ -40,7 +39,7 @@ class Serving:
 
     known: Callable[[str], Awaitable[PartitionState | None]]
     """Returns the state of an agent's partition; None if the agent is not known."""
-    client: Client
+    client: BrokerClient
     log: ReadableLog
     embedder: Embedder
     library: PackLibrary

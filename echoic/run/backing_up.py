@@ -12,7 +12,7 @@ from pathlib import Path
 from threading import Thread
 
 from echoic.client import backup as backups
-from echoic.client.storage import limits_of
+from echoic.client.admission import limits_of
 from echoic.config.load import Settings
 from echoic.config.option import span_s
 from echoic.errors import EchoicError

@@ -11,7 +11,6 @@ from dataclasses import dataclass
 from typing import Any, TypeVar
 
 import orjson
-from nats.aio.client import Client
 from nats.aio.msg import Msg
 
 from echoic.client.publish import decided_on, new_event_id, publish_raw, tell
@@ -33,6 +32,7 @@ from schemas.values.subjects import partition_of
 from streams.audit import audit_partition
 from streams.groups import Group, answer, arrival, groups
 from streams.jetstream.connection import connected
+from streams.jetstream.hardened_client import BrokerClient
 
 M = TypeVar("M", bound=OutputMessage)
 N = TypeVar("N", bound=InputMessage)
@@ -49,7 +49,7 @@ class Companion:
 
     agent: str
     live: Instance
-    sensor: Client
+    sensor: BrokerClient
     words: "asyncio.Queue[Msg]"
     """What was said to whoever listens, oldest first."""
 
