@@ -12,7 +12,7 @@ from echoic.packs import personalities
 from echoic.packs.skills import shipped
 from handlers.mind.stages import skills, voice
 from schemas.values import ids
-from schemas.values.skills import Line, Skill
+from schemas.values.skills import Skill, SkillLine
 
 BATCH = 50
 """So many answers are measured at once: the clock itself takes part of a microsecond."""
@@ -21,8 +21,10 @@ _DOMAIN = Skill(
     name="expertise",
     kind="domain",
     lines=(
-        Line(when="hearts > 30", texts=("{text} All is well.",)),
-        Line(when="hearts <= 30", texts=("{text} {hearts} hearts, by a {enemy}.",)),
+        SkillLine(when="hearts > 30", texts=("{text} All is well.",)),
+        SkillLine(
+            when="hearts <= 30", texts=("{text} {hearts} hearts, by a {enemy}.",)
+        ),
     ),
 )
 

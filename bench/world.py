@@ -14,7 +14,7 @@ import orjson
 from schemas.messages.arms import Action
 from schemas.packs.event_types import EventType
 from schemas.packs.manifest import (
-    Executive,
+    ExecutiveOfPack,
     Heuristic,
     OutcomePattern,
     Pack,
@@ -173,7 +173,7 @@ def pack(heuristics: int, first: int = 0) -> Pack:
         name=f"{PACK}_{first}" if first else PACK,
         version="1.0.0",
         setting="home",
-        executive=Executive(
+        executive=ExecutiveOfPack(
             domain_context="A household with many devices.",
             outcome_patterns=tuple(_outcome_pattern(thing) for thing in _THINGS[:20]),
         ),

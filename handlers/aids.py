@@ -24,7 +24,7 @@ from schemas.ports.aids import Aids, embedded
 from schemas.state.agent import PartitionState
 from schemas.values import subjects
 from schemas.values.record import Record
-from schemas.values.vectors import Batch, Embedder, Vector
+from schemas.values.vectors import Embedder, Vector, VectorBatch
 from streams.errors import LogDamaged, StreamsError
 from streams.groups import Group
 from streams.log import ReadableLog
@@ -220,7 +220,7 @@ class AidProvider:
             for need, vector in zip(needs, known, strict=True)
         ]
         # Shared by all inputs of the batch: products with a pack are made for all at once.
-        batch = Batch([vector for vector in vectors if vector is not None])
+        batch = VectorBatch([vector for vector in vectors if vector is not None])
         by_digest, is_exact = self._library.packs, self._embedder.exact
         return [
             Aids(vector, by_digest, is_exact, batch, _of(need, rest))

@@ -10,7 +10,7 @@ from functools import cache
 
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
-from schemas.packs.conditions import When
+from schemas.packs.conditions import ParsedWhen
 
 Deed = tuple[str, str]
 """What advice asks for: type and target of an action that the player knows."""
@@ -232,5 +232,5 @@ def is_good(text: str, event: Sensed) -> bool:
 
 
 @cache
-def _parsed(when: str) -> When:
+def _parsed(when: str) -> ParsedWhen:
     return conditions.parse(when)

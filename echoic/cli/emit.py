@@ -12,7 +12,7 @@ from echoic.client.connection import Connection
 from handlers.mind.flows.initiate import REQUEST
 from schemas.messages.decisions import Decided
 from schemas.messages.executive import OutputRequested
-from schemas.state.executive import Speech, Unsaid
+from schemas.state.executive import SpokenResponse, Unsaid
 
 app = new_app("emit", "Say exactly this text.")
 
@@ -87,7 +87,7 @@ def output(call: Call) -> None:
     call.show_rows(rows, header, map(dict.values, rows), "nothing is being spoken")
 
 
-def _spoken(each: Speech) -> dict[str, object]:
+def _spoken(each: SpokenResponse) -> dict[str, object]:
     state = "waiting" if each.begun_at is None else "speaking"
     return _row(state, each.decision_id, each.begun_at or each.asked_at, "")
 

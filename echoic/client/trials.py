@@ -28,7 +28,7 @@ from schemas.values.exact_math import clamp, round6
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import PersonalityTemplate, Trait
 from schemas.values.reasons import ResponseType
-from schemas.values.skills import Line, Skill
+from schemas.values.skills import Skill, SkillLine
 
 CALM = "calm"
 """What a trial calls no context at all."""
@@ -90,7 +90,7 @@ def trials(
     """Return each template in each context, with nothing else that moves the traits."""
     details: tuple[Skill, ...] = ()
     if attempt.detail:
-        line = Line(texts=("{text} " + attempt.detail,))
+        line = SkillLine(texts=("{text} " + attempt.detail,))
         details = (Skill(name="details", kind="domain", lines=(line,)),)
     settings = ExecutiveSettings(
         templates=tuple(known), skills=(*styles, *details), consistent=True

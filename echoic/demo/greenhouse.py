@@ -11,7 +11,13 @@ from random import Random
 
 from echoic.world.world import Mind
 from schemas.packs.event_types import EventType
-from schemas.packs.manifest import Executive, Heuristic, OutcomePattern, Pack, Response
+from schemas.packs.manifest import (
+    ExecutiveOfPack,
+    Heuristic,
+    OutcomePattern,
+    Pack,
+    Response,
+)
 
 _ROUNDS = 52
 """Occasions of one session."""
@@ -79,7 +85,7 @@ def _pack() -> Pack:
         schema=1,
         name="greenhouse",
         version="1.0.0",
-        executive=Executive(outcome_patterns=patterns),
+        executive=ExecutiveOfPack(outcome_patterns=patterns),
         events=(
             *(
                 EventType(

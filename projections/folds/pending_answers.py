@@ -12,7 +12,7 @@ from msgspec.structs import replace
 from projections.folds import timers
 from projections.folds.executive import conversation
 from projections.folds.fold_context import FoldContext
-from schemas.messages.asks import ModelAsked, RecallAsked, Words
+from schemas.messages.asks import ModelAsked, RecallAsked, UnpredictedWords
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState, AskStatus, Pending, Timer
 from schemas.state.lessons import Lesson
@@ -114,7 +114,7 @@ def recalled(
 
 
 def for_prediction(
-    state: AgentState, ask_id: str, message: ModelAsked, about: Words
+    state: AgentState, ask_id: str, message: ModelAsked, about: UnpredictedWords
 ) -> AgentState:
     """Return the state with a model's answer received and its prediction pending."""
     pending = state.pending[about.ask_id]

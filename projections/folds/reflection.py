@@ -16,7 +16,7 @@ from schemas.messages.decisions import Completed, Decided
 from schemas.messages.learning import CandidateRefused, ProposalMade
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import (
-    Moment,
+    PastDecision,
     Reflected,
     Reflection,
     SleepBegun,
@@ -60,7 +60,7 @@ def decided(
     if not is_chosen or len(event.text) + len(fields) > _MOMENT_LIMIT:
         return state
     # Longer events are left out, not cut: a decision on half an event is another one.
-    moment = Moment(
+    moment = PastDecision(
         decision_id=id_,
         event_id=message.event_id,
         at=now,

@@ -52,7 +52,7 @@ class Rival(MessagePart, frozen=True, kw_only=True):
     confidence: Unit
 
 
-class Words(MessagePart, frozen=True, kw_only=True):
+class UnpredictedWords(MessagePart, frozen=True, kw_only=True):
     """A model's answer whose prediction is still to be asked for."""
 
     ask_id: Name
@@ -106,7 +106,7 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     """How it is to predict the outcome of its answer; None: in the answer itself."""
     rival: Rival | None = None
     """Who answers if the model takes too long."""
-    about: Words | None = None
+    about: UnpredictedWords | None = None
     """What a prediction is asked about."""
     goals: tuple[Personal, ...] | None = None
     """The goals that it was told, if a prediction is asked for later and they are not

@@ -13,14 +13,14 @@ from schemas.values.base import (
 )
 
 
-class Line(MessagePart, frozen=True, kw_only=True):
+class SpokenLine(MessagePart, frozen=True, kw_only=True):
     """Something that was said in a conversation."""
 
     speaker: Name
     text: Personal
 
 
-class Words(MessagePart, frozen=True, kw_only=True):
+class ReadyWords(MessagePart, frozen=True, kw_only=True):
     """What somebody has ready to say."""
 
     speaker: Name
@@ -34,7 +34,7 @@ class Words(MessagePart, frozen=True, kw_only=True):
 class Speech(MessagePart, frozen=True, kw_only=True):
     """What is being said."""
 
-    words: Words
+    words: ReadyWords
     since: Moment
     until: Moment
 
@@ -54,11 +54,11 @@ class Conversation(MessagePart, frozen=True, kw_only=True):
     """The hearers who were, the likeliest to answer first."""
     told: tuple[Name, ...] = written(())
     """Who has heard the last speech."""
-    ready: tuple[Words, ...] = written(())
+    ready: tuple[ReadyWords, ...] = written(())
     """What is to be said next, as it came."""
     quiet_since: Moment | None = None
     """Since when nobody speaks."""
-    lines: tuple[Line, ...] = written(())
+    lines: tuple[SpokenLine, ...] = written(())
     """The latest that was said, oldest first."""
     speeches: int = written(0)
     """How many were begun."""

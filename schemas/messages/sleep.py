@@ -66,7 +66,7 @@ class SleepEnded(Learning, frozen=True, kw_only=True):
     """How many candidates were none."""
 
 
-class Moment(Struct, frozen=True, kw_only=True):
+class PastDecision(Struct, frozen=True, kw_only=True):
     """A decision that may be made again."""
 
     decision_id: str
@@ -108,7 +108,7 @@ class Sleeping(Struct, frozen=True, kw_only=True):
     """The decisions that are still to be made again."""
     ask_id: str = ""
     """What a model was asked."""
-    about: Moment | None = None
+    about: PastDecision | None = None
     """Of which event."""
     for_rule: bool = False
     """Whether it is to make a heuristic of what was said."""

@@ -7,7 +7,7 @@ from functools import cached_property
 import orjson
 
 from schemas.packs import conditions
-from schemas.packs.conditions import When
+from schemas.packs.conditions import ParsedWhen
 from schemas.packs.constraints import Constraints, within
 from schemas.packs.event_types import EventType
 from schemas.packs.manifest import Heuristic, Pack, PackError, blob_digest, to_blob
@@ -30,7 +30,7 @@ class CompiledPack:
     ids: tuple[str, ...]
     content_hashes: tuple[str, ...]
     """By row: evidence is kept under id and content hash together."""
-    whens: tuple[When | None, ...]
+    whens: tuple[ParsedWhen | None, ...]
     vectors: tuple[Vector, ...]
     """Of the conditions, by row."""
     conditions: Matrix
@@ -66,7 +66,7 @@ class CompiledPack:
         """Return the row of a heuristic, None if it is not of this pack."""
         return self.rows.get(heuristic_id)
 
-    def when(self, row: int) -> When | None:
+    def when(self, row: int) -> ParsedWhen | None:
         """Return what must hold of an event besides its meaning, by row."""
         return self.whens[row]
 

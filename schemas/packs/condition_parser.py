@@ -63,7 +63,7 @@ Part = Comparison | Not | Every | Some
 
 
 @dataclass(frozen=True, slots=True)
-class When:
+class ParsedWhen:
     """A parsed condition."""
 
     text: str
@@ -82,7 +82,7 @@ class ConditionError(ValueError):
 
 # Agents that load one pack share its trees, and what is compiled of them by identity.
 @lru_cache(maxsize=16_384)
-def parse(text: str) -> When:
+def parse(text: str) -> ParsedWhen:
     """Parse a condition; equal texts give the same tree.
 
     Raises:
@@ -94,7 +94,7 @@ def parse(text: str) -> When:
     reader = _Reader(text, _tokens(text))
     part = reader.read_some(0)
     reader.finish()
-    return When(text, part)
+    return ParsedWhen(text, part)
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,7 +18,7 @@ from typing import Any, NamedTuple, assert_never
 from schemas.packs.condition_parser import Comparison as Comparison
 from schemas.packs.condition_parser import ConditionError as ConditionError
 from schemas.packs.condition_parser import Every, Not, Operator, Part, Scalar, Some
-from schemas.packs.condition_parser import When as When
+from schemas.packs.condition_parser import ParsedWhen as ParsedWhen
 from schemas.packs.condition_parser import parse as parse
 from schemas.values.by_identity import by_identity
 from schemas.values.exact_math import round6
@@ -53,23 +53,23 @@ _ORDER: Mapping[Operator, Callable[[Any, Any], bool]] = {
 
 # Parsing costs more than testing; the text alone is the key.
 @lru_cache(maxsize=4096)
-def read(when: str | None) -> When | None:
+def read(when: str | None) -> ParsedWhen | None:
     """Return the condition of a text, kept for the next time; None if there is none."""
     return parse(when) if when else None
 
 
-def holds(when: When, type_: str, source: str, fields: Fields) -> bool:
+def holds(when: ParsedWhen, type_: str, source: str, fields: Fields) -> bool:
     """Tell whether the condition is true of an event, without ever raising."""
     return _compiled(when).truth(type_, source, fields) is True
 
 
-def test(when: When) -> Callable[[Fields], bool]:
+def test(when: ParsedWhen) -> Callable[[Fields], bool]:
     """Return the condition as a function of fields alone, for whoever asks it often."""
     truth = _compiled(when).truth
     return lambda fields: truth("", "", fields) is True
 
 
-def meaning(when: When | None) -> tuple[object, ...]:
+def meaning(when: ParsedWhen | None) -> tuple[object, ...]:
     """Return a key that is equal for conditions of one meaning; () for no condition.
 
     Only spelling is evened out: `a and b` differs from `b and a`.
@@ -77,7 +77,7 @@ def meaning(when: When | None) -> tuple[object, ...]:
     return () if when is None else _meaning(when.part)
 
 
-def explain_failure(when: When, type_: str, source: str, fields: Fields) -> str:
+def explain_failure(when: ParsedWhen, type_: str, source: str, fields: Fields) -> str:
     """Return the first part that is not true and what was there; empty if `when` holds.
 
     For example `health <= 3 (is 8)`, or `door = "open" (is missing)`.
@@ -92,13 +92,13 @@ def field_value(name: str, fields: Fields) -> tuple[bool, object]:
     return (False, None) if value is _MISSING else (True, value)
 
 
-def fields_named(when: When) -> tuple[str, ...]:
+def fields_named(when: ParsedWhen) -> tuple[str, ...]:
     """Return the fields that the condition names, sorted, without type and source."""
     names = {each.field for each in comparisons(when)}
     return tuple(sorted(names - set(EVENT_NAMES)))
 
 
-def comparisons(when: When) -> tuple[Comparison, ...]:
+def comparisons(when: ParsedWhen) -> tuple[Comparison, ...]:
     """Return every comparison in the condition, in order, negated ones included."""
     return tuple(_comparisons(when.part))
 
@@ -116,7 +116,7 @@ class _Compiled(NamedTuple):
 
 
 @by_identity(16_384)
-def _compiled(when: When) -> _Compiled:
+def _compiled(when: ParsedWhen) -> _Compiled:
     """Compile a condition into closures; walking its tree takes three times as long."""
     return _compile(when.part)
 

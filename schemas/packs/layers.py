@@ -14,7 +14,7 @@ _NEVER_CHOSEN = ("wander", "idle", "rest")
 """What no model may choose, nor anything that begins with `seek_`: reflexes do that."""
 
 
-class Line(Part):
+class PromptLine(Part):
     """A line of a prompt: what a field of the body tells, under a label."""
 
     label: str = Field(min_length=1, max_length=80)
@@ -84,7 +84,7 @@ class Talker(Part):
     """How urgent a question to the model is in a conversation; 5 if lonely, else 3."""
     who: str = Field(default="", max_length=2_000)
     """Who the character is, for the model; `{name}` is the agent's."""
-    lines: tuple[Line, ...] = Field(default=(), max_length=32)
+    lines: tuple[PromptLine, ...] = Field(default=(), max_length=32)
     """What it is told of the moment: what it sees, the weather, the place, who is near."""
     tools: tuple[Tool, ...] = Field(default=(), max_length=32)
     """What it may do besides speaking and setting aims; nothing that is work."""
@@ -154,7 +154,7 @@ class Executor(Part):
     """When a question is most urgent, as a condition: in combat, fleeing."""
     who: str = Field(default="", max_length=2_000)
     """Who the character is, for the model; `{name}` is the agent's."""
-    lines: tuple[Line, ...] = Field(default=(), max_length=32)
+    lines: tuple[PromptLine, ...] = Field(default=(), max_length=32)
     """What else it is told: unconscious urges; nothing of costs or conversations."""
     model: LayerModel | None = None
     """Its model; None: the settings'."""

@@ -64,7 +64,7 @@ class OutcomePattern(Part):
         return pattern
 
 
-class Executive(Part):
+class ExecutiveOfPack(Part):
     """What the model and the outcome stage must know of the domain."""
 
     domain_context: str = Field(default="", max_length=8_000)
@@ -151,7 +151,7 @@ class Pack(Part):
     setting: Setting = "other"
     """Decides how fast novelty recovers: game 60 s, work 180, home 300, other 120."""
     description: str = ""
-    executive: Executive = Executive.model_construct()
+    executive: ExecutiveOfPack = ExecutiveOfPack.model_construct()
     salience: PackSalience = PackSalience.model_construct()
     constraints: Constraints = Constraints.model_construct()
     """How far evidence may move the confidence in its heuristics."""

@@ -13,7 +13,7 @@ from schemas.ports.faults import MissingPackError
 from schemas.state.agent import AgentState, PackRef, SharedState
 from schemas.values.by_identity import by_identity
 from schemas.values.unicode_text import quoted
-from schemas.values.vectors import Batch, Vector
+from schemas.values.vectors import Vector, VectorBatch
 
 
 class Aids(Struct, frozen=True):
@@ -25,7 +25,7 @@ class Aids(Struct, frozen=True):
     """Every pack in force and the one the input loads, by digest."""
     is_exact: bool = True
     """Whether any machine would compute the same vector."""
-    batch: Batch | None = None
+    batch: VectorBatch | None = None
     """The vectors of all inputs answered together, to be multiplied at once."""
     vectors: Mapping[str, Vector] = field(default_factory=dict)
     """Of further texts in the input, by `embedded(text)`."""

@@ -11,10 +11,10 @@ from typing import Literal, TypeAlias
 from immutables import Map
 from msgspec import Struct, field
 
-from schemas.messages.asks import ModelAsked, Rival, Words
+from schemas.messages.asks import ModelAsked, Rival, UnpredictedWords
 from schemas.messages.experiments import Experiment, Variant
 from schemas.messages.feedback import Strand
-from schemas.messages.sleep import Moment, Sleeping
+from schemas.messages.sleep import PastDecision, Sleeping
 from schemas.state import limits
 from schemas.state.character import NOBODY, Character
 from schemas.state.evidence import Belief, Prior, Rater
@@ -188,7 +188,7 @@ class Pending(Struct, frozen=True, kw_only=True):
     prediction: Prediction = "same"
     prompt: str | None = None
     """The prompt, if a prediction of the answer is to be asked for later."""
-    about: Words | None = None
+    about: UnpredictedWords | None = None
     """The answer, if only its prediction is still awaited."""
     rival: Rival | None = None
     """Who answers if the model takes too long."""
@@ -336,7 +336,7 @@ class AgentState(Struct, frozen=True, kw_only=True):
     """Each person's habit of judging, by person."""
     timers: tuple[Timer, ...] = ()
     """Soonest first."""
-    moments: tuple[Moment, ...] = ()
+    moments: tuple[PastDecision, ...] = ()
     """The latest decisions that a sleep may make again, oldest first."""
     sleeping: Sleeping | None = None
     """The sleep under way."""

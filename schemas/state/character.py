@@ -10,7 +10,7 @@ from immutables import Map
 from msgspec import Struct
 
 from schemas.messages.characters import Aim, PlannedBuild, PlanTask
-from schemas.messages.conversations import Line
+from schemas.messages.conversations import SpokenLine
 from schemas.state.autonomy import UNDECIDED, Autonomy
 from schemas.state.place import NOWHERE, PlaceState
 from schemas.values.bounded_map import EMPTY
@@ -95,7 +95,7 @@ class Plan(Struct, frozen=True, kw_only=True):
 NO_PLAN = Plan()
 
 
-class Heard(Struct, frozen=True, kw_only=True):
+class LastHeard(Struct, frozen=True, kw_only=True):
     """What a character heard last in a conversation."""
 
     conversation: str
@@ -104,7 +104,7 @@ class Heard(Struct, frozen=True, kw_only=True):
     speaker: str
     text: str
     distance: float
-    lines: tuple[Line, ...] = ()
+    lines: tuple[SpokenLine, ...] = ()
     """What was said before, if it came to it."""
     is_asked: bool = False
     """Whether it was asked what it says to it, and its model was not yet."""
@@ -114,14 +114,14 @@ class Heard(Struct, frozen=True, kw_only=True):
     """When it is in the conversation no more, if it hears nothing further."""
 
 
-class Memory(Struct, frozen=True, kw_only=True):
+class KeptThought(Struct, frozen=True, kw_only=True):
     """Something that a character meant to keep in mind."""
 
     text: str
     at: datetime
 
 
-class Words(Struct, frozen=True, kw_only=True):
+class RememberedWords(Struct, frozen=True, kw_only=True):
     """What a character said at a time, and thought; either may be empty."""
 
     said: str
@@ -182,11 +182,11 @@ class Character(Struct, frozen=True, kw_only=True):
     since: datetime | None = None
     """When its body was first reported."""
     place: PlaceState = NOWHERE
-    heard: Heard | None = None
+    heard: LastHeard | None = None
     """In a conversation; None: it is in none."""
-    memories: tuple[Memory, ...] = ()
+    memories: tuple[KeptThought, ...] = ()
     """The latest, oldest first."""
-    words: tuple[Words, ...] = ()
+    words: tuple[RememberedWords, ...] = ()
     """The latest, oldest first; none unless its talker is told of them."""
     autonomy: Autonomy = UNDECIDED
     """Of one that is autonomous."""

@@ -259,7 +259,7 @@ class Pattern(Struct, frozen=True, kw_only=True, gc=False):
 _PATTERNS: Bounded[str, Pattern] = Bounded(limits.PATTERNS)
 
 
-class Speech(Struct, frozen=True, kw_only=True):
+class SpokenResponse(Struct, frozen=True, kw_only=True):
     """A response that is being spoken, or is to be."""
 
     ask_id: str
@@ -298,7 +298,7 @@ class Executive(Struct, frozen=True, kw_only=True):
     """The latest responses, oldest first."""
     restraints: tuple[Restraint, ...] = ()
     """Mutes, the one that began first before others; those that lapsed go by and by."""
-    speech: tuple[Speech, ...] = ()
+    speech: tuple[SpokenResponse, ...] = ()
     """What is being spoken or is to be, the first asked for first."""
     unsaid: tuple[Unsaid, ...] = ()
     """What was cut off, oldest first."""

@@ -35,7 +35,7 @@ TEXT = "text"
 """The place of the words up to here."""
 
 
-class Line(Part):
+class SkillLine(Part):
     """Words for events of one sort; of several texts one is drawn."""
 
     when: str | None = None
@@ -87,7 +87,7 @@ class Skill(Part):
     """What a model is told while it is loaded."""
     trait: Trait | None = None
     """For a style: the trait by whose bands its words are chosen."""
-    lines: tuple[Line, ...] = Field(default=(), max_length=256)
+    lines: tuple[SkillLine, ...] = Field(default=(), max_length=256)
     """The first that fits an event is said."""
     tables: tuple[WordTable, ...] = Field(default=(), max_length=16)
 

@@ -3,7 +3,7 @@
 from collections.abc import Mapping, Sequence
 
 from schemas.packs import conditions
-from schemas.packs.layers import Line, Tool
+from schemas.packs.layers import PromptLine, Tool
 from schemas.values.exact_math import clamp, round6
 from schemas.values.prompt_fencing import RULE, fenced, shown
 
@@ -29,7 +29,7 @@ def _is_offered(tool: Tool, fields: Mapping[str, object]) -> bool:
     return conditions.holds(conditions.parse(tool.when), "", "", fields)
 
 
-def told(lines: Sequence[Line], fields: Mapping[str, object]) -> list[str]:
+def told(lines: Sequence[PromptLine], fields: Mapping[str, object]) -> list[str]:
     """Return lines of a prompt: what fields of the body tell, under their labels."""
     return [
         f"- {line.label}: {_told(value, in_words=line.in_words)}"

@@ -23,7 +23,7 @@ from handlers.mind.reply.reading import Said, Unread
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
 from schemas.messages.arms import Action, Chained
-from schemas.messages.asks import DeliveryAsked, ModelAsked, Words
+from schemas.messages.asks import DeliveryAsked, ModelAsked, UnpredictedWords
 from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
@@ -122,7 +122,7 @@ def _predicted(
     turn: TurnContext,
     strategy: Strategy,
     pending: Pending,
-    about: Words,
+    about: UnpredictedWords,
     result: ModelAnswered,
 ) -> None:
     manner = consult.manner_of(turn.settings, strategy)
@@ -248,7 +248,7 @@ def _prediction_asked(
         urgency=pending.urgency,
         matched_heuristic_id=pending.matched_heuristic_id,
         request_hash=request_hash(model, system, prompt),
-        about=Words(
+        about=UnpredictedWords(
             ask_id=end.ask_id,
             model=end.model,
             text=end.text,

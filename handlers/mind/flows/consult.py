@@ -18,7 +18,7 @@ from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Tru
 from handlers.mind.strategies.plugin import Own
 from schemas.messages.asks import ModelAsked
 from schemas.packs.compiled import CompiledPack
-from schemas.packs.manifest import Executive
+from schemas.packs.manifest import ExecutiveOfPack
 from schemas.packs.model_actions import ModelAction, offered
 from schemas.ports.decision_context import DecisionContext, Question, Strategy
 from schemas.state.agent import Pending
@@ -229,7 +229,7 @@ def threshold_of(
 _NO_MANNER = Asking()
 
 
-_UNSAID = Executive()
+_UNSAID = ExecutiveOfPack()
 
 
 @dataclass(frozen=True, slots=True)

@@ -15,7 +15,7 @@ from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds.learning import confidence, vote_targets
 from schemas.messages.learning import Endorsed
-from schemas.messages.sleep import Moment
+from schemas.messages.sleep import PastDecision
 from schemas.packs import conditions
 from schemas.state.agent import Pending
 from schemas.state.lessons import Lesson
@@ -95,7 +95,7 @@ def is_endorsed(turn: TurnContext, decision_id: str, known: KnownHeuristic) -> b
 def holding(
     turn: TurnContext,
     known: Sequence[KnownHeuristic],
-    event: Lesson | Moment,
+    event: Lesson | PastDecision,
     vector: Vector,
 ) -> tuple[KnownHeuristic, ...]:
     """Return those whose condition and `when` hold of an event; `vector` is its text's."""
@@ -124,7 +124,7 @@ def _fitted(turn: TurnContext, known: KnownHeuristic, similarity: float) -> floa
 
 
 def _when_holds(
-    known: KnownHeuristic, event: Lesson | Moment, fields: Mapping[str, object]
+    known: KnownHeuristic, event: Lesson | PastDecision, fields: Mapping[str, object]
 ) -> bool:
     if known.when is None:
         return True

@@ -21,7 +21,7 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked, StopAsked
 from schemas.messages.executive import Muted, OutputInterrupted
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Pending
-from schemas.state.executive import Speech
+from schemas.state.executive import SpokenResponse
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.reasons import Output, ResponseType
 
@@ -31,7 +31,7 @@ _THREATENING = "high_threat"
 def stop(turn: TurnContext, control: ControlMessage) -> None:
     """Ask for the end of the speech that a control ends, which was applied or inferred."""
     executive = turn.state.executive
-    ended: Sequence[Speech] = ()
+    ended: Sequence[SpokenResponse] = ()
     if isinstance(control, OutputInterrupted):
         ended = speech.meant(executive, control)
     elif isinstance(control, Muted) and turn.settings.executive.quiet_cuts:

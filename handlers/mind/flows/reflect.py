@@ -23,7 +23,7 @@ from schemas.messages.notes import ControlApplied, ControlRefused, Handled
 from schemas.messages.repertoire import Formed, RepertoireChange, Stand
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sleep import (
-    Moment,
+    PastDecision,
     Reflected,
     SleepBegun,
     SleepCause,
@@ -140,14 +140,16 @@ def _go_on(turn: TurnContext) -> None:
     _ask_again(turn, left[0], consulted)
 
 
-def _consulted(turn: TurnContext, moment: Moment) -> Consultation | None:
+def _consulted(turn: TurnContext, moment: PastDecision) -> Consultation | None:
     turn.adopt(None)
     strategy = consult.strategy_in_force(turn)
     goals = turn.goals_of(moment.domain)
     return consultation(turn, strategy, goals, moment.domain)
 
 
-def _ask_again(turn: TurnContext, moment: Moment, consulted: Consultation) -> None:
+def _ask_again(
+    turn: TurnContext, moment: PastDecision, consulted: Consultation
+) -> None:
     """Ask about the event as it was asked then, but without any candidates."""
     context = DecisionContext(
         event_id=moment.event_id, event_text=moment.text, event_source=moment.source
@@ -167,7 +169,7 @@ def _ask_again(turn: TurnContext, moment: Moment, consulted: Consultation) -> No
     )
 
 
-def _reflect(turn: TurnContext, about: Moment, told: Said) -> None:
+def _reflect(turn: TurnContext, about: PastDecision, told: Said) -> None:
     """Compare the model's answer with the decision then, and with the heuristics now."""
     sleeping, _ = _under_way(turn)
     turn.adopt(None)
@@ -204,7 +206,9 @@ def _reflect(turn: TurnContext, about: Moment, told: Said) -> None:
     )
 
 
-def _endorse(turn: TurnContext, about: Moment, known: list[KnownHeuristic]) -> None:
+def _endorse(
+    turn: TurnContext, about: PastDecision, known: list[KnownHeuristic]
+) -> None:
     """Endorse the heuristics that the model agreed with unseen, once for each decision."""
     if turn.settings.endorsement:
         id_ = about.decision_id
@@ -213,7 +217,7 @@ def _endorse(turn: TurnContext, about: Moment, known: list[KnownHeuristic]) -> N
         endorsement.endorse(turn, id_, endorsement.Alike(unseen=unseen))
 
 
-def _likeness(turn: TurnContext, about: Moment, said: str) -> float | None:
+def _likeness(turn: TurnContext, about: PastDecision, said: str) -> float | None:
     """Return the cosine of two answers; None if their vectors cannot be compared."""
     # Two silences are alike, too, and have no vectors.
     if said == about.said:
@@ -226,7 +230,7 @@ def _likeness(turn: TurnContext, about: Moment, said: str) -> float | None:
     return vectors.cosine(vector, about.vector)
 
 
-def _may_teach(turn: TurnContext, about: Moment) -> bool:
+def _may_teach(turn: TurnContext, about: PastDecision) -> bool:
     """Tell whether a heuristic may be made of it: a model's answer that nobody disliked."""
     state, id_ = turn.state, about.decision_id
     if not turn.settings.formation or about.path != "llm" or not about.said:
@@ -238,7 +242,7 @@ def _may_teach(turn: TurnContext, about: Moment) -> bool:
     return all(each.deltas.get(id_, 0.0) >= 0.0 for each in people)
 
 
-def _take(turn: TurnContext, about: Moment, rule: Rule | Fault) -> None:
+def _take(turn: TurnContext, about: PastDecision, rule: Rule | Fault) -> None:
     """Propose the heuristic of a rule, or emit why there is none."""
     sleeping, _ = _under_way(turn)
     made = rule if isinstance(rule, Fault) else _proposed(turn, about, rule)
@@ -255,7 +259,9 @@ def _take(turn: TurnContext, about: Moment, rule: Rule | Fault) -> None:
     consolidation.propose_change(turn, made)
 
 
-def _proposed(turn: TurnContext, about: Moment, rule: Rule) -> RepertoireChange | Fault:
+def _proposed(
+    turn: TurnContext, about: PastDecision, rule: Rule
+) -> RepertoireChange | Fault:
     condition, action = turn.aids.of(rule.condition), turn.aids.of(rule.text)
     if condition is None or action is None:
         return Fault("not_embedded", "the embedder brought no vectors of it")
@@ -330,14 +336,14 @@ def _consolidation_input(turn: TurnContext) -> consolidation.ConsolidationInput:
     )
 
 
-def _under_way(turn: TurnContext) -> tuple[Sleeping, Moment]:
+def _under_way(turn: TurnContext) -> tuple[Sleeping, PastDecision]:
     sleeping = turn.state.sleeping
     assert sleeping is not None
     assert sleeping.about is not None
     return sleeping, sleeping.about
 
 
-def _lesson(about: Moment) -> Lesson:
+def _lesson(about: PastDecision) -> Lesson:
     return Lesson(
         domain=about.domain,
         source=about.source,

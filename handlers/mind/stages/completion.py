@@ -10,7 +10,7 @@ from datetime import datetime
 
 from handlers.mind.reply.reading import Unread
 from schemas.messages.arms import Action, Chained, heuristic_arm
-from schemas.messages.asks import Rival, Words
+from schemas.messages.asks import Rival, UnpredictedWords
 from schemas.messages.decisions import Completed, Dropped
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelFailed, Result
@@ -62,7 +62,7 @@ def answered(
     text = answer.text or (action.type if action is not None else "")
     if not text:
         return _dropped(pending, "llm_declined", "the model chose to say nothing")
-    words = Words(
+    words = UnpredictedWords(
         ask_id=pending.ask_id,
         model=model,
         text=text,
@@ -75,7 +75,7 @@ def answered(
 
 
 def predicted(
-    pending: Pending, about: Words, answer: ReadAnswer, now: datetime
+    pending: Pending, about: UnpredictedWords, answer: ReadAnswer, now: datetime
 ) -> Completed | Dropped:
     """Return the end of a decision whose answer waited for its prediction."""
     if now > pending.expires_at:
@@ -146,7 +146,7 @@ def crowded_out(waiting: Iterable[Pending]) -> Pending:
     return min(waiting, key=lambda each: (each.priority, each.expires_at, each.ask_id))
 
 
-def _spoken(pending: Pending, words: Words, answer: ReadAnswer) -> Completed:
+def _spoken(pending: Pending, words: UnpredictedWords, answer: ReadAnswer) -> Completed:
     return Completed(
         decision_id=pending.decision_id,
         ask_id=words.ask_id,

@@ -15,7 +15,7 @@ from projections.folds.learning import beliefs, vote_targets
 from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.compiled import CompiledPack
-from schemas.packs.conditions import When
+from schemas.packs.conditions import ParsedWhen
 from schemas.packs.manifest import Heuristic
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state.agent import AgentState
@@ -24,7 +24,7 @@ from schemas.state.taught import Shelf, Taught
 from schemas.values import vectors
 from schemas.values.exact_math import round6
 from schemas.values.learning_settings import LearningSettings
-from schemas.values.vectors import Batch, Matrix, Vector
+from schemas.values.vectors import Matrix, Vector, VectorBatch
 
 MATCH_LIMIT = 10
 """How many heuristics become candidates of a decision."""
@@ -45,7 +45,7 @@ def candidates(
     belief_of: _BeliefOf,
     learning: LearningSettings,
     at_least: float,
-    batch: Batch | None = None,
+    batch: VectorBatch | None = None,
 ) -> tuple[HeuristicCandidate, ...]:
     """Return up to `MATCH_LIMIT` candidates, the most similar first, then by id.
 
@@ -78,7 +78,7 @@ class _Near(Struct, frozen=True):
     content_hash: str
     similarity: float
     """Cosine similarity of event and condition, times `fit`."""
-    when: When | None
+    when: ParsedWhen | None
     heuristic: Heuristic | Taught
     fit: float = 1.0
     """How much of the similarity counts, by people's votes on the condition; 1 is all."""
@@ -165,7 +165,10 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
 
 
 def _of_pack(
-    pack: CompiledPack | None, vector: Vector, at_least: float, batch: Batch | None
+    pack: CompiledPack | None,
+    vector: Vector,
+    at_least: float,
+    batch: VectorBatch | None,
 ) -> list[_Near]:
     if pack is None:
         return []
@@ -212,5 +215,5 @@ def _stacked(shelf: Shelf) -> tuple[tuple[Taught, ...], Matrix]:
 
 # Parsing a `when` costs more than testing it; the text alone is the key.
 @lru_cache(maxsize=4096)
-def _parsed(when: str | None) -> When | None:
+def _parsed(when: str | None) -> ParsedWhen | None:
     return conditions.parse(when) if when else None

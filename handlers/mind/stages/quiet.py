@@ -14,7 +14,7 @@ import orjson
 from projections.folds.learning import beliefs
 from schemas.packs import conditions
 from schemas.packs.compiled import CompiledPack
-from schemas.packs.conditions import When
+from schemas.packs.conditions import ParsedWhen
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief
@@ -238,5 +238,5 @@ def _quoted(text: str) -> str:
 
 
 @lru_cache(maxsize=4096)
-def _parsed(when: str | None) -> When | None:
+def _parsed(when: str | None) -> ParsedWhen | None:
     return conditions.parse(when) if when else None

@@ -16,7 +16,7 @@ from schemas.ports.decision_context import Voiced
 from schemas.values import ids
 from schemas.values.personality import Trait
 from schemas.values.reasons import ResponseType
-from schemas.values.skills import Line, Skill, Skills, version_of
+from schemas.values.skills import Skill, SkillLine, Skills, version_of
 
 JOKES: tuple[Trait, ...] = ("humor", "sarcasm")
 """The traits whose words the filter takes out where nobody jokes."""
@@ -189,7 +189,7 @@ def _is_too_long(text: str, before: str, longest: int | None) -> bool:
     return count > longest and count > len(before.split())
 
 
-def _lines(saying: Saying, skill: Skill, at: int | None) -> Iterator[Line]:
+def _lines(saying: Saying, skill: Skill, at: int | None) -> Iterator[SkillLine]:
     for line in skill.lines:
         if line.types and saying.response_type not in line.types:
             continue
@@ -205,7 +205,9 @@ def _in_band(bands: Sequence[int], at: int | None) -> bool:
     return not bands or at in bands
 
 
-def _taken(words: _Words, name: str, line: Line, drawn: Callable[[str], float]) -> str:
+def _taken(
+    words: _Words, name: str, line: SkillLine, drawn: Callable[[str], float]
+) -> str:
     if len(line.texts) == 1:
         return line.texts[0]
     purpose = f"words/{name}"

@@ -19,7 +19,7 @@ from schemas.messages.learning import InsightFormed
 from schemas.messages.notes import TimerFailed
 from schemas.state import limits
 from schemas.state.agent import AgentState
-from schemas.state.character import Words
+from schemas.state.character import RememberedWords
 
 
 def noticed(
@@ -75,6 +75,6 @@ def _said(state: AgentState, context: FoldContext, message: Completed) -> AgentS
         return state
     if not (message.text or message.thought):
         return state
-    latest = Words(said=message.text, thought=message.thought or "")
+    latest = RememberedWords(said=message.text, thought=message.thought or "")
     words = (*character.words, latest)[-limits.WORDS :]
     return replace(state, character=replace(character, words=words))

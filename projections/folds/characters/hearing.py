@@ -2,11 +2,11 @@
 
 from datetime import datetime, timedelta
 
-from schemas.messages.conversations import Line
+from schemas.messages.conversations import SpokenLine
 from schemas.messages.sensing import Fields, Sensed
 from schemas.packs.layers import Talker
 from schemas.state import limits
-from schemas.state.character import Heard
+from schemas.state.character import LastHeard
 from schemas.values.subjects import AGENT_SOURCE
 
 _HEARD, _OVER = "heard", "over"
@@ -17,12 +17,12 @@ _LINES = 20
 
 
 def sensed(
-    before: Heard | None,
+    before: LastHeard | None,
     talker: Talker,
     event: Sensed,
     now: datetime,
     means: str | None,
-) -> Heard | None:
+) -> LastHeard | None:
     """Return what the character heard last, once an event came.
 
     One with a place is told by that alone; another by events of the type that
@@ -40,15 +40,15 @@ def sensed(
 
 
 def _spoken_to(
-    before: Heard | None, talker: Talker, event: Sensed, now: datetime
-) -> Heard:
+    before: LastHeard | None, talker: Talker, event: Sensed, now: datetime
+) -> LastHeard:
     """Return what somebody said to it, which goes on what was said until it lapsed."""
     told = event.fields
     named, distance = told.get("speaker"), told.get("distance")
     speaker = named if isinstance(named, str) and named else event.person
     with_whom = f"{event.source}/{speaker or event.source}"[: limits.UTTERANCE]
     goes_on = before is not None and before.conversation == with_whom
-    return Heard(
+    return LastHeard(
         conversation=with_whom,
         turn=before.turn + 1 if before is not None and goes_on else 1,
         speaker=speaker or event.source,
@@ -60,7 +60,7 @@ def _spoken_to(
     )
 
 
-def _heard(event: Sensed, talker: Talker, now: datetime) -> Heard | None:
+def _heard(event: Sensed, talker: Talker, now: datetime) -> LastHeard | None:
     told = event.fields
     conversation, turn = told.get("conversation"), told.get("turn")
     speaker, distance = told.get("speaker"), told.get("distance")
@@ -68,7 +68,7 @@ def _heard(event: Sensed, talker: Talker, now: datetime) -> Heard | None:
         return None
     if not isinstance(turn, int) or not isinstance(distance, int | float):
         return None
-    return Heard(
+    return LastHeard(
         conversation=conversation,
         turn=turn,
         speaker=speaker,
@@ -82,11 +82,11 @@ def _heard(event: Sensed, talker: Talker, now: datetime) -> Heard | None:
     )
 
 
-def _lines(told: Fields) -> tuple[Line, ...]:
+def _lines(told: Fields) -> tuple[SpokenLine, ...]:
     lines = told.get("lines")
     found = []
     for each in lines if isinstance(lines, list) else ():
         if isinstance(each, list) and len(each) == 2:
             speaker, text = str(each[0]), str(each[1])
-            found.append(Line(speaker=speaker, text=text[: limits.UTTERANCE]))
+            found.append(SpokenLine(speaker=speaker, text=text[: limits.UTTERANCE]))
     return tuple(found[-_LINES:])

@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from schemas.messages.characters import PlannedBuild, PlanSet, PlanTask
 from schemas.packs.tactics import Tactics
 from schemas.state import limits
-from schemas.state.character import Character, Doing, Finished, Memory, Plan
+from schemas.state.character import Character, Doing, Finished, KeptThought, Plan
 
 QUEUE = "queue"
 """The layer that works off a plan."""
@@ -71,7 +71,7 @@ def ended(
 def remembered(character: Character, text: str, at: datetime) -> Character:
     """Return the character that keeps something in mind, as the next entry of its queue."""
     kept = [each for each in character.memories if each.text != text]
-    memories = (*kept, Memory(text=text, at=at))[-limits.MEMORIES :]
+    memories = (*kept, KeptThought(text=text, at=at))[-limits.MEMORIES :]
     plan, task = character.plan, character.plan.task
     if task is not None:
         plan = _next(plan, task, _SUCCEEDED, at)

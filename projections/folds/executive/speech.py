@@ -10,7 +10,7 @@ from schemas.messages.executive import Muted, OutputInterrupted
 from schemas.messages.results import DeliveryBegun, DeliveryInterrupted, Result
 from schemas.state import limits
 from schemas.state.agent import AgentState
-from schemas.state.executive import Executive, Speech, Unsaid
+from schemas.state.executive import Executive, SpokenResponse, Unsaid
 
 _CHANNEL = "speech"
 
@@ -21,7 +21,7 @@ def asked(
     """Return the state after a delivery was asked for, if it is to be spoken."""
     if message.output != "speech":
         return state
-    one = Speech(
+    one = SpokenResponse(
         ask_id=ask_id,
         decision_id=message.decision_id,
         asked_at=at,
@@ -57,7 +57,7 @@ def heard(state: AgentState, result: Result, at: datetime) -> AgentState:
     return replace(state, executive=executive)
 
 
-def meant(executive: Executive, control: OutputInterrupted) -> Sequence[Speech]:
+def meant(executive: Executive, control: OutputInterrupted) -> Sequence[SpokenResponse]:
     """Return the speech that is to stop: what is being said, or the response named."""
     if control.channel not in (None, _CHANNEL):
         return ()
@@ -68,7 +68,7 @@ def meant(executive: Executive, control: OutputInterrupted) -> Sequence[Speech]:
     ]
 
 
-def hushed(executive: Executive, control: Muted) -> Sequence[Speech]:
+def hushed(executive: Executive, control: Muted) -> Sequence[SpokenResponse]:
     """Return the speech that a restraint ends, begun or not: under quiet alerts go on."""
     if control.off:
         return ()

@@ -7,7 +7,7 @@ import pytest
 from echoic.embedders import WordLlamaEmbedder
 from handlers.mind.flows.endorsement import ENDORSED_LIMIT
 from handlers.mind.turn import Turn
-from schemas.messages.asks import ModelAsked, Words
+from schemas.messages.asks import ModelAsked, UnpredictedWords
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.decisions import Completed, Decided, HeuristicFired
 from schemas.messages.feedback import FeedbackGiven
@@ -308,7 +308,7 @@ def test_separate_predictions_keep_what_the_model_agreed_with() -> None:
     about = one(copied, ModelAsked).about
     end = shown.answer_model(copied, '{"predicted_success": 0.5}')
 
-    assert isinstance(about, Words)
+    assert isinstance(about, UnpredictedWords)
     assert about.agrees_with == (low.ids[0],)
     assert one(end, Completed).agrees_with == (low.ids[0],)
     assert not said(copied, Endorsed)

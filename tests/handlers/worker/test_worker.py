@@ -22,7 +22,7 @@ from schemas.codec.encode import write_input
 from schemas.messages.controls import PackLoaded, SessionStarted
 from schemas.packs.event_types import EventType
 from schemas.packs.manifest import (
-    Executive,
+    ExecutiveOfPack,
     Heuristic,
     OutcomePattern,
     Pack,
@@ -79,7 +79,7 @@ PACK = Pack(
     schema=1,
     name="doors",
     version="1",
-    executive=Executive(
+    executive=ExecutiveOfPack(
         outcome_patterns=(
             OutcomePattern(
                 trigger_pattern="visitor", outcome_pattern="left", timeout_sec=0.3

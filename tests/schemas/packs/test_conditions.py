@@ -9,7 +9,7 @@ from schemas.packs.conditions import (
     LONGEST_EXPLANATION,
     Comparison,
     ConditionError,
-    When,
+    ParsedWhen,
     _cut,
     explain_failure,
     fields_named,
@@ -301,7 +301,7 @@ PARTS = st.recursive(
 @given(PARTS, st.dictionaries(st.sampled_from("pq"), VALUES), st.sampled_from("ab"))
 def test_a_compiled_condition_is_the_plain_one(part, fields, source):
     """What is compiled holds where walking the tree says so, and explains the same."""
-    event, when = plain.Event("b", source, fields), When("", part)
+    event, when = plain.Event("b", source, fields), ParsedWhen("", part)
     failure = plain.failure_of(part, event)
 
     assert holds(when, "b", source, fields) == plain.is_true(part, event)

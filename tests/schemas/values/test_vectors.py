@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 
 from schemas.values.exact_math import round6
 from schemas.values.vectors import (
-    Batch,
     Limits,
+    VectorBatch,
     cosine,
     likenesses,
     nearest,
@@ -56,7 +56,7 @@ def test_top_equals_sorting_them_all(rows, vector, k, at_least):
 @given(st.lists(vectors, min_size=1, max_size=6), st.lists(vectors, max_size=6))
 def test_a_batch_changes_no_product(rows, together):
     """Vectors multiplied together have the cosines that each has alone."""
-    matrix, batch = stack(rows), Batch(together)
+    matrix, batch = stack(rows), VectorBatch(together)
 
     for vector in together:
         products = batch.products(matrix, vector)
@@ -67,7 +67,7 @@ def test_a_batch_changes_no_product(rows, together):
 
 def test_a_batch_knows_no_other_vector():
     """A vector that did not come with the others has no products there."""
-    batch = Batch([as_vector(1, 2), as_vector(3, 4)])
+    batch = VectorBatch([as_vector(1, 2), as_vector(3, 4)])
 
     assert batch.products(stack([as_vector(1, 0)]), as_vector(5, 6)) is None
 
@@ -76,7 +76,7 @@ def test_a_batch_meets_several_matrices():
     """Each is multiplied once, and they are not taken for one another."""
     together = [as_vector(1, 2), as_vector(3, 4)]
     batch, near, far = (
-        Batch(together),
+        VectorBatch(together),
         stack([as_vector(1, 0)]),
         stack([as_vector(0, 1)]),
     )

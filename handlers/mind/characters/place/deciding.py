@@ -13,7 +13,7 @@ from handlers.mind.context import TurnContext
 from projections.folds.characters import places
 from schemas.messages.arms import SILENT, Action
 from schemas.messages.asks import DeliveryAsked, WakeupSet
-from schemas.messages.conversations import ConversationMoved, Words
+from schemas.messages.conversations import ConversationMoved, ReadyWords
 from schemas.messages.decisions import Candidate, Decided, LayerVerdict
 from schemas.messages.sensing import Fields, Sensed
 from schemas.packs.place import Place
@@ -63,11 +63,11 @@ def _tell(at: Scheduler, turn: TurnContext, event: Sensed, rules: Place) -> None
         at.left(agent, "is gone")
 
 
-def _words(agent: str, event: Sensed, rules: Place) -> Words:
+def _words(agent: str, event: Sensed, rules: Place) -> ReadyWords:
     text = event.text[: limits.SPEECH]
     told = places.number(event.fields, "tokens")
     tokens = None if told is None else clamp(told, 1.0, limits.SPEECH)
-    return Words(
+    return ReadyWords(
         speaker=agent,
         text=text,
         seconds=seconds_of(text, tokens, rules.tokens_per_s),

@@ -13,7 +13,7 @@ from math import ceil, fsum, hypot
 from msgspec import Struct
 from msgspec.structs import replace
 
-from schemas.messages.conversations import Conversation, Line, Speech, Words
+from schemas.messages.conversations import Conversation, ReadyWords, Speech, SpokenLine
 from schemas.packs.place import Place
 from schemas.state import limits
 from schemas.state.place import Present
@@ -38,7 +38,7 @@ class Heard(Struct, frozen=True):
     speech: Speech
     is_asked: bool
     """Whether it is asked what it says to it."""
-    lines: tuple[Line, ...]
+    lines: tuple[SpokenLine, ...]
     """What was said before, for who has not heard the last speech."""
     is_last: bool
     """Whether it is time to say goodbye."""
@@ -47,7 +47,7 @@ class Heard(Struct, frozen=True):
 class Begun(Struct, frozen=True):
     """A speech that begins."""
 
-    words: Words
+    words: ReadyWords
     conversation: str | None
     """None: nobody hears it."""
     pulls: Mapping[str, float]
@@ -105,7 +105,7 @@ class Scheduler:
         return tuple(self._open.values())
 
     def said(
-        self, words: Words, id_: str, answers: tuple[str, int] | None = None
+        self, words: ReadyWords, id_: str, answers: tuple[str, int] | None = None
     ) -> None:
         """Somebody says something, perhaps to a conversation's speech of that number."""
         speaker = words.speaker
@@ -170,7 +170,7 @@ class Scheduler:
                 times.append(talk.speech.until)
         return min(times, default=None)
 
-    def _alone_or_begin(self, words: Words, id_: str) -> None:
+    def _alone_or_begin(self, words: ReadyWords, id_: str) -> None:
         hearers = self._hearers(words.speaker)
         if not hearers or len(self._open) >= limits.CONVERSATIONS:
             self.begun.append(Begun(words, None, {}))
@@ -220,7 +220,7 @@ class Scheduler:
         far = {each: distance(here, self._present[each]) for each in free}
         return {each: far[each] for each in free if far[each] <= self._rules.hearing}
 
-    def _speak(self, talk: Conversation, words: Words) -> None:
+    def _speak(self, talk: Conversation, words: ReadyWords) -> None:
         """Let somebody begin; they take part from here on."""
         speaker, members = words.speaker, talk.members
         if speaker not in members:
@@ -287,7 +287,7 @@ class Scheduler:
         speech = talk.speech
         assert speech is not None, "only a speech ends"
         words = speech.words
-        line = Line(speaker=words.speaker, text=words.text[: limits.UTTERANCE])
+        line = SpokenLine(speaker=words.speaker, text=words.text[: limits.UTTERANCE])
         lines = (*talk.lines, line)[-self._rules.lines :]
         talk = replace(talk, speech=None, lines=lines, quiet_since=self._now)
         self._keep(talk, f"{words.speaker} has spoken")

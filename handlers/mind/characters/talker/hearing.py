@@ -15,7 +15,7 @@ from schemas.messages.arms import Action
 from schemas.messages.decisions import Draw
 from schemas.messages.sensing import Fields
 from schemas.packs.layers import Talker
-from schemas.state.character import Character, Heard, LayerAsk
+from schemas.state.character import Character, LastHeard, LayerAsk
 from schemas.values import ids
 from schemas.values.prompt_fencing import fenced
 
@@ -28,14 +28,14 @@ _CAP = 400
 """How many characters of a speech are told."""
 
 
-def hears(character: Character, layer: Talker, at: datetime) -> Heard | None:
+def hears(character: Character, layer: Talker, at: datetime) -> LastHeard | None:
     """Return what was heard last in the conversation that the character is in."""
     heard = character.heard
     return heard if heard is not None and at < heard.until else None
 
 
 def odds(
-    turn: TurnContext, layer: Talker, heard: Heard, fields: Mapping[str, object]
+    turn: TurnContext, layer: Talker, heard: LastHeard, fields: Mapping[str, object]
 ) -> tuple[float, Draw | None]:
     """Return how likely it answers, and the draw that decides; 1 and none if none does."""
     # Who is spoken to without a place is meant.
@@ -49,7 +49,7 @@ def odds(
 
 
 def verdict(
-    turn: TurnContext, layer: Talker, heard: Heard, fields: Mapping[str, object]
+    turn: TurnContext, layer: Talker, heard: LastHeard, fields: Mapping[str, object]
 ) -> tuple[bool, str]:
     """Return whether the character answers what it heard, and why."""
     if not heard.is_asked:
@@ -65,7 +65,7 @@ def verdict(
     return draw.value < likely, why
 
 
-def prompt(heard: Heard) -> str:
+def prompt(heard: LastHeard) -> str:
     """Return what the talker is told of the conversation."""
     said = [
         f"- {fenced(each.speaker, _CAP)}: {fenced(each.text, _CAP)}"
