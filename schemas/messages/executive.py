@@ -5,10 +5,10 @@ example from a person's words, and records it as `ControlInferred` (ADR 0039).
 """
 
 from collections.abc import Mapping
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Meta
-from msgspec.structs import force_setattr
+from msgspec.structs import replace
 from pydantic import BeforeValidator
 from pydantic_core import PydanticCustomError
 
@@ -204,10 +204,10 @@ class ReminderSet(OfPerson, frozen=True, kw_only=True):
     off: bool = written(False)
     """Whether the reminder of this id is taken back."""
 
-    def __post_init__(self) -> None:
-        """Keep the time in UTC; refuse one at the ends of the calendar."""
-        if self.due_at is not None:
-            force_setattr(self, "due_at", in_utc(self.due_at))
+    def settled(self) -> Self:
+        """Return it with its time in UTC; refuse one at the ends of the calendar."""
+        at = self.due_at
+        return self if at is None else replace(self, due_at=in_utc(at))
 
 
 class PersonsGranted(Control, frozen=True, kw_only=True):

@@ -1,6 +1,6 @@
 """Feedback: a person's vote on a decision or a heuristic."""
 
-from typing import Annotated, ClassVar, Literal
+from typing import Annotated, ClassVar, Literal, Self
 
 from msgspec import Meta
 
@@ -76,8 +76,8 @@ class FeedbackGiven(Message, frozen=True, kw_only=True):
     about: ForgottenDecision | None = None
     """Filled in by Echoic alone, if the state has forgotten the decision."""
 
-    def __post_init__(self) -> None:
-        """Refuse what names two targets or none, and a value that does not belong."""
+    def settled(self) -> Self:
+        """Return it; refuse what names two targets or none, or a value that is out of place."""
         if (self.decision_id is None) == (self.heuristic_id is None):
             raise ValueError("name either a decision_id or a heuristic_id")
         # A heuristic itself has no moment that could be right or wrong.
@@ -88,6 +88,7 @@ class FeedbackGiven(Message, frozen=True, kw_only=True):
             raise ValueError(
                 "a value or stars go with the rating 'scaled', and only with it"
             )
+        return self
 
     @property
     def signed(self) -> float:

@@ -6,10 +6,10 @@ a `Sensed` with `in_reply_to` and an outcome.
 
 from collections.abc import Mapping
 from datetime import UTC, datetime
-from typing import Annotated, Any, ClassVar, Literal
+from typing import Annotated, Any, ClassVar, Literal, Self
 
 from msgspec import Meta
-from msgspec.structs import force_setattr
+from msgspec.structs import replace
 from pydantic import AfterValidator, BeforeValidator
 
 from schemas.values import persons
@@ -121,10 +121,10 @@ class Sensed(Message, frozen=True, kw_only=True):
     evaluation_data: Annotated[Any, AS_A_WHOLE] = None
     """Ground truth for evaluation; kept, never shown to a model."""
 
-    def __post_init__(self) -> None:
-        """Keep the time in UTC; refuse one at the ends of the calendar."""
-        if self.occurred_at is not None:
-            force_setattr(self, "occurred_at", in_utc(self.occurred_at))
+    def settled(self) -> Self:
+        """Return it with its time in UTC; refuse one at the ends of the calendar."""
+        at = self.occurred_at
+        return self if at is None else replace(self, occurred_at=in_utc(at))
 
     @classmethod
     def prepared(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:

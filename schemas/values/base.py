@@ -99,6 +99,14 @@ class MessagePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """
         return fields
 
+    def settled(self) -> Self:
+        """Return it as it is kept, after its fields are read: a time in UTC, for example.
+
+        Raises:
+            ValueError: its fields do not go together.
+        """
+        return self
+
     @classmethod
     def from_fields(cls, fields: object) -> Self:
         """Read the fields of a body, ignoring those that this version does not know.
@@ -108,10 +116,10 @@ class MessagePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
         """
         try:
             given = cls.prepared(fields) if isinstance(fields, Mapping) else fields
-            return msgspec.convert(given, cls, dec_hook=part_of)
+            return msgspec.convert(given, cls, dec_hook=part_of).settled()
         # What is not quite of its type is read leniently, or refused in words, by the model
         # that is derived for it.
-        except msgspec.ValidationError:
+        except (msgspec.ValidationError, ValueError):
             from schemas.values.struct_models import validated
 
             return validated(cls, fields)

@@ -67,12 +67,11 @@ def part_model(kind: type[MessagePart]) -> type[Part]:
         )
         for field in msgspec.structs.fields(kind)
     }
+    # What holds of several fields together only the struct itself knows.
     checks: dict[str, Any] = {
-        "prepared": model_validator(mode="before")(_preparing(kind))
+        "prepared": model_validator(mode="before")(_preparing(kind)),
+        "whole": model_validator(mode="after")(_checking(kind)),
     }
-    if hasattr(kind, "__post_init__"):
-        # What holds of several fields together only the struct itself knows.
-        checks["whole"] = model_validator(mode="after")(_checking(kind))
     model: type[Part] = create_model(
         kind.__name__,
         __base__=Part,
@@ -125,7 +124,7 @@ def _checking(kind: type[MessagePart]) -> Callable[[Part], Part]:
 
 def _made(kind: type[P], model: Part) -> P:
     fields = model.model_dump(mode="json", exclude_none=True)
-    return msgspec.convert(fields, kind, dec_hook=part_of)
+    return msgspec.convert(fields, kind, dec_hook=part_of).settled()
 
 
 def _of_models(hint: Any) -> Any:

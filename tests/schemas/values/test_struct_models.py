@@ -25,7 +25,7 @@ from tests.factories import NOON
 KINDS = [
     kind
     for kind in (*catalogue.INPUTS, *catalogue.OUTPUTS)
-    if not hasattr(kind, "__post_init__") and kind is not MindStarted
+    if kind.settled is Message.settled and kind is not MindStarted
 ]
 GATE = Gate(name="relevance", passed=True, value=0.5)
 
