@@ -13,15 +13,11 @@ from schemas.messages.executive import ReminderSet
 from schemas.messages.sensing import Sensed
 from schemas.state import limits
 from schemas.state.executive import Reminder
-from schemas.values import (
-    phrase_matching,
-    recurrence,
-    spoken_times,
-    timezones,
-    told_moments,
-)
+from schemas.values import phrase_matching, recurrence, spoken_times, timezones
+from schemas.values.calendar_words import Calendar
 from schemas.values.phrases import TOPIC, Heard, Phrases, filled
-from schemas.values.recurrence import Repeat, When
+from schemas.values.recurrence import EVERY_DAY, Repeat, When
+from schemas.values.timezones import local
 from schemas.values.unicode_text import words
 
 _SNOOZE_S = 600.0
@@ -69,7 +65,7 @@ def until(turn: TurnContext, heard: Heard) -> str:
         return ""
     end = turn.now + timedelta(seconds=heard.span_s)
     zone = turn.settings.executive.timezone
-    return told_moments.in_words(end, turn.now, zone, calendar)
+    return _in_words(end, turn.now, zone, calendar)
 
 
 def meant(turn: TurnContext, heard: Heard, event: Sensed) -> list[Reminder]:
@@ -202,10 +198,10 @@ def _whens(turn: TurnContext, heard: Heard) -> str:
     zone = turn.settings.executive.timezone
     told = []
     for due, repeat in _dues(turn, heard):
-        when = told_moments.in_words(due, turn.now, zone, calendar)
+        when = _in_words(due, turn.now, zone, calendar)
         is_span = not heard.whens or any(each.in_s is not None for each in heard.whens)
         if repeat is not None:
-            again = told_moments.repeat_in_words(repeat, calendar)
+            again = _repeat_in_words(repeat, calendar)
             when = filled(calendar.first, repeat=again, when=when)
         elif is_span:
             span = spoken_times.in_figures((due - turn.now).total_seconds())
@@ -308,9 +304,9 @@ def _items(turn: TurnContext, known: Phrases, held: Iterable[Reminder]) -> str:
     zone = turn.settings.executive.timezone
     told = []
     for each in held:
-        when = told_moments.in_words(each.due, turn.now, zone, calendar)
+        when = _in_words(each.due, turn.now, zone, calendar)
         if each.repeat is not None:
-            when = told_moments.repeat_in_words(each.repeat, calendar)
+            when = _repeat_in_words(each.repeat, calendar)
         told.append(filled(known.item, text=_topic(each.text, known), when=when))
     return "; ".join(told[:_LISTED]) + ("; …" if len(told) > _LISTED else "")
 
@@ -321,3 +317,41 @@ def _topic(text: str, known: Phrases) -> str:
     is_ours = bool(before) and text.startswith(before) and text.endswith(after)
     about = text[len(before) : len(text) - len(after)] if is_ours else text
     return about.rstrip(".")
+
+
+# Moments as one tells them: `tomorrow, Saturday, at 07:00`, `every day at 20:00`.
+def _in_words(due: datetime, now: datetime, zone: str, known: Calendar) -> str:
+    """Return a moment as one tells it: with its day and time, in a zone."""
+    there, here = local(due, zone), local(now, zone)
+    ahead = (there.date() - here.date()).days
+    form = known.date if ahead < 330 else known.far
+    if ahead in (0, 1):
+        form = known.tomorrow if ahead else known.today
+    return filled(
+        form,
+        time=f"{there:%H:%M}",
+        weekday=known.weekday_names[there.weekday()],
+        day=str(there.day),
+        month=known.month_names[there.month - 1],
+        year=str(there.year),
+    )
+
+
+def _repeat_in_words(repeat: Repeat, known: Calendar) -> str:
+    """Return how often something comes again, as one tells it."""
+    if repeat.every_s is not None:
+        span = spoken_times.in_figures(repeat.every_s)
+        return filled(known.spanned, span=span)
+    days = known.joint.join(known.weekday_names[each] for each in repeat.weekdays)
+    form = known.weekly
+    if repeat.weekdays == EVERY_DAY:
+        form = known.daily
+    elif repeat.day is not None:
+        form = known.yearly if repeat.month else known.monthly
+    return filled(
+        form,
+        time=f"{repeat.hour:02}:{repeat.minute:02}",
+        weekdays=days,
+        day=str(repeat.day or ""),
+        month=known.month_names[(repeat.month or 1) - 1],
+    )

@@ -9,16 +9,21 @@ when the time has come: by the law's lack of memory nothing else need be drawn a
 from datetime import datetime, timedelta
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import check_in, initiate, mood_comment, observe
-from handlers.mind.flows.openings import Kind, Saying
+from handlers.mind.flows import check_in, initiate
+from handlers.mind.flows.check_in import TTL_S
+from handlers.mind.flows.initiate import Initiative
+from handlers.mind.flows.openings import Kind, Opening, Saying, phrased
 from handlers.mind.stages import opportunity, personality
-from projections.folds.executive import opportunities
+from projections.folds.events import sort_of
+from projections.folds.executive import opportunities, patterns
+from projections.folds.executive.signs import SENTIMENT_BELOW, STRUGGLE_HOLDS
+from schemas.messages.arms import MOOD_COMMENT, OBSERVE
 from schemas.messages.notes import OpportunityDrawn
+from schemas.messages.sensing import Sensed
 from schemas.state.agent import Timer
+from schemas.state.executive import EVERYBODY, Sign
 from schemas.values import ids
 from schemas.values.executive_settings import ExecutiveSettings
-
-_KINDS = (check_in.KIND, observe.KIND, mood_comment.KIND)
 
 
 def consider(turn: TurnContext, *, is_changed: bool = False) -> None:
@@ -113,3 +118,124 @@ def _value(turn: TurnContext, kind: Kind, purpose: str) -> float:
     """Return the next draw for a purpose: its key is seed|agent|purpose|count."""
     count = str(_count(turn, kind))
     return ids.draw(turn.settings.seed, turn.input.agent, purpose, count)
+
+
+# An observation: that a kind of event comes often lately, which it did not before.
+def _pattern_opening(
+    turn: TurnContext, settings: ExecutiveSettings, about: str
+) -> Opening | None:
+    """Return the opening that a pattern of events makes.
+
+    Whether it is new is asked when it shows; afterwards whether it goes on.
+    """
+    event, held = turn.input.message, turn.state.executive
+    sort = about or (sort_of(event) if isinstance(event, Sensed) else "")
+    pattern = held.patterns.get(sort)
+    begin = opportunity.settled(turn.state, turn.now)
+    if pattern is None or begin is None:
+        return None
+    if not about and not patterns.is_worth_a_word(pattern, settings):
+        return None
+    window = timedelta(seconds=settings.observation_interval_s)
+    before = opportunities.find(held, OBSERVE)
+    taken = before.taken_at if before is not None else None
+    first = (
+        max(begin, turn.now) if taken is None else max(begin, turn.now, taken + window)
+    )
+    return Opening(first, sort) if first <= pattern.at + window else None
+
+
+def _observations(turn: TurnContext, about: str) -> tuple[str, ...]:
+    source, _, type_ = about.partition(".")
+    declared = (pack.event_type(type_, source) for pack in turn.packs)
+    own = (each.observation for each in declared if each and each.observation)
+    word = next(own, None)
+    if word is not None:
+        return (word,)
+    return phrased(turn, lambda phrases: phrases.observations)
+
+
+def _observation(turn: TurnContext, saying: Saying) -> Initiative:
+    pattern = turn.state.executive.patterns.get(saying.about)
+    count = str(pattern.count + pattern.before) if pattern is not None else ""
+    type_ = saying.about.partition(".")[2].replace("_", " ").replace("-", " ")
+    return Initiative(
+        timer=saying.timer.id,
+        kind=OBSERVE,
+        arm=OBSERVE,
+        text=saying.text.replace("{count}", count).replace("{type}", type_),
+        response_type="observation",
+        urgency=0.0,
+        expires_at=turn.now + timedelta(seconds=TTL_S),
+    )
+
+
+_OBSERVE = Kind(
+    OBSERVE,
+    lambda settings: settings.observation,
+    _pattern_opening,
+    _observations,
+    _observation,
+)
+
+
+# Commenting on a mood: say a word to somebody who seems to feel bad, once for each
+# sign.
+def _mood_opening(
+    turn: TurnContext, settings: ExecutiveSettings, about: str
+) -> Opening | None:
+    found = _sign(turn)
+    begin = opportunity.settled(turn.state, turn.now) if found is not None else None
+    if found is None or begin is None:
+        return None
+    _, sign = found
+    before = opportunities.find(turn.state.executive, MOOD_COMMENT)
+    taken = before.taken_at if before is not None else None
+    first = max(begin, turn.now)
+    if taken is not None:
+        if taken >= sign.at:
+            return None
+        first = max(first, taken + timedelta(seconds=settings.check_in_interval_s))
+    return Opening(first) if first <= sign.at + STRUGGLE_HOLDS else None
+
+
+def _sign(turn: TurnContext) -> tuple[str, Sign] | None:
+    """Return who felt bad last, and the sign of it; None if it is too long ago."""
+    signs = turn.state.executive.personality.sentiments
+    known = ((each, signs[each]) for each in signs.sorted_keys())
+    bad = [
+        (person, sign)
+        for person, sign in known
+        if sign.value < SENTIMENT_BELOW
+        and sign.at <= turn.now <= sign.at + STRUGGLE_HOLDS
+    ]
+    return max(bad, key=lambda each: each[1].at, default=None)
+
+
+def _comments(turn: TurnContext, about: str) -> tuple[str, ...]:
+    return phrased(turn, lambda phrases: phrases.mood_comments)
+
+
+def _comment(turn: TurnContext, saying: Saying) -> Initiative:
+    found = _sign(turn)
+    person = found[0] if found is not None else EVERYBODY
+    return Initiative(
+        timer=saying.timer.id,
+        kind=MOOD_COMMENT,
+        arm=MOOD_COMMENT,
+        text=saying.text,
+        response_type="check_in",
+        urgency=0.0,
+        expires_at=turn.now + STRUGGLE_HOLDS,
+        person=person or None,
+    )
+
+
+_COMMENT = Kind(
+    MOOD_COMMENT,
+    lambda settings: settings.mood_comment,
+    _mood_opening,
+    _comments,
+    _comment,
+)
+_KINDS = (check_in.KIND, _OBSERVE, _COMMENT)

@@ -13,6 +13,7 @@ from schemas.messages.executive import Muted, TraitAdjusted, UserStateChanged
 from schemas.messages.notes import OpportunityDrawn
 from schemas.messages.results import ClockTicked
 from schemas.packs.compiled import CompiledPack
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
 from tests.factories import pack, plain_executive
 from tests.scenario import Scenario, names, one, said
@@ -214,8 +215,8 @@ def test_a_quiet_hour_and_an_empty_room_cost_nothing() -> None:
 
 def test_both_are_off_unless_asked_for() -> None:
     """Then nothing is counted, either."""
-    assert not plain_executive().observation
-    assert not plain_executive().mood_comment
+    assert not ExecutiveSettings().observation
+    assert not ExecutiveSettings().mood_comment
     scenario = start(observation=False, mood_comment=False)
     mines(scenario, 6)
     feels(scenario, -0.9)
