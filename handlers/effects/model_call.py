@@ -9,12 +9,7 @@ from msgspec.structs import replace
 from handlers.effects.completions import Completion, ModelError
 from handlers.effects.models import Hear, Model, StreamingModel
 from schemas.messages.asks import ModelAsked
-from schemas.messages.results import (
-    CHARACTERS_PER_TOKEN,
-    ModelAnswered,
-    ModelFailed,
-    Repeated,
-)
+from schemas.messages.results import ModelAnswered, ModelFailed, Repeated
 
 PAUSES_S = (0.25, 1.0)
 """Seconds between attempts: two repetitions, all within the ask's one deadline."""
@@ -145,12 +140,11 @@ def _answered(
 
 
 def _estimated(asked: ModelAsked, completion: Completion) -> int | None:
-    """Return how many tokens a call took by its characters; None where they are counted."""
+    """Return an estimate of a call's tokens; None where they are counted."""
     if completion.input_tokens or completion.output_tokens:
         return None
-    wrote = (completion.text, completion.reasoning or "", completion.tool_calls or "")
-    characters = sum(len(each) for each in (asked.system, asked.prompt, *wrote))
-    return -(-characters // CHARACTERS_PER_TOKEN)
+    thought, called = completion.reasoning or "", completion.tool_calls or ""
+    return asked.estimated_tokens(completion.text, thought, called)
 
 
 def _kept_or_none(text: str | None, limit: int) -> str | None:

@@ -67,6 +67,10 @@ class UnpredictedWords(MessagePart, frozen=True, kw_only=True):
     """What it does besides."""
 
 
+CHARACTERS_PER_TOKEN = 4
+"""How many characters a token is taken to have: about the mean of English texts."""
+
+
 class ModelAsked(Ask, frozen=True, kw_only=True):
     """A call of the model."""
 
@@ -125,6 +129,11 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     """Why a character's executor is asked: `goals_changed`, `task_complete`, `idle` or
     `periodic`; of `single` none if it is the talker's turn; why a character looks back:
     `actions`, `importance`, `decisions` or `asked`; None for the reflection of a sleep."""
+
+    def estimated_tokens(self, *wrote: str) -> int:
+        """Return how many tokens the call took by its characters and what was written."""
+        characters = sum(len(each) for each in (self.system, self.prompt, *wrote))
+        return -(-characters // CHARACTERS_PER_TOKEN)
 
     @property
     def is_afterwards(self) -> bool:

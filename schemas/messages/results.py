@@ -39,10 +39,6 @@ class Result(Message, frozen=True, kw_only=True):
     ask_id: Name
 
 
-CHARACTERS_PER_TOKEN = 4
-"""How many characters a token is taken to have: about the mean of English texts."""
-
-
 class TriedModel(MessagePart, frozen=True, kw_only=True):
     """A model of a chain that was asked, and whose answer could not be taken."""
 

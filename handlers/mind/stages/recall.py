@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from projections.folds.executive import conversation
 from projections.folds.executive.facts import folded, in_words, named_alike
-from schemas.messages.results import CHARACTERS_PER_TOKEN
+from schemas.messages.asks import CHARACTERS_PER_TOKEN
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Habit
 from schemas.state.memory import Fact, Memory, Profile, Utterance
