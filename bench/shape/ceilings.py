@@ -21,16 +21,16 @@ class Ceiling(NamedTuple):
 
 
 CEILINGS: Mapping[str, Ceiling] = {
-    "files": Ceiling(973, 905, 640, "files of the product"),
-    "lines": Ceiling(132_486, 119_445, 108_000, "lines of the product"),
+    "files": Ceiling(946, 905, 640, "files of the product"),
+    "lines": Ceiling(131_744, 119_445, 108_000, "lines of the product"),
     "core_files": Ceiling(
-        402, 368, 240, "files of `schemas`, `projections` and `handlers`"
+        387, 368, 240, "files of `schemas`, `projections` and `handlers`"
     ),
-    "import_lines": Ceiling(10_643, 9_783, 6_500, "lines of imports"),
-    "public_names": Ceiling(5_120, 5_005, 2_800, "public names"),
-    "idea_types_median": Ceiling(10, 10, 4, "types an idea, median"),
+    "import_lines": Ceiling(10_632, 9_783, 6_500, "lines of imports"),
+    "public_names": Ceiling(4_837, 5_005, 2_800, "public names"),
+    "idea_types_median": Ceiling(9, 10, 4, "types an idea, median"),
     "idea_types_most": Ceiling(41, 37, 8, "types an idea, at most"),
-    "import_chain": Ceiling(50, 47, 28, "modules of the longest chain of imports"),
+    "import_chain": Ceiling(49, 47, 28, "modules of the longest chain of imports"),
     "decide_rooms": Ceiling(40, 39, 16, "rooms of `decide`"),
     "decide_climbs": Ceiling(16, 15, 4, "climbs of `decide`"),
 }

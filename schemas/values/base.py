@@ -189,23 +189,8 @@ MessageType: TypeAlias = type[Message]
 T = TypeVar("T")
 
 
-def added(default: T, *, ge: float | None = None, le: float | None = None) -> T:
-    """Return a field that older logs do not have: at its default it is left out.
-
-    So the bytes of a message from before it stay as they were; `ge` and `le` are its bounds.
-    """
-    # None's own `__eq__` answers neither yes nor no.
-    is_default = _is_none if default is None else default.__eq__
-    field: T = Field(default=default, ge=ge, le=le, exclude_if=is_default)
-    return field
-
-
-def _is_none(value: object) -> bool:
-    return value is None
-
-
 def written(default: T) -> T:
-    """Return a field whose default is encoded, as pydantic encodes it.
+    """Return a field whose default is encoded.
 
     `omit_defaults` leaves out a field that has its default, as None must be. msgspec cannot
     compare a value with what a factory would make, so a default from one is always written.

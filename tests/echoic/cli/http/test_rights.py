@@ -234,7 +234,7 @@ def test_without_a_token_nothing_is_told(door: str, header: dict[str, str]) -> N
 def test_a_revoked_token_is_refused_at_once(live: Program, client: Client) -> None:
     """The running door reads the file again."""
     one = client("--scope", "read", name="leaver")
-    path = f"/v1/agents/{AGENT}/sessions"
+    path = f"/v1/agents/{AGENT}/state"
     before = one.get(path).status_code
 
     live.here("http", "revoke", "leaver")
