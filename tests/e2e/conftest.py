@@ -16,7 +16,7 @@ from tests.e2e.model_double import NAME, ModelDouble, model_double
 from tests.environment import TALKATIVE
 
 ADVISOR = Path(__file__).parent / "game_advisor"
-COUNTABLE = {"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": "skill_pack=1"} | TALKATIVE
+COUNTABLE = {"ECHOIC_LEARNING_KAPPA_BY_ORIGIN": "skill_pack=1;seeded=1"} | TALKATIVE
 """Whoever declares a confidence, it weighs two observations, which a reader can count; and
 no response waits for the one before."""
 

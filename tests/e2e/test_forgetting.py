@@ -157,7 +157,7 @@ def controls_of(person: str, word: str) -> tuple[ControlMessage, ...]:
             relation=f"{word} relation",
             object=f"{word} object",
         ),
-        ReminderSet(person=person, text=f"{word} reminder", in_s=3600),
+        ReminderSet(person=person, text=f"{word} reminder", in_s=3600.0),
         SalienceModulated(person=person, change="heighten", about=f"{word} topic"),
         UserStateChanged(
             person=person, activity=f"{word} activity", focus=f"{word} focus"

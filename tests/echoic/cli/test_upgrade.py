@@ -17,7 +17,7 @@ from streams.broker.server import embedded_server
 from streams.groups import groups
 from streams.log import GroupWrite, append_input
 from tests.echoic.cli.acting import eventually, read_models
-from tests.echoic.cli.conftest import ROOT, Program
+from tests.echoic.cli.conftest import ROOT, Program, Ran
 from tests.echoic.cli.test_instances import running
 from tests.servers import opened
 
@@ -56,6 +56,18 @@ def test_the_archives_are_small() -> None:
     assert all(archive.stat().st_size < BYTES_MAX for archive in ARCHIVES)
 
 
+def repeats(replayed: Ran) -> bool:
+    """Whether all is decided again as it was, but for what a later rule decides otherwise.
+
+    Since these folders were made, an event that was held back stays as new as it was, so the
+    next one like it gets as far as the cooldown. The replay of its agent ends there.
+    """
+    first = replayed.json["divergence"]
+    otherwise = ('"below_relevance"', '"cooldown"')
+    assert (first["recorded"], first["replayed"]) == otherwise, replayed.out
+    return 0 < replayed.json["total"] - replayed.json["identical"] <= 2
+
+
 @pytest.mark.parametrize(
     "archive", ARCHIVES, ids=lambda path: path.name.partition(".")[0]
 )
@@ -88,8 +100,8 @@ def test_an_older_data_folder_is_taken_over(echoic: Program, archive: Path) -> N
     assert (whole.code, whole.json["inputs"]) == (0, told["inputs"])
     assert verified.code == 0, verified.out
     assert verified.json["inputs"] == verified.json["groups"] > told["inputs"]
-    assert replayed.code == 0, replayed.out
-    assert replayed.json["identical"] == replayed.json["total"] > told["inputs"]
+    assert repeats(replayed), replayed.out
+    assert replayed.json["identical"] > told["inputs"] // 2
     beliefs = known.json["beliefs"]
     assert {each["heuristic_id"]: each["confidence"] for each in beliefs} == (
         told["beliefs"]
@@ -102,7 +114,7 @@ def test_an_older_data_folder_is_taken_over(echoic: Program, archive: Path) -> N
     assert again.json["response_text"] == told["said"], again.out
     assert (sound.code, later.code) == (0, 0), sound.out + later.out
     assert (kept.code, put_back.code, segmented.code) == (0, 0, 0), put_back.err
-    assert as_before.code == 0, as_before.out
+    assert repeats(as_before), as_before.out
     assert as_before.json["identical"] > replayed.json["identical"]
 
 
@@ -140,8 +152,8 @@ def test_an_older_data_folder_is_segmented(echoic: Program) -> None:
     assert tailed.out.count("segment_closed") >= 16, tailed.out
     assert verified.code == 0, verified.out
     assert verified.json["inputs"] == verified.json["groups"] > told["inputs"]
-    assert replayed.code == 0, replayed.out
-    assert replayed.json["identical"] == replayed.json["total"] > told["inputs"]
+    assert repeats(replayed), replayed.out
+    assert replayed.json["identical"] > told["inputs"] // 2
     assert rebuilt.code == proved.code == after.code == 0, rebuilt.err + proved.out
     assert stopped.code == 0, stopped.err
     assert "the log is sound" in stopped.err
