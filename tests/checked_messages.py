@@ -13,7 +13,7 @@ import pytest
 from schemas.values.base import Message
 from schemas.values.struct_models import validated
 
-_to_bytes = Message.to_bytes
+unchecked_bytes = Message.to_bytes
 
 
 @contextmanager
@@ -22,7 +22,7 @@ def watched() -> Iterator[list[str]]:
     found: list[str] = []
 
     def to_bytes(message: Message) -> bytes:
-        body = _to_bytes(message)
+        body = unchecked_bytes(message)
         found.extend(faults(message, body))
         return body
 
@@ -35,7 +35,7 @@ def faults(message: Message, body: bytes) -> Iterator[str]:
     """What its model, and whoever reads it, would have otherwise."""
     try:
         read = validated(type(message), orjson.loads(body), extra="forbid")
-        if (again := _to_bytes(read)) != body:
+        if (again := unchecked_bytes(read)) != body:
             yield f"{body!r} is not {again!r}"
         if type(message).from_bytes(body) != message:
             yield f"{body!r} is not read as {message!r}"

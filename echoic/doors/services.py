@@ -38,9 +38,8 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied, FeedbackRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Quarantined
 from schemas.values import subjects
-from schemas.values.base import names_of
 from schemas.values.record import Record
-from schemas.values.struct_models import validated
+from schemas.values.struct_models import model_of, validated
 from streams.errors import StreamsError, Unanswered
 
 Reply = dict[str, Any]
@@ -201,7 +200,7 @@ def _fields(body: bytes) -> Mapping[str, Any]:
 def _identified(service: Service, request: Request) -> Mapping[str, Any]:
     """Return a call's fields, with the caller's id of an event if only a header has it."""
     fields, id_ = _fields(request.data), (request.headers or {}).get("ce-id")
-    is_event = service.request and "event_id" in names_of(service.request)
+    is_event = service.request and "event_id" in model_of(service.request).model_fields
     return {"event_id": id_, **fields} if is_event and id_ else fields
 
 

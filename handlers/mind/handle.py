@@ -197,7 +197,10 @@ def _run_apart(turn: TurnContext, timer: Timer) -> None:
     try:
         _run_timer(turn, timer)
         # Checked here, where it can be blamed on one timer and undone.
-        faults.check_size([each.to_bytes() for each in turn.outputs[said:]])
+        bodies = [each.to_bytes() for each in turn.outputs[said:]]
+        faults.check_size(bodies)
+        for each, body in zip(turn.outputs[said:], bodies, strict=True):
+            type(each).from_bytes(body)
     except faults.OF_THE_SHELL:
         raise
     except faults.OF_AN_INPUT as error:

@@ -132,6 +132,8 @@ def _output(
         mark=mark,
         at=made.at,
     )
+    # What is made is not validated, and what nobody can read again would end the partition.
+    type(message).from_bytes(wire.body)
     return Output(
         # Sequence and time are 0: the broker assigns them, and no fold of outputs may use
         # them.

@@ -142,7 +142,7 @@ def read_mark(record: Record) -> Mark:
 def _output_message(record: Record, place: subjects.LogSubject) -> OutputMessage:
     """Read the body of an output.
 
-    A struct of the present version is decoded in one step; an older one needs its raw
+    One of the present version is decoded in one step; an older one needs its raw
     fields for the upcasts.
     """
     model, version = message_type(place.kind, place.detail), _version(record)

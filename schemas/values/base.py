@@ -119,7 +119,7 @@ class MessagePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
             return msgspec.convert(given, cls, dec_hook=part_of).settled()
         # What is not quite of its type is read leniently, or refused in words, by the model
         # that is derived for it.
-        except (msgspec.ValidationError, ValueError):
+        except ValueError:
             from schemas.values.struct_models import validated
 
             return validated(cls, fields)
@@ -197,11 +197,6 @@ def written(default: T) -> T:
     """
     made: T = msgspec.field(default_factory=lambda: default)
     return made
-
-
-def names_of(kind: type[Part] | type[MessagePart]) -> Iterable[str]:
-    """Return the names of a class's fields."""
-    return kind.model_fields if issubclass(kind, Part) else kind.__struct_fields__
 
 
 def first_fault(error: ValidationError, whole: str) -> str:

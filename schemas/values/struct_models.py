@@ -113,10 +113,7 @@ def _preparing(kind: type[MessagePart]) -> Callable[[Any], Any]:
 
 def _checking(kind: type[MessagePart]) -> Callable[[Part], Part]:
     def whole(model: Part) -> Part:
-        try:
-            _made(kind, model)
-        except msgspec.ValidationError as error:
-            raise ValueError(str(error)) from None
+        _made(kind, model)
         return model
 
     return whole

@@ -40,9 +40,10 @@ from schemas.ports import faults
 from schemas.ports.aids import Aids
 from schemas.ports.faults import MissingAidsError, MissingPackError
 from schemas.state.agent import STRANGER
+from schemas.values.base import Message
 from schemas.values.recurrence import EVERY_DAY, Repeat
 from schemas.values.subjects import INPUT_KINDS, parse
-from tests import factories, invariants
+from tests import checked_messages, factories, invariants
 from tests.factories import heuristic, pack, pattern
 from tests.scenario import Scenario, names, one, said
 
@@ -385,3 +386,18 @@ def test_a_reminder_that_recurs_comes_again_though_its_timer_raises(
     scenario.wait((held.due - scenario.at).total_seconds())
     assert one(scenario.tell(ClockTicked(due_at=held.due)), Decided).text
     assert len(scenario.mind.executive.reminders) == 1
+
+
+def test_what_nobody_could_read_again_is_never_written(
+    monkeypatch: pytest.MonkeyPatch,
+) -> None:
+    """A message beyond its limits is a fault of the input, and not of the log."""
+    scenario = Scenario()
+    scenario.may_fail = True
+    too_long = Dropped(decision_id="d", reason="error", detail="x" * 2_001)
+    made = handle.Outputs(factories.NOON, (too_long,), STRANGER)
+    monkeypatch.setattr(handle, "handle", lambda *_, **__: made)
+    # Without the tests' own check of all that is written.
+    monkeypatch.setattr(Message, "to_bytes", checked_messages.unchecked_bytes)
+
+    assert one(scenario.sense("health low"), Quarantined).reason == "error"
