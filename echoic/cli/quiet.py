@@ -56,9 +56,8 @@ def _tell(
     send(call, control)
     held = on_instance(call, _in_force)
     # Who takes back a quiet wants to be heard, which a mute would prevent.
-    others = [
-        each for each in held if off or (each.mode, each.person) != (mode, person)
-    ]
+    mine = (mode, control.person)
+    others = [each for each in held if off or (each.mode, each.person) != mine]
     whom = f" for {person}" if person else ""
     said = f"{mode} no longer{whom}" if off else _described(control, whom)
     still = "".join(f"; still {each}" for each in others)

@@ -58,6 +58,9 @@ def test_quiet_by_command_and_by_words(live: Program) -> None:
     assert thirsty(live, "hush", 2)
     page = live.here("explain", back["response_id"][:8], "--agent", "hush").out
     assert "Told the person what became of what they asked for." in page
+    # A person of any script is the one who is meant, and nobody else.
+    ran = live.here("quiet", "9m", "--person", "Zoë", "--agent", "hush")
+    assert ran.out.strip() == "quiet for Zoë for 9 min, from here"
 
 
 def test_what_is_asked_for_is_listed_and_undone(live: Program) -> None:
