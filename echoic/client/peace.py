@@ -40,13 +40,15 @@ class Peace:
     mode: str
     person: str | None
     """None: everybody."""
+    name: str
+    """The person's, as it is known; else the token."""
     by: str
     until: datetime | None
     """None: until taken back."""
 
     def __str__(self) -> str:
         """Say it in words, without the agent."""
-        whom = f" for {self.person}" if self.person else ""
+        whom = f" for {self.name}" if self.person else ""
         return f"{self.mode}{whom} {lasting(self.until)}"
 
 
@@ -64,11 +66,13 @@ def shown(moment: datetime) -> str:
 
 def _of_agent(name: str, known: "AgentSnapshot") -> list[Peace]:
     """Return the quiets and mutes of an agent that are in force, to be shown."""
+    profiles = known.agent.executive.memory.profiles
     return [
         Peace(
             agent=name,
             mode=each.mode,
             person=None if each.person == EVERYBODY else each.person,
+            name=getattr(profiles.get(each.person), "name", "") or each.person,
             by=each.by,
             until=each.until,
         )

@@ -61,6 +61,8 @@ def test_quiet_by_command_and_by_words(live: Program) -> None:
     # A person of any script is the one who is meant, and nobody else.
     ran = live.here("quiet", "9m", "--person", "Zoë", "--agent", "hush")
     assert ran.out.strip() == "quiet for Zoë for 9 min, from here"
+    ran = live.here("mute", "9m", "--person", "Zoë", "--agent", "hush")
+    assert "; still quiet for Zoë until" in ran.out, ran.out
 
 
 def test_what_is_asked_for_is_listed_and_undone(live: Program) -> None:
