@@ -2,7 +2,7 @@
 
 Messages and their parts are `Struct`s. What our own code makes is not validated: whoever
 makes one of what a person gave reads it `from_fields`. What people write (packs, settings)
-and what doors are asked are pydantic models, `Part`s (docs/adr/0028).
+and what doors are asked are pydantic models, `Part`s (docs/adr/0084).
 
 A message knows its kind (which decides its subject), its token (its name in subjects and
 headers) and its version. Numbers are finite; unknown fields are an

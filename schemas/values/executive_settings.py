@@ -4,7 +4,7 @@ from typing import Annotated
 
 from pydantic import Field
 
-from schemas.values.base import Name, Part, Seconds, Token
+from schemas.values.base import Name, Part, Seconds, Token, Unit
 from schemas.values.personality import PersonalityTemplate
 from schemas.values.phrases import Phrases
 from schemas.values.setting import Setting
@@ -66,30 +66,18 @@ class ExecutiveSettings(Part):
     relevance: Annotated[bool, Setting("relevance.weighs")] = True
     """Whether goals, what the person is about, novelty and what was said already move how
     much an event matters."""
-    weight_goal: Annotated[float, Setting("relevance.goal")] = Field(
-        default=0.2, ge=0.0, le=1.0
-    )
+    weight_goal: Annotated[Unit, Setting("relevance.goal")] = 0.2
     """How much more an event matters that is about a goal."""
-    weight_focus: Annotated[float, Setting("relevance.focus")] = Field(
-        default=0.1, ge=0.0, le=1.0
-    )
+    weight_focus: Annotated[Unit, Setting("relevance.focus")] = 0.1
     """How much more one matters that is all about what the person is about."""
-    weight_novelty: Annotated[float, Setting("relevance.novelty")] = Field(
-        default=0.1, ge=0.0, le=1.0
-    )
+    weight_novelty: Annotated[Unit, Setting("relevance.novelty")] = 0.1
     """How much more one matters that is wholly new."""
-    weight_said: Annotated[float, Setting("relevance.said_already")] = Field(
-        default=0.3, ge=0.0, le=1.0
-    )
+    weight_said: Annotated[Unit, Setting("relevance.said_already")] = 0.3
     """How much less one matters if a like one was answered within five minutes."""
-    weight_proactive: Annotated[float, Setting("relevance.proactive")] = Field(
-        default=0.4, ge=0.0, le=1.0
-    )
+    weight_proactive: Annotated[Unit, Setting("relevance.proactive")] = 0.4
     """By how much the trait `proactive` lowers what an event must matter, from its least to
     its most."""
-    weight_helpfulness: Annotated[float, Setting("relevance.helpfulness")] = Field(
-        default=0.1, ge=0.0, le=1.0
-    )
+    weight_helpfulness: Annotated[Unit, Setting("relevance.helpfulness")] = 0.1
     """By how much the trait `helpfulness` does."""
     check_in: Annotated[bool, Setting("proactive.check_in")] = False
     """Whether the companion asks how things are, by itself, when somebody is there and

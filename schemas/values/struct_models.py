@@ -2,7 +2,7 @@
 
 A struct is made without validation, and read strictly. Its model has the same fields, limits
 and docstrings; it reads leniently, says what is wrong in words, and is derived on first use
-(docs/adr/0028).
+(docs/adr/0084).
 """
 
 from collections.abc import Callable, Mapping
