@@ -20,7 +20,7 @@ from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.intake import append_kept
 from streams.jetstream.migrate import epoch_of, without
-from streams.jetstream.missed import Lookout, Missed
+from streams.jetstream.missed import Forgotten, Lookout, Missed
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.origins import BROUGHT_FROM
 from streams.jetstream.read import stored
@@ -125,7 +125,10 @@ async def bring_before_opening(client: BrokerClient, mark: Path | None = None) -
     """Bring over what was missed, while the intake is closed; what takes long comes later."""
     try:
         async with asyncio.timeout(_BEFORE_S):
-            await bring_all(client, Lookout(client, mark))
+            lookout = Lookout(client, mark)
+            await bring_all(client, lookout)
+            for each in await lookout.forgotten():
+                await _number_on(client, each)
     except (StreamsError, TimeoutError) as error:
         _log.warning("what the log missed is looked for later: %r", error)
 
@@ -145,6 +148,31 @@ async def bring_all(client: BrokerClient, lookout: Lookout) -> None:
         if all(each.is_behind for each in missed):
             # The broker takes it once the intake is open.
             return
+
+
+async def _number_on(client: BrokerClient, forgotten: Forgotten) -> None:
+    """Have an intake stream count on behind what the log has of it.
+
+    The log takes nothing with a number that it has already, so what the stream took since
+    then is appended here.
+    """
+    stream, last = forgotten.stream, forgotten.last
+    writer, epoch = JetStreamWriter(client), await epoch_of(client)
+    at, brought = 1, 0
+    while kept := await stored(client, {"seq": at, "next_by_subj": ">"}, stream):
+        at = kept.sequence + 1
+        if kept.time_ns > forgotten.since_ns:
+            await append_kept(writer, epoch, stream, kept, strays=_STRAYS)
+            brought += 1
+    # Purged up to a number that it has not reached, it goes on from there.
+    await insist(client, f"$JS.API.STREAM.PURGE.{stream}", {"seq": last + 1})
+    _log.warning(
+        "the broker had forgotten messages of %s that the log has: it counts on from %d, "
+        "and %d new ones were brought over",
+        stream,
+        last + 1,
+        brought,
+    )
 
 
 async def _append(

@@ -63,6 +63,18 @@ class Missed:
         return f"{self.stream} {self.sequence} ({self.subject})"
 
 
+@dataclass(frozen=True, slots=True)
+class Forgotten:
+    """An intake stream of which the broker lost what the log has: the numbers that it gives
+    to new messages were given before."""
+
+    stream: str
+    last: int
+    """The last sequence that the log has of it."""
+    since_ns: int
+    """When the log had it: what the stream holds of a later time is new."""
+
+
 @dataclass(slots=True)
 class _Known:
     """How far the log was read, and what it has taken."""
@@ -74,6 +86,8 @@ class _Known:
     """By stream of the log: up to which sequence."""
     last: dict[str, int] = field(default_factory=dict)
     """By source, as `Segment.begins` names them: the last that the broker took."""
+    places: dict[str, tuple[str, int]] = field(default_factory=dict)
+    """By intake stream: where in the log the last one of it stands, stream and sequence."""
 
 
 class Lookout:
@@ -112,6 +126,21 @@ class Lookout:
     def last(self, stream: str) -> int:
         """Return the last sequence of an intake stream that the log has."""
         return self._known.taken[stream].last if self._known is not None else 0
+
+    async def forgotten(self) -> tuple[Forgotten, ...]:
+        """Return which intake streams lack what the log has of them, after a look.
+
+        Raises:
+            StreamsError: the broker is away.
+        """
+        known, found = self._known, []
+        for name, (stream, position) in known.places.items() if known else ():
+            last = known.taken[name].last if known else 0
+            if (await self._state(name))["last_seq"] < last:
+                record = await stored(self._client, {"seq": position}, stream)
+                assert record is not None, "it was read there"
+                found.append(Forgotten(name, last, record.time_ns))
+        return tuple(found)
 
     async def keep(self) -> None:
         """Write the mark, unless it was written just now or something is missed."""
@@ -196,7 +225,8 @@ class Lookout:
             await stored(self._client, {"last_by_subj": each}, stream)
             for each in EVERYWHERE
         ]
-        oldest = 0 if at else await self._oldest()
+        times = [each.time_ns for each in last if each]
+        oldest = 0 if at else await self._oldest(max(times, default=time.time_ns()))
         begin = behind(at) if at else since(moment(oldest).isoformat())
         position = at
         async for page in pages(self._client, stream, EVERYWHERE, begin):
@@ -205,6 +235,8 @@ class Lookout:
                 known.taken[origin.stream].take(origin.sequence)
                 name, sequence = origin.name, origin.sequence
                 known.last[name] = max(sequence, known.last.get(name, 0))
+                if sequence == known.taken[origin.stream].last:
+                    known.places[origin.stream] = stream, origin.position
             if any(len(each.gaps) > _GAPS for each in known.taken.values()):
                 return
         if any(
@@ -214,17 +246,17 @@ class Lookout:
             raise LogUnavailable(f"the copy of {stream} that was read lags: try again")
         known.read[stream] = max(position, end)
 
-    async def _oldest(self) -> int:
-        """Return since when the log has what the intake streams keep, in nanoseconds."""
+    async def _oldest(self, newest: int) -> int:
+        """Return since when the log has what the intake streams keep, in nanoseconds.
+
+        At least the `newest` that it has of them is among it: they may have forgotten that.
+        """
         found = [
             await stored(self._client, {"seq": 1, "next_by_subj": ">"}, name)
             for name in _INTAKES
         ]
         margin = int(_MARGIN.total_seconds()) * 1_000_000_000
-        return (
-            min((each.time_ns for each in found if each), default=time.time_ns())
-            - margin
-        )
+        return min(newest, *(each.time_ns for each in found if each)) - margin
 
     async def _lacking(
         self, known: _Known, stream: str, end: int

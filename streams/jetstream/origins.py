@@ -6,7 +6,7 @@ into each that we bring over ourselves.
 
 import re
 from collections.abc import AsyncIterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any
 
 from schemas.values.record import Record
@@ -38,6 +38,8 @@ class Origin:
     sequence: int
     name: str = ""
     """The source as `Segment.begins` names it; empty if the server did not source it."""
+    position: int = 0
+    """The sequence in the stream of the log."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,11 +105,10 @@ class _Reader(Consumer):
     def _record(
         self, subject: bytes, place: list[bytes], block: bytes, _: bytes
     ) -> Record:
+        position = int(place[5])
         if found := origin(block):
-            self.found.append(found)
-        return Record(
-            subject="", headers={}, body=b"", sequence=int(place[5]), time_ns=0
-        )
+            self.found.append(replace(found, position=position))
+        return Record(subject="", headers={}, body=b"", sequence=position, time_ns=0)
 
     def _configuration(self) -> dict[str, Any]:
         whole = super()._configuration()

@@ -1,6 +1,7 @@
 """What the log missed of its intake streams is named, and brought over once."""
 
 import asyncio
+import shutil
 from collections import Counter
 from pathlib import Path
 
@@ -265,3 +266,36 @@ async def test_what_is_on_its_way_is_not_missed(broker: Broker) -> None:
     for intake in ("ip", "in"):
         own = [int(each[2:]) for each in bodies if each.startswith(intake)]
         assert own == list(range(300))
+
+
+@WHERE
+@pytest.mark.parametrize("keeps", ["one", "nothing"])
+async def test_what_comes_behind_a_broker_that_forgot_is_taken(
+    broker: Broker, subject: str, keeps: str, tmp_path: Path
+) -> None:
+    """A disk that does not keep what was synced takes from it what the log has."""
+    stream = BOX if subject == BOXED else IN.name
+    folder = broker.server.folder / "jetstream/jetstream/CORE/streams" / stream
+    first, *others = ["one", "two", "THREE", "four"]
+    early, late = ([first], others) if keeps == "one" else ([], [first, *others])
+    await publish(broker.client, subject, *early)
+    await arrived(broker, len(early))
+    await broker.server.kill()
+    shutil.copytree(folder, tmp_path / "kept")
+    await broker.server.restart()
+    await publish(broker.client, subject, *late)
+    await arrived(broker, 4)
+    await broker.server.kill()
+    shutil.rmtree(folder)
+    shutil.copytree(tmp_path / "kept", folder)
+    await broker.server.restart()
+    await close_intake(broker.client)
+    await publish(broker.client, subject, "five")
+
+    await bring_before_opening(broker.client, tmp_path / taken_mark.FILE)
+    await open_intake(broker.client)
+    await publish(broker.client, subject, "six", "SEVEN", "eight", "nine")
+
+    assert await brought(broker, 9) == [
+        first, *others, "five", "six", "SEVEN", "eight", "nine",
+    ]  # fmt: skip
