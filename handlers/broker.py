@@ -30,7 +30,7 @@ class Flushing(Protocol):
         """Send a PING and wait for its PONG."""
 
 
-class EffectsBroker(NatsBroker):
+class _EffectsBroker(NatsBroker):
     """FastStream's broker over a connection of our own kind."""
 
     opened: BrokerClient | None = None
@@ -57,9 +57,9 @@ class EffectsBroker(NatsBroker):
         return self.opened
 
 
-def faststream_broker(credentials: Credentials) -> EffectsBroker:
+def faststream_broker(credentials: Credentials) -> _EffectsBroker:
     """Return a broker for our own account that outlives restarts of the server."""
-    return EffectsBroker(credentials)
+    return _EffectsBroker(credentials)
 
 
 def _logger() -> logging.Logger:
@@ -78,7 +78,7 @@ def _is_failure(record: logging.LogRecord) -> bool:
     return not isinstance(raised, TimeoutError)
 
 
-async def start(broker: EffectsBroker) -> None:
+async def start(broker: _EffectsBroker) -> None:
     """Start the subscribers; on return the server knows of all of them.
 
     Raises:
@@ -99,7 +99,7 @@ async def start(broker: EffectsBroker) -> None:
         staying.add_done_callback(_STAYING.discard)
 
 
-async def stop(broker: EffectsBroker) -> None:
+async def stop(broker: _EffectsBroker) -> None:
     """Stop the subscribers; a server that is away is not waited for."""
     connection = broker.opened
     if connection is None:

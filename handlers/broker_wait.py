@@ -9,7 +9,7 @@ from schemas.ports.faults import OF_THE_SHELL
 from streams.cancellation import heed_cancellation
 from streams.errors import LogFull, LogUnavailable
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 PAUSE_S = 0.5
 """Seconds between attempts."""
@@ -19,7 +19,7 @@ _PASSING: tuple[type[Exception], ...] = (LogUnavailable, LogFull, *OF_THE_SHELL)
 _log = logging.getLogger(__name__)
 
 
-async def until_available(action: Callable[[], Awaitable[T]]) -> T:
+async def until_available(action: Callable[[], Awaitable[_T]]) -> _T:
     """Repeat an action while the broker is away or full; log that once.
 
     What else this machine may lack for a while, a blob or memory, is waited for as well.

@@ -23,7 +23,7 @@ _READ = ("llm_declined", "llm_malformed", "llm_no_response")
 
 
 @dataclass(frozen=True, slots=True)
-class Reread:
+class _Reread:
     """A reply that is read otherwise today."""
 
     decision_id: str
@@ -42,7 +42,7 @@ class Rereading:
     version: int = near_json.VERSION
     replies: int = 0
     """How many answers for persons were read."""
-    found: list[Reread] = field(default_factory=list)
+    found: list[_Reread] = field(default_factory=list)
     _records: DecisionRecords = field(default_factory=DecisionRecords)
 
     def take(self, input_: Input, outputs: list[Output]) -> None:
@@ -52,7 +52,7 @@ class Rereading:
                 self.replies += 1
                 was, today = _recorded(record), _today(asked, answered, record.agent)
                 if was is not None and was != today:
-                    of = Reread(record.id, record.at, was, today, answered.text[:200])
+                    of = _Reread(record.id, record.at, was, today, answered.text[:200])
                     self.found.append(of)
 
 

@@ -30,7 +30,7 @@ After = int | tuple[int, ...]
 """Behind which sequence a reader goes on. A log whose partitions stand in several streams has
 no end of all of them, but one end for each: `ReadableLog.ends`."""
 
-M = TypeVar("M", bound=Message)
+_M = TypeVar("_M", bound=Message)
 
 _SCAN_PAGE = 1_000
 """How many records `scan` asks for at once, and so holds in memory."""
@@ -146,12 +146,12 @@ async def scan(
 
 async def messages(
     log: ReadableLog,
-    kind: type[M],
+    kind: type[_M],
     agent: str,
     *,
     partition: int | None = None,
     after: int = 0,
-) -> AsyncIterator[tuple[Record, M]]:
+) -> AsyncIterator[tuple[Record, _M]]:
     """Yield an agent's messages of one type over a sequence, each with its record.
 
     The partition is the agent's own, unless a shared agent's is named.

@@ -19,7 +19,9 @@ from echoic.terminal.output import note
 
 app = new_app("config", "The settings, where they come from, and whose are obeyed.")
 
-Folder = Annotated[Path, typer.Argument(metavar="FOLDER", help="Else the current one.")]
+_Folder = Annotated[
+    Path, typer.Argument(metavar="FOLDER", help="Else the current one.")
+]
 
 
 @app.callback()
@@ -73,7 +75,7 @@ def _differing(call: Call) -> dict[str, tuple[Any, str]]:
 
 
 @app.command()
-def trust(folder: Folder = Path()) -> None:
+def trust(folder: _Folder = Path()) -> None:
     """Obey all that a folder's `echoic.toml` says, until the file changes.
 
     Without it, what there runs a program, loads files, sends data or opens a port does not
@@ -105,7 +107,7 @@ def trusted(as_json: Json = False) -> None:
 
 
 @app.command()
-def distrust(folder: Folder = Path()) -> None:
+def distrust(folder: _Folder = Path()) -> None:
     """Trust a folder no longer.
 
     Example: `echoic config distrust ~/games/cave`.

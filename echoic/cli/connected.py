@@ -26,13 +26,13 @@ else:
     state = Lazily("echoic.client.state")
     aids = Lazily("handlers.aids")
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def on_instance(call: Call, work: Callable[[Connection], Awaitable[T]]) -> T:
+def on_instance(call: Call, work: Callable[[Connection], Awaitable[_T]]) -> _T:
     """Run `work` with a connection to the instance, and return its result."""
 
-    async def run() -> T:
+    async def run() -> _T:
         async with connect(call.settings) as connection:
             return await work(connection)
 

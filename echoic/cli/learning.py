@@ -34,7 +34,7 @@ else:
     near_misses = Lazily("evaluation.learning.near_misses")
     summary = Lazily("evaluation.learning.summary")
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 app = new_app("learning", "What learning did.")
 
@@ -156,16 +156,16 @@ async def _near_misses(
 def _each(
     settings: Settings,
     names: Sequence[str],
-    read_one: "Callable[[Recording], Awaitable[T]]",
-) -> list[T]:
+    read_one: "Callable[[Recording], Awaitable[_T]]",
+) -> list[_T]:
     """Read each of the named recordings.
 
     Raises:
         EchoicError: there is no such recording, or it does not agree with itself.
     """
 
-    async def run() -> list[T]:
-        made: list[T] = []
+    async def run() -> list[_T]:
+        made: list[_T] = []
         with Progress("recordings read") as progress:
             async with evidence.recordings(settings, names) as found:
                 for recording, _ in found:

@@ -23,7 +23,7 @@ from projections.store.store import Store
 from projections.store.tables import KEYS
 from schemas.values.subjects import PARTITIONS
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 app = new_app("projection", "The read models: list, rebuild, lag, replay.")
 app.command()(projection_replay.replay)
@@ -129,8 +129,8 @@ def _verify(call: Call) -> None:
 
 
 def _with_crew(
-    call: Call, work: Callable[[Store, Crew, Connection], Awaitable[T]]
-) -> T:
+    call: Call, work: Callable[[Store, Crew, Connection], Awaitable[_T]]
+) -> _T:
     """Run `work` on the tables, with the processes that fill them and a progress bar."""
     settings = call.settings
     credentials, url = addresses(settings)
@@ -140,7 +140,7 @@ def _with_crew(
         embedder=settings["embedder"],
     )
 
-    async def run(connection: Connection) -> T:
+    async def run(connection: Connection) -> _T:
         counts = await known_agents.inputs_by_partition(connection.client)
         # The longest partitions first, so that no process is left with one at the end.
         crew.order = sorted(range(PARTITIONS), key=lambda each: -counts.get(each, 0))

@@ -30,7 +30,7 @@ EXAMPLE = 'echoic remind "call Lee" --in 10m'
 _SNOOZE_S = 600.0
 """For how long a reminder is put off where nobody says it, as in words."""
 
-Dues = tuple[tuple[datetime | float, Repeat | None], ...]
+_Dues = tuple[tuple[datetime | float, Repeat | None], ...]
 """Each moment, or the seconds until then, and how often it comes again."""
 
 
@@ -95,7 +95,7 @@ def _at(
     return replace(control, **{**told, "repeat": repeat})
 
 
-def _due(call: Call, in_: str | None, at: str | None, when: str | None) -> Dues:
+def _due(call: Call, in_: str | None, at: str | None, when: str | None) -> _Dues:
     """Return when it is due: each moment, or in so many seconds.
 
     Raises:
@@ -114,7 +114,7 @@ def _due(call: Call, in_: str | None, at: str | None, when: str | None) -> Dues:
     return ((moment(str(at), zone, datetime.now(UTC)), None),)
 
 
-def in_words(text: str, known: Sequence[Phrases], zone: str, now: datetime) -> Dues:
+def in_words(text: str, known: Sequence[Phrases], zone: str, now: datetime) -> _Dues:
     """Return the moments of a text, in words, after `now`.
 
     Raises:
@@ -198,14 +198,14 @@ def _cancel(call: Call, id_: str | None) -> None:
     _tell(call, ReminderSet(reminder_id=held.id, off=True).checked())
 
 
-def _move(call: Call, id_: str | None, dues: Dues) -> None:
+def _move(call: Call, id_: str | None, dues: _Dues) -> None:
     if id_ is None:
         raise EchoicError("name the reminder", next_step="echoic remind list")
     held = on_instance(call, lambda connection: _held(connection, id_))
     _tell(call, _at(_again(held, held.id), _only(dues)))
 
 
-def _snooze(call: Call, dues: Dues) -> None:
+def _snooze(call: Call, dues: _Dues) -> None:
     async def last(connection: Connection) -> Reminder | None:
         said = (await known_at(connection)).agent.executive.reminded
         return said[-1] if said else None
@@ -216,7 +216,7 @@ def _snooze(call: Call, dues: Dues) -> None:
     _tell(call, _at(_again(said, None), _only(dues)))
 
 
-def _only(dues: Dues) -> tuple[datetime | float, Repeat | None]:
+def _only(dues: _Dues) -> tuple[datetime | float, Repeat | None]:
     if len(dues) != 1:
         raise EchoicError("give one time", next_step="echoic remind list")
     return dues[0]

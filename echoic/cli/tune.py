@@ -49,7 +49,7 @@ class _Tune(TyperGroup):
 app = new_app("tune", "Search for better settings; propose, apply, revert them.")
 app.info.cls = _Tune
 
-ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")]
+_ProposalId = Annotated[str, typer.Argument(metavar="ID", help="Which proposal.")]
 
 
 @app.command()
@@ -124,7 +124,7 @@ def list_(call: Call) -> None:
 @app.command()
 def check(
     call: Call,
-    proposal_id: ProposalId,
+    proposal_id: _ProposalId,
     named: Annotated[list[str] | None, typer.Argument(metavar="SESSION|FILE")] = None,
 ) -> None:
     """Check a character's proposal against its recordings.
@@ -144,7 +144,7 @@ def check(
 @app.command()
 def apply(
     call: Call,
-    proposal_id: ProposalId,
+    proposal_id: _ProposalId,
     is_anyway: Annotated[bool, typer.Option("--anyway")] = False,
 ) -> None:
     """Put the changes of a proposal in force.
@@ -165,7 +165,7 @@ def apply(
 
 
 @app.command()
-def revert(call: Call, proposal_id: ProposalId) -> None:
+def revert(call: Call, proposal_id: _ProposalId) -> None:
     """Put back what was in force before a proposal.
 
     Example: `echoic tune revert tune-3f2a91`.

@@ -45,7 +45,7 @@ class LiveLog(JetStreamReader, JetStreamWriter):
         return self._client.admit
 
 
-class SealedLog(SealedReader, SealedWriter, LiveLog):
+class _SealedLog(SealedReader, SealedWriter, LiveLog):
     """The log of a broker whose personal fields are sealed."""
 
     def __init__(self, client: BrokerClient, epoch: UUID) -> None:
@@ -56,7 +56,7 @@ class SealedLog(SealedReader, SealedWriter, LiveLog):
 
 async def open_log(client: BrokerClient, epoch: UUID) -> LiveLog:
     """Return the log of an epoch, which must be that of the connection's account."""
-    return (SealedLog if await sealing(client) else LiveLog)(client, epoch)
+    return (_SealedLog if await sealing(client) else LiveLog)(client, epoch)
 
 
 @dataclass(frozen=True, slots=True)

@@ -229,10 +229,10 @@ def character_fields(known: AgentState) -> dict[str, object] | None:
     }
 
 
-H = TypeVar("H", Restraint, Modulation)
+_H = TypeVar("_H", Restraint, Modulation)
 
 
-def in_force(held: Iterable[H], now: datetime | None) -> list[H]:
+def in_force(held: Iterable[_H], now: datetime | None) -> list[_H]:
     """Return what has not lapsed."""
     return [each for each in held if each.until is None or not now or now < each.until]
 

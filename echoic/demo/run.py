@@ -140,7 +140,7 @@ class Follower:
 
     async def watch(self) -> None:
         """Take in decisions until cancelled."""
-        commentary = Commentary(self.names)
+        commentary = _Commentary(self.names)
         if not self._quiet:
             note(rendered([decisions.heading(terminal())], terminal()))
         async for record in watch.decisions(self._live.log, AGENT, 0):
@@ -284,7 +284,7 @@ def _instructive_silence(report: Report) -> DecisionRecord | None:
     return None
 
 
-class Commentary:
+class _Commentary:
     """Print each kind of decision once; repeats are counted, not listed."""
 
     def __init__(self, names: Names) -> None:

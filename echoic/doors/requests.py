@@ -35,7 +35,7 @@ EventId = Annotated[Name, Field(pattern=f"^{_EDGE}({_INSIDE}*{_EDGE})?$")]
 control characters nor blanks at an end."""
 
 Asked: TypeAlias = Part | MessagePart
-P = TypeVar("P", bound=Asked)
+_P = TypeVar("_P", bound=Asked)
 
 
 class Nothing(Part):
@@ -129,7 +129,7 @@ class InvalidRequestError(Exception):
         ]
 
 
-def read(model: type[P], body: Mapping[str, Any]) -> P:
+def read(model: type[_P], body: Mapping[str, Any]) -> _P:
     """Return a request's fields.
 
     Raises:
@@ -145,7 +145,7 @@ def read(model: type[P], body: Mapping[str, Any]) -> P:
         raise InvalidRequestError(faults_of(error)) from error
     if unmeant := dict(_taken_for_numbers(body, made)):
         raise InvalidRequestError(unmeant)
-    return cast(P, made)
+    return cast(_P, made)
 
 
 def check_meant(body: Mapping[str, Any], made: MessagePart) -> None:

@@ -18,7 +18,7 @@ _EVEN = 0.000002
 
 
 @dataclass(frozen=True, slots=True)
-class Term:
+class _Term:
     """One term of a sum."""
 
     name: str
@@ -31,7 +31,7 @@ class Sum:
 
     of: str
     """The gate, or the `threshold` of both."""
-    terms: tuple[Term, ...]
+    terms: tuple[_Term, ...]
     total: float
 
     @property
@@ -85,33 +85,33 @@ def _threshold(weighed: Relevance) -> Sum:
     whole = weighed.threshold
     # At an end what the sum was before is not recorded.
     if whole in (LEAST, MOST):
-        return Sum("threshold", (Term("limit of all thresholds", whole),), whole)
+        return Sum("threshold", (_Term("limit of all thresholds", whole),), whole)
     usual = round6(whole - (weighed.raises + weighed.by_traits))
-    moves = (Term("raised", weighed.raises), Term("character", weighed.by_traits))
-    return _sum("threshold", (Term("usual", usual), *moves), whole)
+    moves = (_Term("raised", weighed.raises), _Term("character", weighed.by_traits))
+    return _sum("threshold", (_Term("usual", usual), *moves), whole)
 
 
-def _salience(decided: Decided, gate: Gate) -> Term:
+def _salience(decided: Decided, gate: Gate) -> _Term:
     salience = decided.salience
     if gate.name == "relevance":
-        return Term("salience", salience.score)
-    return Term("salience after habituation", salience.effective)
+        return _Term("salience", salience.score)
+    return _Term("salience after habituation", salience.effective)
 
 
-def _added(weighed: Relevance | None) -> tuple[Term, ...]:
+def _added(weighed: Relevance | None) -> tuple[_Term, ...]:
     if weighed is None:
         return ()
     return (
-        Term("goal", weighed.goal),
-        Term("focus", weighed.focus),
-        Term("novelty", weighed.novelty),
-        Term("said already", weighed.already_said),
+        _Term("goal", weighed.goal),
+        _Term("focus", weighed.focus),
+        _Term("novelty", weighed.novelty),
+        _Term("said already", weighed.already_said),
     )
 
 
-def _sum(of: str, terms: tuple[Term, ...], whole: float) -> Sum:
+def _sum(of: str, terms: tuple[_Term, ...], whole: float) -> Sum:
     # Beyond 0 and 1 nothing counts: the rest is a term, so that the sum is true.
     beyond = round6(whole - total(each.value for each in terms))
     if abs(beyond) > _EVEN:
-        terms = (*terms, Term("kept within 0 and 1 by", beyond))
+        terms = (*terms, _Term("kept within 0 and 1 by", beyond))
     return Sum(of, terms, whole)

@@ -52,7 +52,7 @@ _KINDS: Mapping[type[Exception], str] = {
 }
 
 
-class Untraced(Protocol):
+class _Untraced(Protocol):
     """Counts what it leaves out of traces."""
 
     thinned: int
@@ -74,7 +74,7 @@ class Meter:
         self._by_agent = AgentDecisions(self.registry, agents)
         self._packs = packs
         self._states: dict[int, PartitionState] = {}
-        self._tracer: Untraced | None = None
+        self._tracer: _Untraced | None = None
         self._untraced: dict[str, int] = {}
         """What was counted of it so far."""
         # By decision id, oldest first: its path, and when the broker received its event.
@@ -119,7 +119,7 @@ class Meter:
         """Count an error that made the worker fold its state again."""
         self._note(catalogue.FAULTS, 1, _KINDS.get(type(error), "process"))
 
-    def watch(self, tracer: Untraced) -> None:
+    def watch(self, tracer: _Untraced) -> None:
         """Count what this tracer leaves out."""
         self._tracer = tracer
 

@@ -22,7 +22,6 @@ from schemas.values.vectors import Embedder
 
 __all__ = [
     "BrokenPackError",
-    "CheckedPack",
     "Problem",
     "check",
     "compile_with",
@@ -45,7 +44,7 @@ class BrokenPackError(Exception):
 
 
 @dataclass(frozen=True, slots=True)
-class CheckedPack:
+class _CheckedPack:
     """The result of checking a manifest."""
 
     pack: Pack | None
@@ -87,20 +86,20 @@ def _makes_characters(folder: Path) -> bool:
         return False
 
 
-def check(folder: Path) -> CheckedPack:
+def check(folder: Path) -> _CheckedPack:
     """Read the pack in `folder` (or the manifest itself) and list all problems."""
     file = folder / MANIFEST if folder.is_dir() else folder
     try:
         source = read(file)
     except SourceError as error:
-        return CheckedPack(None, (_unreadable(file, error),))
+        return _CheckedPack(None, (_unreadable(file, error),))
     problems = list(checks.all_problems(source))
     pack, faults = _validated(source)
     problems = sorted(
         (*problems, *faults), key=lambda each: (each.line, each.column, each.code)
     )
     has_errors = any(problem.severity == "error" for problem in problems)
-    return CheckedPack(None if has_errors else pack, tuple(problems))
+    return _CheckedPack(None if has_errors else pack, tuple(problems))
 
 
 def compile_with(pack: Pack, embedder: Embedder) -> CompiledPack:

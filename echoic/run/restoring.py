@@ -83,7 +83,7 @@ async def over_stopped(
 
 
 @dataclass(frozen=True, slots=True)
-class Lost:
+class _Lost:
     """What a damaged stream of the log had, and the backup in its place has not."""
 
     stream: str
@@ -102,7 +102,7 @@ class Restored:
     manifest: Manifest
     aside: Path | None = None
     """Where what stood in its place is kept; None: there was nothing."""
-    lost: tuple[Lost, ...] = ()
+    lost: tuple[_Lost, ...] = ()
 
 
 def restored(settings: Settings, path: Path, progress: Progress) -> Restored:
@@ -167,7 +167,7 @@ def _in_place(
         return Restored(path, backup.manifest, aside, lost)
 
 
-def _lost(server: Path, manifest: Manifest) -> tuple[Lost, ...]:
+def _lost(server: Path, manifest: Manifest) -> tuple[_Lost, ...]:
     """Return what a backup lacks of the log whose files are there."""
     held = {each.name: each.state["last_seq"] for each in manifest.streams}
     found = []
@@ -176,7 +176,7 @@ def _lost(server: Path, manifest: Manifest) -> tuple[Lost, ...]:
         if wrote.last >= first:
             at = datetime.fromtimestamp(wrote.at_ns / 1e9, UTC) if wrote.at_ns else None
             until = at.isoformat(timespec="seconds") if at else None
-            found.append(Lost(name, first, wrote.last, until))
+            found.append(_Lost(name, first, wrote.last, until))
     return tuple(found)
 
 

@@ -24,8 +24,8 @@ from handlers.worker.listening import Progress
 from streams.cancellation import heed_cancellation
 from streams.errors import LogForbidden, LogUnavailable, Unanswered
 
-P = ParamSpec("P")
-T = TypeVar("T")
+_P = ParamSpec("_P")
+_T = TypeVar("_T")
 
 SILENCE_S = 60.0
 """Seconds that a start may be silent."""
@@ -76,8 +76,12 @@ class Steps:
     notify: Notify
 
     async def do(
-        self, what: str, step: Callable[P, Awaitable[T]], *args: P.args, **kw: P.kwargs
-    ) -> T:
+        self,
+        what: str,
+        step: Callable[_P, Awaitable[_T]],
+        *args: _P.args,
+        **kw: _P.kwargs,
+    ) -> _T:
         """Do a step: call `step`, and again while the broker leaves it unanswered.
 
         Raises:
@@ -89,10 +93,10 @@ class Steps:
     async def enter(
         self,
         what: str,
-        make: Callable[P, AbstractAsyncContextManager[T]],
-        *args: P.args,
-        **kw: P.kwargs,
-    ) -> T:
+        make: Callable[_P, AbstractAsyncContextManager[_T]],
+        *args: _P.args,
+        **kw: _P.kwargs,
+    ) -> _T:
         """Do a step that enters a context, which ends with the instance.
 
         Raises:
@@ -101,7 +105,7 @@ class Steps:
         enter = self.stack.enter_async_context
         return await self.do(what, lambda: enter(make(*args, **kw)))
 
-    async def _done(self, what: str, step: Callable[[], Awaitable[T]]) -> T:
+    async def _done(self, what: str, step: Callable[[], Awaitable[_T]]) -> _T:
         now, why, failing_since = asyncio.get_running_loop().time, "", None
         began = now()
 

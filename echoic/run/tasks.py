@@ -6,7 +6,7 @@ from typing import Any, TypeVar
 
 from streams.cancellation import ended
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Tasks:
@@ -29,7 +29,7 @@ class Tasks:
         for task in done:
             task.result()
 
-    async def beside(self, work: Coroutine[Any, Any, T]) -> T:
+    async def beside(self, work: Coroutine[Any, Any, _T]) -> _T:
         """Await `work`, and return its result; raise the failure of a task that ends before."""
         doing = asyncio.create_task(work)
         try:

@@ -26,7 +26,7 @@ _LIGHT_S = 600.0
 _Row = list[Any]
 
 
-class Reel:
+class _Reel:
     """Collects what a scene shows while it is played from its steps."""
 
     def __init__(self, scene: Scene, begins: datetime) -> None:
@@ -204,9 +204,9 @@ def _size(found: dict[str, Any]) -> int:
     return len(orjson.dumps(found))
 
 
-def reel_of(scene: Scene, steps: Sequence[Step]) -> Reel:
+def reel_of(scene: Scene, steps: Sequence[Step]) -> _Reel:
     """Return the reel of a scene and its steps, in order of time; there is one at least."""
-    reel = Reel(scene, steps[0][0])
+    reel = _Reel(scene, steps[0][0])
     for step in steps:
         reel.take(step)
     return reel

@@ -80,7 +80,7 @@ def _drawn(
     """Return the map in its frame, a text a row."""
     figures = scene.drawn
     known = next((each.map for each in figures if each.mind is not None), Map())
-    frame = Frame.of(scene.extent, known, columns, rows)
+    frame = _Frame.of(scene.extent, known, columns, rows)
     cells = [[_EMPTY] * columns for _ in range(rows)]
     styles = [[""] * columns for _ in range(rows)]
     _draw_spots(known, frame, cells, styles)
@@ -101,7 +101,7 @@ def _drawn(
 
 
 def _draw_spots(
-    known: Map, frame: "Frame", cells: list[list[str]], styles: list[list[str]]
+    known: Map, frame: "_Frame", cells: list[list[str]], styles: list[list[str]]
 ) -> None:
     for spot in known.spots:
         found = frame.box(spot.x, spot.y, spot.width, spot.height)
@@ -119,7 +119,7 @@ def _draw_spots(
                 cells[top][column] = letter
 
 
-class Frame:
+class _Frame:
     """Where places of the world are on the map."""
 
     def __init__(
@@ -141,7 +141,7 @@ class Frame:
         known: Map,
         columns: int,
         rows: int,
-    ) -> "Frame":
+    ) -> "_Frame":
         """Return the frame of a pack's size, else around wherever anybody was."""
         cells = (columns, rows)
         if known.size is not None:

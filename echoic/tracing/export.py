@@ -45,7 +45,7 @@ BATCH_MAX = 512
 """Spans in one request at most, the default of OpenTelemetry's batch processor."""
 PAUSE_S = 0.5
 """Seconds between two rounds of the thread: a request costs as much as ten traces."""
-CLOSE_S = 0.9
+_CLOSE_S = 0.9
 """Seconds that closing may take."""
 BACK_MAX = 65_536
 """Messages of the log, of all partitions, that a start reads back for an open decision."""
@@ -149,10 +149,10 @@ class Tracer:
         # Set before waking the thread, which then drains the queue once more and ends.
         self._closing = True
         self._wake.set()
-        self._thread.join(CLOSE_S / 2)
+        self._thread.join(_CLOSE_S / 2)
         if self._thread.is_alive():
             self._destination.abort()
-            self._thread.join(CLOSE_S / 2)
+            self._thread.join(_CLOSE_S / 2)
         self.dropped += len(self._queue)
         self.dropped_silent += len(self._silent)
 

@@ -27,7 +27,7 @@ _DECIDED = Decided.token
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Miss:
+class _Miss:
     """An event that a heuristic did not answer, and would have with less trust asked."""
 
     sequence: int
@@ -83,7 +83,7 @@ class NearMisses:
     """How many it would have answered at each."""
     counts: tuple[Counts, ...]
     """The most answers first."""
-    misses: tuple[Miss, ...]
+    misses: tuple[_Miss, ...]
     """The nearest first."""
 
 
@@ -153,7 +153,7 @@ class _Count:
     def __init__(self) -> None:
         self.decisions = self.gated = self.without_candidate = 0
         self.tallies: dict[str, _Tally] = defaultdict(_Tally)
-        self.misses: list[Miss] = []
+        self.misses: list[_Miss] = []
 
     def take(self, decision: LoggedDecision) -> None:
         """Count one decision."""
@@ -206,9 +206,9 @@ def _answered(decision: LoggedDecision) -> str | None:
 
 def _miss(
     decision: LoggedDecision, needed: float, candidate: HeuristicCandidate
-) -> Miss:
+) -> _Miss:
     record = decision.record
-    return Miss(
+    return _Miss(
         sequence=record.sequence,
         session=record.session,
         at=record.at,

@@ -9,7 +9,7 @@ from typing import TypeVar
 
 from evaluation.learning.answers import Answer
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _QUARTERS = 4
 
@@ -114,7 +114,7 @@ def _mean(values: Iterator[float | None]) -> Mean:
     return Mean(fmean(known) if known else None, len(known))
 
 
-def _parts(values: Sequence[T], count: int) -> Iterator[Sequence[T]]:
+def _parts(values: Sequence[_T], count: int) -> Iterator[Sequence[_T]]:
     for part in range(count):
         # Integer division of both ends: parts differ by one at most, and none is lost.
         first, last = (len(values) * each // count for each in (part, part + 1))

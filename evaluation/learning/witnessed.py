@@ -20,7 +20,7 @@ _MODELS = ("llm:", "race:")
 
 
 @dataclass(frozen=True, slots=True)
-class WitnessedFire:
+class _WitnessedFire:
     """A fire whose action the person saw."""
 
     decision_id: str
@@ -42,7 +42,7 @@ class Witnessed:
 
     def __init__(self, recording: Recording) -> None:
         """Start with nothing read but the recording's checkpoint."""
-        self.fires: dict[str, WitnessedFire] = {}
+        self.fires: dict[str, _WitnessedFire] = {}
         self.deeds: dict[str, Deed] = {}
         self.ended: set[str] = set()
         """The fires whose outcome was observed."""
@@ -116,7 +116,7 @@ class Witnessed:
             case Completed(winner=str(winner)) as completed:
                 self._arms[completed.decision_id] = winner
             case HeuristicFired(mode="shown") as fired:
-                self.fires[output.id] = WitnessedFire(
+                self.fires[output.id] = _WitnessedFire(
                     fired.decision_id, fired.heuristic_id, fired.content_hash
                 )
             case HeuristicFired(mode="kept") as fired:
@@ -144,5 +144,5 @@ class Witnessed:
     def _show(
         self, fire_id: str, decision_id: str, heuristic_id: str, content_hash: str
     ) -> None:
-        self.fires[fire_id] = WitnessedFire(decision_id, heuristic_id, content_hash)
+        self.fires[fire_id] = _WitnessedFire(decision_id, heuristic_id, content_hash)
         self._arms[decision_id] = heuristic_arm(heuristic_id, content_hash)

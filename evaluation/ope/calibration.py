@@ -46,7 +46,7 @@ class Bin:
 
 
 @dataclass(frozen=True, slots=True)
-class NullBand:
+class _NullBand:
     """The calibration error of a model that is exactly right, at these predictions."""
 
     mean: float
@@ -63,7 +63,7 @@ class Calibration:
     skill: float | None
     log_loss: float
     error: float
-    null_band: NullBand
+    null_band: _NullBand
     bins: tuple[Bin, ...]
 
     @property
@@ -172,7 +172,7 @@ def calibration_error(bins: Sequence[Bin]) -> float:
 
 def null_band(
     predicted: _Numbers, *, bins: int = _BINS, draws: int = _DRAWS, seed: str = ""
-) -> NullBand:
+) -> _NullBand:
     """Return mean and 95th percentile of the error if every prediction were exactly right.
 
     Outcomes are drawn from the predictions themselves (consistency resampling; Bröcker and
@@ -193,7 +193,7 @@ def null_band(
             np.add.reduceat(happened.astype(float), starts) - sums
         ).sum()
     errors = np.sort(errors) / len(p)
-    return NullBand(float(errors.mean()), float(np.quantile(errors, 0.95)))
+    return _NullBand(float(errors.mean()), float(np.quantile(errors, 0.95)))
 
 
 def prequential(predicted: _Numbers, happened: _Numbers) -> Prequential:

@@ -18,7 +18,7 @@ _UNTAUGHT = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class RewardModel:
+class _RewardModel:
     """Expected rewards by context and arm, learnt from some of the rows."""
 
     arms: int
@@ -51,7 +51,7 @@ class RewardModel:
         return np.where(self.cells[place] == wanted, self.by_cell[place], rough)
 
 
-def learnt(arms: int, context: Ints, arm: Ints, reward: Floats) -> RewardModel:
+def learnt(arms: int, context: Ints, arm: Ints, reward: Floats) -> _RewardModel:
     """Learn a reward model from rows with known rewards.
 
     The mean of a pair is shrunk toward that of its arm, and this toward that of all rows,
@@ -61,7 +61,7 @@ def learnt(arms: int, context: Ints, arm: Ints, reward: Floats) -> RewardModel:
     cells, inverse = np.unique(context * arms + arm, return_inverse=True)
     by_arm, seen = _shrunk(arm, reward, np.full(arms, overall))
     by_cell, _ = _shrunk(inverse, reward, by_arm[cells % arms])
-    return RewardModel(arms, cells, by_cell, by_arm, seen, overall)
+    return _RewardModel(arms, cells, by_cell, by_arm, seen, overall)
 
 
 def _shrunk(index: Ints, reward: Floats, toward: Floats) -> tuple[Floats, Flags]:
@@ -76,7 +76,7 @@ def _shrunk(index: Ints, reward: Floats, toward: Floats) -> tuple[Floats, Flags]
 class CrossFitted:
     """Two models, each learnt from the half of the sessions that it does not judge."""
 
-    models: tuple[RewardModel, RewardModel]
+    models: tuple[_RewardModel, _RewardModel]
     half: Ints
     """0 or 1 for each row: which of them judges it."""
 
@@ -103,7 +103,7 @@ def cross_fitted(columns: Columns, split: int = 0) -> CrossFitted:
     return CrossFitted((first, second), half)
 
 
-def _learnt_from(columns: Columns, rows: Flags) -> RewardModel:
+def _learnt_from(columns: Columns, rows: Flags) -> _RewardModel:
     return learnt(
         len(columns.arms),
         columns.context[rows],

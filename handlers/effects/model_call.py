@@ -19,7 +19,7 @@ TEXT_LIMIT = 40_000
 character takes up to four bytes."""
 
 NAME_LIMIT = 200
-DETAIL_LIMIT = 2_000
+_DETAIL_LIMIT = 2_000
 _REPEATED_LIMIT = 500
 
 
@@ -69,7 +69,7 @@ async def ask_model(
         ask_id=ask_id,
         request_hash=asked.request_hash,
         reason=failure.reason,
-        detail=_kept(str(failure), DETAIL_LIMIT),
+        detail=_kept(str(failure), _DETAIL_LIMIT),
         repeated=tuple(repeated) or None,
     )
 
@@ -125,8 +125,8 @@ def _answered(
         # Together they are no longer than a text may be.
         reasoning=_kept_or_none(completion.reasoning, TEXT_LIMIT - len(text)),
         finish_reason=_kept_or_none(finish, NAME_LIMIT),
-        tool_calls=_kept_or_none(completion.tool_calls, DETAIL_LIMIT),
-        refusal=_kept_or_none(completion.refusal, DETAIL_LIMIT),
+        tool_calls=_kept_or_none(completion.tool_calls, _DETAIL_LIMIT),
+        refusal=_kept_or_none(completion.refusal, _DETAIL_LIMIT),
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
         estimated_tokens=_estimated(asked, completion),

@@ -36,7 +36,7 @@ _TROUBLED_S = 1.0
 _log = logging.getLogger(__name__)
 
 
-class Receipt(Protocol):
+class _Receipt(Protocol):
     """The acknowledgement of one message: a FastStream message, as far as it is used."""
 
     async def ack(self) -> None:
@@ -56,7 +56,7 @@ class QueuedAsk:
     output: Output
     """The ask as the log holds it."""
     ask: AskMessage
-    receipt: Receipt
+    receipt: _Receipt
     is_repeated: bool = False
     """Whether the broker delivered it before."""
 

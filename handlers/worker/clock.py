@@ -30,7 +30,7 @@ def wall_clock() -> datetime:
 
 
 @dataclass(frozen=True, slots=True)
-class Alarm:
+class _Alarm:
     """An agent's earliest timer."""
 
     agent: str
@@ -48,7 +48,7 @@ class Alarms:
     def __init__(self, clock: Callable[[], datetime] = wall_clock) -> None:
         """Tell the time by `clock`."""
         self._clock = clock
-        self._alarms: dict[str, Alarm] = {}
+        self._alarms: dict[str, _Alarm] = {}
         self._times: list[tuple[datetime, str]] = []
         """A heap of when each alarm rings; entries of moved or dropped alarms stay, as
         stale."""
@@ -62,7 +62,7 @@ class Alarms:
         known = self._alarms.get(agent)
         # The same timer keeps its alarm, or the doubling of its waits would start over.
         if known is None or known.due != due:
-            self._set(Alarm(agent, partition, due, at=due))
+            self._set(_Alarm(agent, partition, due, at=due))
 
     def note_all(self, partition: int, state: PartitionState) -> None:
         """Set the alarms of a whole partition anew, after it was folded again."""
@@ -79,7 +79,7 @@ class Alarms:
             return None
         return max((soonest.at - self._clock()).total_seconds(), 0.0)
 
-    def ring(self) -> Iterable[Alarm]:
+    def ring(self) -> Iterable[_Alarm]:
         """Return the alarms that are due, and put each off: its tick is answered later."""
         now, ringing = self._clock(), []
         while (alarm := self._soonest()) is not None and alarm.at <= now:
@@ -89,7 +89,7 @@ class Alarms:
             self._set(replace(alarm, at=now + alarm.again, again=later))
         return ringing
 
-    def _set(self, alarm: Alarm) -> None:
+    def _set(self, alarm: _Alarm) -> None:
         self._alarms[alarm.agent] = alarm
         heapq.heappush(self._times, (alarm.at, alarm.agent))
         # With each event an agent's session ends later: what is stale must not pile up.
@@ -97,7 +97,7 @@ class Alarms:
             self._times = [(each.at, each.agent) for each in self._alarms.values()]
             heapq.heapify(self._times)
 
-    def _soonest(self) -> Alarm | None:
+    def _soonest(self) -> _Alarm | None:
         """Return the alarm that rings next, dropping stale entries from the heap's top."""
         while self._times:
             at, agent = self._times[0]

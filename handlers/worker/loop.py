@@ -64,13 +64,13 @@ _ASKED_S = 1.0
 """Seconds for which a question waits for the write under way; then it is answered without."""
 
 
-class Lapsed(Exception):
+class _Lapsed(Exception):
     """The worker cannot tell that its partitions are still its own."""
 
 
 _PASSING: tuple[type[Exception], ...] = (
     Fenced,
-    Lapsed,
+    _Lapsed,
     LogUnavailable,
     LogFull,
     LogRefused,
@@ -270,7 +270,7 @@ class Worker:
             Lapsed: nothing was written, as another may own the partitions by now.
         """
         if self.tenure.lapsed():
-            raise Lapsed("nobody knows for some seconds who is in charge")
+            raise _Lapsed("nobody knows for some seconds who is in charge")
         made, writing_ns = [turn for turn, _ in timed], time_ns()
         # The fence: refused as a whole if anybody wrote an output since `last_output`.
         ends = await self._writer.commit(writes(made, self._owners))

@@ -37,7 +37,7 @@ OPPORTUNITY = "opportunity/"
 _STAYS = ("now", "heard_at", "session", "slept")
 """Fields that keep their times: the clock itself, and reports of what is over."""
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 def added(timers: tuple[Timer, ...], timer: Timer) -> tuple[Timer, ...]:
@@ -121,7 +121,7 @@ def carried(state: AgentState, at: datetime, now: datetime) -> AgentState:
     return replace(state, **{name: _moved(getattr(state, name), by) for name in names})
 
 
-def _moved(value: T, by: timedelta) -> T:
+def _moved(value: _T, by: timedelta) -> _T:
     """Return the value with every time in it moved."""
     moved: object = value
     match value:
@@ -143,7 +143,7 @@ def _moved(value: T, by: timedelta) -> T:
             moved = value.model_copy(update=_moved_fields(value, by))
         case _:
             pass
-    return cast(T, moved)
+    return cast(_T, moved)
 
 
 def _moved_fields(value: Struct | Part, by: timedelta) -> Mapping[str, object]:

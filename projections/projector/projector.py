@@ -45,7 +45,7 @@ _RETRY_S = (0.2, 0.5, 1.0, 2.0, 5.0)
 _FOLLOWED = 1000
 """How many outputs are fetched at once while following, at most."""
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 Told = Callable[[Sequence[Projected]], None]
 _log = logging.getLogger(__name__)
 
@@ -287,7 +287,7 @@ class _Touched:
             self._woken.set()
 
 
-async def _patiently(action: Callable[[], Awaitable[T]]) -> T:
+async def _patiently(action: Callable[[], Awaitable[_T]]) -> _T:
     """Return what `action` returns, retrying while PostgreSQL or the broker is away.
 
     Each outage is logged once when it begins and once when it ends.
@@ -307,5 +307,5 @@ async def _patiently(action: Callable[[], Awaitable[T]]) -> T:
             return done
 
 
-async def _in_thread(action: Callable[..., T], *arguments: object) -> T:
+async def _in_thread(action: Callable[..., _T], *arguments: object) -> _T:
     return await asyncio.to_thread(action, *arguments)

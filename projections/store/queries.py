@@ -14,7 +14,7 @@ from schemas.values.reasons import NO_ROWS
 if TYPE_CHECKING:
     from _typeshed import DataclassInstance
 
-T = TypeVar("T", bound="DataclassInstance")
+_T = TypeVar("_T", bound="DataclassInstance")
 
 
 class Rows(Protocol):
@@ -345,8 +345,8 @@ def without_rows(store: Rows) -> tuple[Quarantined, ...]:
 
 
 def _rows(
-    store: Rows, kind: type[T], view: str, where: str, **values: object
-) -> tuple[T, ...]:
+    store: Rows, kind: type[_T], view: str, where: str, **values: object
+) -> tuple[_T, ...]:
     """Return the rows of a view as values of `kind`, whose fields name its columns.
 
     `where` is SQL and comes from this module alone; `values` are bound parameters.

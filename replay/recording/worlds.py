@@ -31,7 +31,7 @@ class Member:
 
 
 @dataclass(frozen=True, slots=True)
-class WorldSpan:
+class _WorldSpan:
     """A world's place in the log."""
 
     id: str
@@ -39,7 +39,7 @@ class WorldSpan:
     """By their first input."""
 
 
-async def find_world(log: ReadableLog, id_: str) -> WorldSpan:
+async def find_world(log: ReadableLog, id_: str) -> _WorldSpan:
     """Return the world that is meant by an id, or by `last`, the newest.
 
     Raises:
@@ -60,7 +60,7 @@ async def find_world(log: ReadableLog, id_: str) -> WorldSpan:
         if started.world == found:
             begun.setdefault(agent, (started.session_id, sequence))
     last = max([await _end(log, agent, found) for agent in begun])
-    return WorldSpan(
+    return _WorldSpan(
         found,
         tuple(
             Member(agent, session_id, first, last)
@@ -76,7 +76,7 @@ async def worlds(log: ReadableLog) -> tuple[str, ...]:
 
 
 async def export(
-    log: ReadableLog, world: WorldSpan, provider: AidProvider
+    log: ReadableLog, world: _WorldSpan, provider: AidProvider
 ) -> tuple[SessionFile, ...]:
     """Return the session of each member, to be written as one file.
 

@@ -79,13 +79,13 @@ InputMessage: TypeAlias = (
     | results.ClockTicked
     | ResultMessage
 )
-DecisionMessage: TypeAlias = (
+_DecisionMessage: TypeAlias = (
     decisions.Decided | decisions.Completed | decisions.Dropped | decisions.Held
 )
 AskMessage: TypeAlias = (
     asks.ModelAsked | asks.DeliveryAsked | asks.RecallAsked | asks.TurnAsked
 )
-OutcomeMessage: TypeAlias = (
+_OutcomeMessage: TypeAlias = (
     learning.OutcomeObserved | learning.OutcomeExpired | learning.AdviceIgnored
 )
 LearningMessage: TypeAlias = (
@@ -116,12 +116,12 @@ NoteMessage: TypeAlias = (
     | conversations.ConversationMoved
 )
 OutputMessage: TypeAlias = (
-    DecisionMessage
+    _DecisionMessage
     | decisions.HeuristicFired
     | AskMessage
     | asks.StopAsked
     | asks.WakeupSet
-    | OutcomeMessage
+    | _OutcomeMessage
     | LearningMessage
     | NoteMessage
 )

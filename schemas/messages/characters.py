@@ -69,14 +69,14 @@ class PlanTask(MessagePart, frozen=True, kw_only=True):
     """How much was gathered and is not put down yet."""
 
 
-BuildPriority = Literal["high", "normal", "low"]
+_BuildPriority = Literal["high", "normal", "low"]
 
 
 class PlannedBuild(MessagePart, frozen=True, kw_only=True):
     """Something that a character means to build, when it has what that takes."""
 
     building: Token
-    priority: BuildPriority = written("normal")
+    priority: _BuildPriority = written("normal")
     reason: Annotated[Personal, Meta(max_length=300)] = written("")
     failures: Annotated[int, Meta(ge=0)] = written(0)
     """How often in a row a step towards it failed."""

@@ -15,7 +15,7 @@ from schemas.values.base import (
 )
 from schemas.values.reasons import ResponseType
 
-ChangeKind = Literal["merge", "retire", "form"]
+_ChangeKind = Literal["merge", "retire", "form"]
 """`merge`: of two that say the same one goes; `retire`: one goes; `form`: one comes."""
 
 ChangeReason = Literal["duplicate", "never_fired", "stale", "deprecated", "said_again"]
@@ -52,7 +52,7 @@ class Formed(MessagePart, frozen=True, kw_only=True):
 class RepertoireChange(MessagePart, frozen=True, kw_only=True):
     """What of a domain's heuristics would change."""
 
-    kind: ChangeKind
+    kind: _ChangeKind
     reason: ChangeReason
     domain: Name
     before: tuple[Stand, ...] = written(())

@@ -15,7 +15,7 @@ from schemas.values.base import (
     written,
 )
 
-ModelFault = Literal[
+_ModelFault = Literal[
     "timeout", "no_response", "declined", "unavailable", "stale", "malformed"
 ]
 """Why nothing of a model's reply is to be had."""
@@ -43,7 +43,7 @@ class TriedModel(MessagePart, frozen=True, kw_only=True):
     """A model of a chain that was asked, and whose answer could not be taken."""
 
     model: Name
-    reason: ModelFault
+    reason: _ModelFault
     detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     text: Annotated[Personal, Meta(max_length=10_000)] | None = None
     """The content of its reply, cut off, if one came."""
@@ -57,7 +57,7 @@ class Repeated(MessagePart, frozen=True, kw_only=True):
     """A call of a model that failed for a moment, and was made again."""
 
     at: datetime
-    reason: ModelFault
+    reason: _ModelFault
     detail: Annotated[Personal, Meta(max_length=500)] = written("")
     status: int | None = None
     """The HTTP status that its server answered with, if one did."""
@@ -117,7 +117,7 @@ class ModelFailed(Result, frozen=True, kw_only=True):
     token: ClassVar[str] = "model_failed"
 
     request_hash: Name
-    reason: ModelFault
+    reason: _ModelFault
     """`malformed`: by the mind alone, for a reply whose form is none that was asked for."""
     detail: Annotated[Personal, Meta(max_length=2_000)] = written("")
     started_at: datetime | None = None

@@ -103,14 +103,14 @@ def comparisons(when: ParsedWhen) -> tuple[Comparison, ...]:
     return tuple(_comparisons(when.part))
 
 
-Truth = bool | None
+_Truth = bool | None
 """None is unknown."""
 
 
 class _Compiled(NamedTuple):
     """A part of a condition as functions of an event's type, source and fields."""
 
-    truth: Callable[[str, str, Fields], Truth]
+    truth: Callable[[str, str, Fields], _Truth]
     failure: Callable[[str, str, Fields], str | None]
     """Says why it is not true; None if it is true."""
 
@@ -139,7 +139,7 @@ def _comparison(part: Comparison) -> _Compiled:
     away = () if part.field in EVENT_NAMES else AWAY
     read, meets = _reader(part.field), _test(part.operator, part.values, away)
 
-    def truth(type_: str, source: str, fields: Fields) -> Truth:
+    def truth(type_: str, source: str, fields: Fields) -> _Truth:
         return meets(read(type_, source, fields))
 
     def failure(type_: str, source: str, fields: Fields) -> str | None:
@@ -154,7 +154,7 @@ def _denial(part: Not) -> _Compiled:
     # Of a negated comparison the explanation can show the value; of a group it cannot.
     read = _reader(inner.field) if isinstance(inner, Comparison) else None
 
-    def truth(type_: str, source: str, fields: Fields) -> Truth:
+    def truth(type_: str, source: str, fields: Fields) -> _Truth:
         found = denied(type_, source, fields)
         return None if found is None else not found
 
@@ -171,8 +171,8 @@ def _denial(part: Not) -> _Compiled:
 def _every(parts: Sequence[_Compiled]) -> _Compiled:
     tests, failures = [each.truth for each in parts], [each.failure for each in parts]
 
-    def truth(type_: str, source: str, fields: Fields) -> Truth:
-        whole: Truth = True
+    def truth(type_: str, source: str, fields: Fields) -> _Truth:
+        whole: _Truth = True
         for test in tests:
             found = test(type_, source, fields)
             if found is False:
@@ -194,8 +194,8 @@ def _every(parts: Sequence[_Compiled]) -> _Compiled:
 def _some(parts: Sequence[_Compiled]) -> _Compiled:
     tests, failures = [each.truth for each in parts], [each.failure for each in parts]
 
-    def truth(type_: str, source: str, fields: Fields) -> Truth:
-        whole: Truth = False
+    def truth(type_: str, source: str, fields: Fields) -> _Truth:
+        whole: _Truth = False
         for test in tests:
             found = test(type_, source, fields)
             if found is True:
@@ -236,7 +236,7 @@ def _inner(name: str, fields: Fields) -> object:
 
 def _test(
     operator_: Operator, values: tuple[Scalar, ...], away: tuple[str, ...]
-) -> Callable[[object], Truth]:
+) -> Callable[[object], _Truth]:
     """Return a test of one value; of another kind than is asked for it knows nothing."""
     if operator_ == "in":
         return _among(values, away)
@@ -260,7 +260,7 @@ def _test(
     # The condition's side is prepared once, when it is compiled.
     limit = _rounded(wanted)
 
-    def meets_number(value: object) -> Truth:
+    def meets_number(value: object) -> _Truth:
         # A bool is an int in Python.
         if isinstance(value, bool) or not isinstance(value, (int, float)):
             return None
@@ -271,12 +271,12 @@ def _test(
 
 def _among(
     values: tuple[Scalar, ...], away: tuple[str, ...]
-) -> Callable[[object], Truth]:
+) -> Callable[[object], _Truth]:
     """Return a test of one value against a list, of which its own kind decides."""
     tests = [_test("=", (each,), away) for each in values if each is not None]
     has_null = len(tests) < len(values)
 
-    def truth(value: object) -> Truth:
+    def truth(value: object) -> _Truth:
         if value is None or value is _MISSING:
             return True if has_null else None
         found = [test(value) for test in tests]

@@ -114,9 +114,9 @@ class Talker(Part):
         return _renamed(told, _OF_TALKER)
 
 
-TierName = Literal["full", "reduced", "autonomic"]
+_TierName = Literal["full", "reduced", "autonomic"]
 
-TIERS = cast(tuple[TierName, ...], get_args(TierName))
+TIERS = cast(tuple[_TierName, ...], get_args(_TierName))
 
 
 class Tier(Part):
@@ -141,10 +141,10 @@ class Executor(Part):
     idle_s: Seconds = 10.0
     """It is asked after so many seconds with nothing done and nothing planned."""
     periodic_s: Seconds = 300.0
-    tier: TierName = "full"
+    tier: _TierName = "full"
     tier_field: Name = "tier"
     """The field of the body that tells another tier."""
-    tiers: dict[TierName, Tier] = Field(default_factory=dict)
+    tiers: dict[_TierName, Tier] = Field(default_factory=dict)
     """In place of the usual ones."""
     spoken_to: Name = "spoken_to"
     """The field of the body that tells whether somebody speaks to the character."""
@@ -175,7 +175,7 @@ class Executor(Part):
             conditions.parse(when)
         return when
 
-    def tier_of(self, fields: Mapping[str, object]) -> tuple[TierName, Tier]:
+    def tier_of(self, fields: Mapping[str, object]) -> tuple[_TierName, Tier]:
         """Return the tier in force, and what it says."""
         told = fields.get(self.tier_field)
         name = next((each for each in TIERS if each == told), self.tier)

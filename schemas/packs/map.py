@@ -6,19 +6,19 @@ from pydantic import Field
 
 from schemas.values.base import Name, Part
 
-Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
-Extent = Annotated[float, Field(gt=0.0, le=1e6)]
+_Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
+_Extent = Annotated[float, Field(gt=0.0, le=1e6)]
 
 
 class Spot(Part):
     """Something that stands there: a house, a river, a counter."""
 
     name: Name
-    x: Coordinate
-    y: Coordinate
+    x: _Coordinate
+    y: _Coordinate
     """Its corner nearest to 0, 0."""
-    width: Extent = 1.0
-    height: Extent = 1.0
+    width: _Extent = 1.0
+    height: _Extent = 1.0
 
 
 class Map(Part):
@@ -34,7 +34,7 @@ class Map(Part):
     weather: Name = "weather"
     hour: Name = "hour"
     """The hour of the day, 0 to 24."""
-    size: tuple[Extent, Extent] | None = None
+    size: tuple[_Extent, _Extent] | None = None
     """How far it goes from 0, 0; None: as far as somebody was."""
     is_upward: bool = False
     """Whether y grows upwards."""

@@ -6,7 +6,7 @@ from pydantic import Field
 
 from schemas.values.base import Part, Seconds, Token
 
-Tiles = Annotated[float, Field(gt=0.0, le=1e6)]
+_Tiles = Annotated[float, Field(gt=0.0, le=1e6)]
 Count = Annotated[int, Field(ge=1, le=1_000)]
 
 
@@ -22,7 +22,7 @@ class Place(Part):
     """That tells that somebody leaves a conversation: `agent`."""
     gone: Token = "gone"
     """That tells that somebody is not there any more, or dead: `agent`."""
-    hearing: Tiles = 15.0
+    hearing: _Tiles = 15.0
     """As far as that one hears; further from the middle of a conversation one leaves it."""
     tokens_per_s: Annotated[float, Field(gt=0.0, le=1_000.0)] = 2.0
     ahead_s: Annotated[float, Field(ge=0.0, le=60.0)] = 1.0

@@ -9,8 +9,8 @@ from pydantic_core import PydanticCustomError
 from schemas.packs import conditions
 from schemas.values.base import Name, Part, Token
 
-Amount = Annotated[int, Field(ge=1, le=1_000_000)]
-Costs = Annotated[dict[Token, Amount], Field(max_length=32)]
+_Amount = Annotated[int, Field(ge=1, le=1_000_000)]
+Costs = Annotated[dict[Token, _Amount], Field(max_length=32)]
 """How much of what something takes."""
 
 
@@ -36,7 +36,7 @@ class Recipe(Part):
     """Something that is made of others."""
 
     takes: Costs = Field(min_length=1)
-    makes: Amount = 1
+    makes: _Amount = 1
     """How many of it come of that."""
 
 
@@ -55,7 +55,7 @@ class Tactics(Part):
     """The field of a report that tells how much was gathered or made; else all of it was."""
     full: str = ""
     """When nothing more can be carried, as a condition; empty: never."""
-    load: Amount = 20
+    load: _Amount = 20
     """How much is gathered before it is put down."""
     gather: Token = "gather"
     craft: Token = "craft"

@@ -19,7 +19,7 @@ class Overrides(Struct, frozen=True, kw_only=True):
     tuned: LearningSettings | None
 
 
-ProposalStatus: TypeAlias = Literal["submitted", "applied", "reverted"]
+_ProposalStatus: TypeAlias = Literal["submitted", "applied", "reverted"]
 
 
 class Proposal(Struct, frozen=True, kw_only=True):
@@ -30,7 +30,7 @@ class Proposal(Struct, frozen=True, kw_only=True):
     evidence: str
     figures: Map[str, float]
     by: str
-    status: ProposalStatus = "submitted"
+    status: _ProposalStatus = "submitted"
     place: int = 0
     """The sequence of the input that applied it last."""
     before: Overrides | None = None

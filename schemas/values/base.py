@@ -186,16 +186,16 @@ class Message(MessagePart, frozen=True, kw_only=True):
 
 MessageType: TypeAlias = type[Message]
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def written(default: T) -> T:
+def written(default: _T) -> _T:
     """Return a field whose default is encoded.
 
     `omit_defaults` leaves out a field that has its default, as None must be. msgspec cannot
     compare a value with what a factory would make, so a default from one is always written.
     """
-    made: T = msgspec.field(default_factory=lambda: default)
+    made: _T = msgspec.field(default_factory=lambda: default)
     return made
 
 

@@ -13,9 +13,9 @@ from msgspec import Struct
 
 from schemas.values.packed_texts import PackedTexts
 
-K = TypeVar("K")
-V = TypeVar("V")
-D = TypeVar("D")
+_K = TypeVar("_K")
+_V = TypeVar("_V")
+_D = TypeVar("_D")
 _ABSENT: Any = object()
 """What no map holds; None is a value like any other."""
 
@@ -23,29 +23,29 @@ EMPTY: Map[Any, Any] = Map()
 """One for all that hold nothing: 64 bytes less in each of 20,000 decisions."""
 
 
-class Bounded(Struct, Generic[K, V], frozen=True):
+class Bounded(Struct, Generic[_K, _V], frozen=True):
     """A frozen map of the newest keys."""
 
     limit: int
-    younger: Map[K, V] = EMPTY
-    older: Map[K, V] = EMPTY
+    younger: Map[_K, _V] = EMPTY
+    older: Map[_K, _V] = EMPTY
 
     @overload
-    def get(self, key: K) -> V | None: ...
+    def get(self, key: _K) -> _V | None: ...
     @overload
-    def get(self, key: K, default: D) -> V | D: ...
-    def get(self, key: K, default: object = None) -> object:
+    def get(self, key: _K, default: _D) -> _V | _D: ...
+    def get(self, key: _K, default: object = None) -> object:
         """Return the value of `key`; the default if it was never there or is forgotten."""
         found = self.younger.get(key, _ABSENT)
         return self.older.get(key, default) if found is _ABSENT else found
 
-    def set(self, key: K, value: V) -> "Bounded[K, V]":
+    def set(self, key: _K, value: _V) -> "Bounded[_K, _V]":
         """Return this map with `key` at `value`; a full one drops its older generation."""
         if len(self.younger) >= self.limit and key not in self.younger:
             return Bounded(self.limit, Map({key: value}), _packed(self.younger))
         return Bounded(self.limit, self.younger.set(key, value), self.older)
 
-    def __getitem__(self, key: K) -> V:
+    def __getitem__(self, key: _K) -> _V:
         found = self.younger.get(key, _ABSENT)
         return self.older[key] if found is _ABSENT else found
 
@@ -57,16 +57,16 @@ class Bounded(Struct, Generic[K, V], frozen=True):
         # Asked for at each event, where nothing need be counted.
         return bool(self.younger or self.older)
 
-    def sorted_keys(self: "Bounded[str, V]") -> list[str]:
+    def sorted_keys(self: "Bounded[str, _V]") -> list[str]:
         """Return all keys that are remembered, in their own order."""
         return sorted({**self.older, **self.younger})
 
-    def __contains__(self, key: K) -> bool:
+    def __contains__(self, key: _K) -> bool:
         return key in self.younger or key in self.older
 
 
-def _packed(entries: Map[K, V]) -> Map[K, V]:
+def _packed(entries: Map[_K, _V]) -> Map[_K, _V]:
     """Return the same entries, packed if all are texts; they read and compare alike."""
     if not all(isinstance(each, str) for entry in entries.items() for each in entry):
         return entries
-    return cast(Map[K, V], PackedTexts(cast(Mapping[str, str], entries)))
+    return cast(Map[_K, _V], PackedTexts(cast(Mapping[str, str], entries)))

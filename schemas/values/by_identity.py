@@ -4,11 +4,11 @@ from collections.abc import Callable
 from functools import wraps
 from typing import TypeVar, TypeVarTuple
 
-Ts = TypeVarTuple("Ts")
-T = TypeVar("T")
+_Ts = TypeVarTuple("_Ts")
+_T = TypeVar("_T")
 
 
-def by_identity(limit: int) -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]]:
+def by_identity(limit: int) -> Callable[[Callable[[*_Ts], _T]], Callable[[*_Ts], _T]]:
     """Remember the last `limit` answers of a function.
 
     For frozen arguments such as settings, packs and persistent maps: to hash or compare
@@ -16,11 +16,11 @@ def by_identity(limit: int) -> Callable[[Callable[[*Ts], T]], Callable[[*Ts], T]
     another object is merely computed again.
     """
 
-    def remembering(make: Callable[[*Ts], T]) -> Callable[[*Ts], T]:
-        known: dict[tuple[int, ...], tuple[tuple[*Ts], T]] = {}
+    def remembering(make: Callable[[*_Ts], _T]) -> Callable[[*_Ts], _T]:
+        known: dict[tuple[int, ...], tuple[tuple[*_Ts], _T]] = {}
 
         @wraps(make)
-        def remembered(*given: *Ts) -> T:
+        def remembered(*given: *_Ts) -> _T:
             key = tuple(map(id, given))
             found = known.get(key)
             if found is None:

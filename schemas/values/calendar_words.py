@@ -21,7 +21,7 @@ def as_heard(table: Any) -> Any:
 
 Words = Annotated[tuple[str, ...], Field(max_length=128), AfterValidator(as_heard)]
 Numbered = Annotated[dict[str, int], Field(max_length=128), AfterValidator(as_heard)]
-DayParts = Annotated[
+_DayParts = Annotated[
     dict[str, tuple[int, int, int]], Field(max_length=64), AfterValidator(as_heard)
 ]
 """Parts of the day: the usual time, beginning and end of each, in minutes since midnight."""
@@ -59,10 +59,10 @@ class Calendar(Part):
     """What may stand between day and month: `of`."""
     numeric: Words = ()
     """What stands before a date in figures, day then month: `am 28.11.`"""
-    parts: DayParts = Field(default_factory=dict)
-    parts_today: DayParts = Field(default_factory=dict)
+    parts: _DayParts = Field(default_factory=dict)
+    parts_today: _DayParts = Field(default_factory=dict)
     """Those that are of today: `tonight`."""
-    parts_daily: DayParts = Field(default_factory=dict)
+    parts_daily: _DayParts = Field(default_factory=dict)
     """Those of every day: `every morning`."""
     every: Words = ()
     """What stands before a weekday or a span after which something comes again."""

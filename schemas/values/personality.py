@@ -39,7 +39,7 @@ Bias = Annotated[float, Field(ge=-MOST_BIAS, le=MOST_BIAS)]
 
 _CHARACTER_LIMIT = 2_000
 
-Modifiers = dict[Trait, Signed]
+_Modifiers = dict[Trait, Signed]
 """What is added to each trait."""
 
 
@@ -66,7 +66,7 @@ class ContextDeclared(Part):
 
     name: Token
     description: str = Field(default="", max_length=500)
-    modifiers: Modifiers = Field(default_factory=dict)
+    modifiers: _Modifiers = Field(default_factory=dict)
     """What is added to each trait there."""
     threshold: float = Field(default=0.0, ge=-0.5, le=0.5, exclude_if=(0.0).__eq__)
     """What is added there to what an event must matter to be answered."""

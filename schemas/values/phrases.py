@@ -99,9 +99,9 @@ def filled(text: str, /, **told: str) -> str:
     return _PLACES.sub(lambda place: told.get(place[1], place[0]), text)
 
 
-HeardWords = Annotated[tuple[str, ...], AfterValidator(as_heard)]
-HeardNumbers = Annotated[dict[str, float], AfterValidator(as_heard)]
-HeardMinutes = Annotated[dict[str, int], AfterValidator(as_heard)]
+_HeardWords = Annotated[tuple[str, ...], AfterValidator(as_heard)]
+_HeardNumbers = Annotated[dict[str, float], AfterValidator(as_heard)]
+_HeardMinutes = Annotated[dict[str, int], AfterValidator(as_heard)]
 """Tables whose words are compared with what is said."""
 
 
@@ -109,17 +109,17 @@ class Phrases(Part):
     """How such things are said in one language, and what is answered."""
 
     language: Token
-    courtesies: HeardWords = Field(default=(), max_length=64)
+    courtesies: _HeardWords = Field(default=(), max_length=64)
     """Words that may stand before or after a phrase and change nothing: `please`."""
-    openers: HeardWords = ()
+    openers: _HeardWords = ()
     """How a request may begin, which changes nothing: `could you`."""
-    closers: HeardWords = ()
+    closers: _HeardWords = ()
     """Names that may stand after a phrase; those of the companion are added when it hears."""
     phantoms: tuple[str, ...] = Field(default=(), max_length=256)
     """What speech recognition makes of noise: such words of a microphone's are nobody's."""
-    numbers: HeardNumbers = Field(default_factory=dict, max_length=128)
+    numbers: _HeardNumbers = Field(default_factory=dict, max_length=128)
     """Numbers in words, such as `ten` or `half an`."""
-    units: HeardNumbers = Field(default_factory=dict, max_length=64)
+    units: _HeardNumbers = Field(default_factory=dict, max_length=64)
     """Units of time, in seconds."""
     patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=48)
     """What is said, in whole; `{topic}` stands last or before a time, `{span}`, `{time}` and
@@ -149,21 +149,21 @@ class Phrases(Part):
     recounts: dict[Recounted, str] = _table()
     """What is told to `known`, `said` and `happened`, with `{text}`, `{count}`, `{span}`;
     their replies are what is answered where nothing is known."""
-    selves: HeardWords = ()
+    selves: _HeardWords = ()
     """Words for oneself as a topic: `me`."""
-    articles: HeardWords = ()
+    articles: _HeardWords = ()
     """Words before a name that are no part of it, such as `the`, when one is looked up."""
     longest: int = Field(default=WORDS_MOST, ge=WORDS_MOST, le=40)
     """How many words a request for a reminder or a timer has at most."""
-    fractions: HeardNumbers = _table()
+    fractions: _HeardNumbers = _table()
     """What is added to a number or a unit, such as `and a half`; see `spoken_times`."""
-    joints: HeardWords = ()
+    joints: _HeardWords = ()
     """Words between two spans that are one, such as `and`."""
-    day_parts: HeardMinutes = _table()
+    day_parts: _HeardMinutes = _table()
     """What follows an hour up to 12, such as `pm`: 0 or 12 hours are added."""
-    before_hours: HeardMinutes = _table()
+    before_hours: _HeardMinutes = _table()
     """What precedes an hour, such as `half past`, in minutes."""
-    times: HeardMinutes = _table()
+    times: _HeardMinutes = _table()
     """Times of the day with a name, such as `noon`, in minutes since midnight."""
     calendar: Calendar | None = None
     """The words for days, dates and what comes again; None: there are none."""

@@ -21,13 +21,15 @@ _DAYS_AHEAD = 4 * 366 + 1
 for a century's end; what comes later is nothing to promise."""
 _DAY_S = 86_400.0
 
-Weekdays = Annotated[tuple[Annotated[int, Field(ge=0, le=6)], ...], Field(max_length=7)]
+_Weekdays = Annotated[
+    tuple[Annotated[int, Field(ge=0, le=6)], ...], Field(max_length=7)
+]
 
 
 class Repeat(Part):
     """When something comes again: on days at a time of the day, or after a span."""
 
-    weekdays: Weekdays = Field(default=(), exclude_if=().__eq__)
+    weekdays: _Weekdays = Field(default=(), exclude_if=().__eq__)
     """On these, from 0, Monday, to 6; all of them: every day."""
     day: int | None = Field(default=None, ge=1, le=31)
     """Or on this day of the month; months that have none are left out."""

@@ -19,13 +19,15 @@ Kind = Literal["style", "domain", "capability"]
 """`style`: other words by a trait's band; `domain`: what is known in a context;
 `capability`: an ability that is off until a person enables it."""
 
-Band = Annotated[int, Field(ge=0, le=4)]
+_Band = Annotated[int, Field(ge=0, le=4)]
 """A fifth of a trait: 0 lowest to 4 highest."""
 
 Template = Annotated[str, Field(min_length=1, max_length=2_000)]
 """A text with `{field}` for an event's field and `{text}` for the words up to here."""
 
-Binding = Annotated[str, StringConstraints(pattern=r"^([\w-]{1,64}(\.[\w-]{1,64})?)?$")]
+_Binding = Annotated[
+    str, StringConstraints(pattern=r"^([\w-]{1,64}(\.[\w-]{1,64})?)?$")
+]
 """A context, such as `gaming`, or one with a domain, such as `gaming.minecraft`."""
 
 PLACE = re.compile(r"\{([A-Za-z_][\w.-]*)\}")
@@ -42,7 +44,7 @@ class SkillLine(Part):
     """What must hold of the event's type and fields, as in a heuristic."""
     types: tuple[ResponseType, ...] = Field(default=(), max_length=8)
     """The types of response that it is for; none: for all."""
-    bands: tuple[Band, ...] = Field(default=(), max_length=5)
+    bands: tuple[_Band, ...] = Field(default=(), max_length=5)
     """The bands of the skill's trait in which it is said; none: in all."""
     texts: tuple[Template, ...] = Field(min_length=1, max_length=32)
 
@@ -50,7 +52,7 @@ class SkillLine(Part):
 class WordTable(Part):
     """Words that others take the place of."""
 
-    bands: tuple[Band, ...] = Field(default=(), max_length=5)
+    bands: tuple[_Band, ...] = Field(default=(), max_length=5)
     """The bands of the skill's trait in which it counts; none: in all."""
     words: dict[
         Annotated[str, Field(min_length=1, max_length=100)],
@@ -74,7 +76,7 @@ class Skill(Part):
     version: Name = "1"
     kind: Kind
     description: str = Field(default="", max_length=500)
-    context_binding: Binding = ""
+    context_binding: _Binding = ""
     """For a domain: the context in which it is loaded, `<context>` or `<context>.<domain>`;
     empty: in each."""
     capabilities: tuple[Token, ...] = Field(default=(), max_length=64)

@@ -18,7 +18,7 @@ _MOST_MOMENTS = 6
 _DAY_S = 86_400.0
 _DAY_MINUTES = 1_440
 
-Decimals = frozenset[tuple[str, str]]
+_Decimals = frozenset[tuple[str, str]]
 
 
 class Dated(Measures, Protocol):
@@ -37,7 +37,7 @@ class _Found(NamedTuple):
 
 
 def moments(
-    said: Sequence[str], known: Dated, pairs: Decimals, *, is_led: bool = False
+    said: Sequence[str], known: Dated, pairs: _Decimals, *, is_led: bool = False
 ) -> tuple[tuple[When, ...], int] | None:
     """Return the moments that words begin with, and how many words they take.
 
@@ -85,7 +85,7 @@ def end_of(whens: Sequence[When], calendar: Calendar | None) -> When | None:
 
 
 def _one(
-    said: Sequence[str], known: Dated, pairs: Decimals, *, is_led: bool
+    said: Sequence[str], known: Dated, pairs: _Decimals, *, is_led: bool
 ) -> tuple[When, int] | None:
     """Return the moment that words begin with, and how many words it takes."""
     told: dict[str, Any] = {}
@@ -168,7 +168,7 @@ def _by_24_hours(when: When) -> When:
 
 
 def _pieces(
-    said: Sequence[str], known: Dated, pairs: Decimals, *, is_led: bool
+    said: Sequence[str], known: Dated, pairs: _Decimals, *, is_led: bool
 ) -> Iterator[_Found]:
     yield from _clock(said, known, is_led=is_led)
     calendar = known.calendar
@@ -228,7 +228,7 @@ def _minutes(after: Sequence[str], known: Dated) -> int | None:
 
 
 def _span(
-    said: Sequence[str], known: Dated, calendar: Calendar, pairs: Decimals
+    said: Sequence[str], known: Dated, calendar: Calendar, pairs: _Decimals
 ) -> Iterator[_Found]:
     """Yield a span until then: `in ten minutes`, `ten minutes from now`."""
     lead = first_of(said, calendar.after)
@@ -253,7 +253,7 @@ def _named(said: Sequence[str], calendar: Calendar) -> Iterator[_Found]:
 
 
 def _again(
-    said: Sequence[str], known: Dated, calendar: Calendar, pairs: Decimals
+    said: Sequence[str], known: Dated, calendar: Calendar, pairs: _Decimals
 ) -> Iterator[_Found]:
     """Yield what comes again: `every weekday`, `every Monday and Thursday`, `hourly`."""
     days = longest(said, calendar.repeats)

@@ -35,14 +35,14 @@ from pydantic_core import CoreSchema, core_schema
 from schemas.values.base import MessagePart, Part, part_of
 from schemas.values.meanings import meanings_of
 
-P = TypeVar("P", bound=MessagePart)
+_P = TypeVar("_P", bound=MessagePart)
 
 _LIMITS = ("gt", "ge", "lt", "le", "min_length", "max_length", "pattern")
 
 
 def validated(
-    kind: type[P], fields: object, extra: Literal["ignore", "forbid"] = "ignore"
-) -> P:
+    kind: type[_P], fields: object, extra: Literal["ignore", "forbid"] = "ignore"
+) -> _P:
     """Read fields leniently, as a text that is a number for example.
 
     Raises:
@@ -119,7 +119,7 @@ def _checking(kind: type[MessagePart]) -> Callable[[Part], Part]:
     return whole
 
 
-def _made(kind: type[P], model: Part) -> P:
+def _made(kind: type[_P], model: Part) -> _P:
     fields = model.model_dump(mode="json", exclude_none=True)
     return msgspec.convert(fields, kind, dec_hook=part_of).settled()
 

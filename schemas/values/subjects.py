@@ -16,7 +16,7 @@ from msgspec import Struct
 from schemas.values.base import InputKind, OutputKind
 from schemas.values.unicode_text import quoted
 
-Direction = Literal["in", "out"]
+_Direction = Literal["in", "out"]
 
 INPUT_KINDS: tuple[str, ...] = get_args(InputKind)
 OUTPUT_KINDS: tuple[str, ...] = get_args(OutputKind)
@@ -64,7 +64,7 @@ class LogSubject(Struct, frozen=True):
     """A subject of the log, taken apart."""
 
     partition: int
-    direction: Direction
+    direction: _Direction
     agent: str
     kind: str
     detail: str
@@ -225,5 +225,5 @@ def parse(subject: str) -> LogSubject:
         raise SubjectError(
             f"{quoted(subject)} names no partition of 0 to {PARTITIONS - 1}"
         )
-    direction: Direction = "in" if parts[2] == "in" else "out"
+    direction: _Direction = "in" if parts[2] == "in" else "out"
     return LogSubject(partition, direction, parts[3], parts[4], parts[5])

@@ -3,13 +3,13 @@
 from collections.abc import Mapping, Sequence
 from typing import TypeVar
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _MOST_WORDS = 5
 """How many words an entry has at most: `the day after tomorrow`."""
 
 
-def longest(said: Sequence[str], known: Mapping[str, T]) -> tuple[T, int] | None:
+def longest(said: Sequence[str], known: Mapping[str, _T]) -> tuple[_T, int] | None:
     """Return what the most words of a beginning mean, and how many they are."""
     most = min(len(said), _MOST_WORDS) if known else 0
     starts = ((" ".join(said[:count]), count) for count in range(most, 0, -1))

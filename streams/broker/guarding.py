@@ -67,7 +67,7 @@ class Written:
 
 
 @dataclass(frozen=True, slots=True)
-class KeptStream:
+class _KeptStream:
     """The folder of one of the log's streams, and the copy of its files."""
 
     stream: Path
@@ -80,7 +80,7 @@ class Kept:
     """The copies that are kept during a start."""
 
     aside: Path
-    streams: tuple[KeptStream, ...]
+    streams: tuple[_KeptStream, ...]
 
     def put_back(self) -> None:
         """Restore the folders to what they were before; no server may run over them."""
@@ -169,7 +169,7 @@ async def fault(client: BrokerClient, kept: Kept) -> LogDamaged | None:
     return None
 
 
-async def _fault(client: BrokerClient, kept: KeptStream) -> LogDamaged | None:
+async def _fault(client: BrokerClient, kept: _KeptStream) -> LogDamaged | None:
     name, first = kept.stream.name, kept.written.first
     try:
         wanted = {"deleted_details": True}
@@ -218,7 +218,7 @@ def _streams(server_folder: Path) -> list[Path]:
     return sorted(each.parent for each in found if _IS_LOG.fullmatch(each.parent.name))
 
 
-def _kept(stream: Path, aside: Path) -> KeptStream:
+def _kept(stream: Path, aside: Path) -> _KeptStream:
     """Copy a stream's files aside."""
     wrote, blocks = _written(stream / "msgs"), _blocks(stream / "msgs")
     aside.mkdir(mode=0o700, exist_ok=True)
@@ -232,7 +232,7 @@ def _kept(stream: Path, aside: Path) -> KeptStream:
     shutil.copytree(stream, copy, copy_function=keep_file)
     # Written last: it marks the copy as complete, and without it nothing is put back.
     (aside / f"{stream.name}.place").write_text(str(stream))
-    return KeptStream(stream, copy, wrote)
+    return _KeptStream(stream, copy, wrote)
 
 
 def _blocks(messages: Path) -> list[Path]:

@@ -16,7 +16,7 @@ _LONGEST_HEAD = 256 * 1024
 _CHUNK = 64 * 1024
 
 
-class Sink(Protocol):
+class _Sink(Protocol):
     """Where packets go on to."""
 
     def write(self, data: bytes, /) -> None:
@@ -30,7 +30,7 @@ class NotMqttError(ValueError):
     """The bytes are no MQTT."""
 
 
-async def forward(source: asyncio.StreamReader, sink: Sink) -> None:
+async def forward(source: asyncio.StreamReader, sink: _Sink) -> None:
     """Pass on the packets of a client until it leaves.
 
     Raises:
@@ -55,7 +55,7 @@ async def forward(source: asyncio.StreamReader, sink: Sink) -> None:
 
 
 async def _published(
-    source: asyncio.StreamReader, sink: Sink, first: int, length: int
+    source: asyncio.StreamReader, sink: _Sink, first: int, length: int
 ) -> int:
     """Pass on the head of a PUBLISH, its topic as one that can be carried."""
     size = int.from_bytes(await source.readexactly(2))
@@ -98,7 +98,7 @@ def _with_will(body: bytes) -> bytes:
     return body[:at] + len(topic).to_bytes(2) + topic + body[end:]
 
 
-async def _pass(source: asyncio.StreamReader, sink: Sink, left: int) -> None:
+async def _pass(source: asyncio.StreamReader, sink: _Sink, left: int) -> None:
     while left:
         part = await source.read(min(left, _CHUNK))
         if not part:

@@ -86,7 +86,7 @@ class Checkpoints(Protocol):
         ...
 
 
-class StateKeys(Protocol):
+class _StateKeys(Protocol):
     """The keys that the states of a sealed log are under, one for each partition."""
 
     async def of_state(self, partition: int) -> Cipher:
@@ -97,7 +97,7 @@ class StateKeys(Protocol):
 class JetStreamCheckpoints:
     """Checkpoints in an object store beside the log, each partition's in a few slots."""
 
-    def __init__(self, client: Client, keys: StateKeys | None = None) -> None:
+    def __init__(self, client: Client, keys: _StateKeys | None = None) -> None:
         """Use a connection, which the caller closes, and the keys of a sealed log."""
         self._client = client
         self._keys = keys

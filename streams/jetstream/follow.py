@@ -35,7 +35,7 @@ class Wanted:
     limit: int
 
 
-class PagedSegments(Protocol):
+class _PagedSegments(Protocol):
     """What reads a segment page by page."""
 
     async def page_of(
@@ -60,7 +60,7 @@ class _Place:
 
 
 async def follow(
-    pages: PagedSegments,
+    pages: _PagedSegments,
     client: BrokerClient,
     registry: Registry,
     wanted: Wanted,
@@ -119,7 +119,7 @@ def _places(
 
 
 async def _closed(
-    pages: PagedSegments, wanted: Wanted, place: _Place
+    pages: _PagedSegments, wanted: Wanted, place: _Place
 ) -> AsyncGenerator[Records, None]:
     """Yield the rest of a segment that is sealed."""
     while records := await pages.page_of(

@@ -51,11 +51,11 @@ _PARTITION = partition_of(SHARED_AGENT)
 _log = logging.getLogger(__name__)
 
 
-class TakingLog(ReadableLog, WritableLog, Protocol):
+class _TakingLog(ReadableLog, WritableLog, Protocol):
     """A sealed log to append to."""
 
 
-async def take_in(client: BrokerClient, log: TakingLog) -> None:
+async def take_in(client: BrokerClient, log: _TakingLog) -> None:
     """Take what arrives in the intake streams, until cancelled."""
     names = [IN.name, *(box.name for box in BOXES)]
     # A task for each, so that a flood in one box does not delay the others.
@@ -64,7 +64,7 @@ async def take_in(client: BrokerClient, log: TakingLog) -> None:
             group.create_task(_keep_taking(client, log, name))
 
 
-async def _keep_taking(client: BrokerClient, log: TakingLog, stream: str) -> None:
+async def _keep_taking(client: BrokerClient, log: _TakingLog, stream: str) -> None:
     while True:
         heed_cancellation()
         try:
@@ -75,7 +75,7 @@ async def _keep_taking(client: BrokerClient, log: TakingLog, stream: str) -> Non
             await asyncio.sleep(_PAUSE_S)
 
 
-async def _take(client: BrokerClient, log: TakingLog, stream: str) -> None:
+async def _take(client: BrokerClient, log: _TakingLog, stream: str) -> None:
     context = client.jetstream()
     config = ConsumerConfig(
         durable_name=_DURABLE, ack_policy=AckPolicy.EXPLICIT, max_ack_pending=BOX_WINDOW
@@ -96,7 +96,7 @@ async def _take(client: BrokerClient, log: TakingLog, stream: str) -> None:
 
 async def _round(
     client: BrokerClient,
-    log: TakingLog,
+    log: _TakingLog,
     stream: str,
     waiting: JetStreamContext.PullSubscription,
 ) -> None:
@@ -127,7 +127,7 @@ async def _fetched(waiting: JetStreamContext.PullSubscription) -> list[Msg]:
 
 
 async def _append_all(
-    client: BrokerClient, log: TakingLog, stream: str, lane: Sequence[Msg]
+    client: BrokerClient, log: _TakingLog, stream: str, lane: Sequence[Msg]
 ) -> None:
     for message in lane:
         await _append(log, message)
@@ -136,7 +136,7 @@ async def _append_all(
         await erase(client, stream, message.metadata.sequence.stream)
 
 
-async def _append(log: TakingLog, message: Msg) -> None:
+async def _append(log: _TakingLog, message: Msg) -> None:
     place = message.metadata
     sequence, time_ns = place.sequence.stream, nanoseconds(place.timestamp)
     headers = own_headers(message.headers)

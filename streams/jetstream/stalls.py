@@ -47,7 +47,7 @@ async def keep_taking(client: BrokerClient, mark: Path | None = None) -> None:
     a file that says up to where nothing is missed.
     """
     alone = OneInstance(client, "intake")
-    watch, bringer = StallWatch(client, alone), Bringer(client, alone, mark)
+    watch, bringer = _StallWatch(client, alone), Bringer(client, alone, mark)
     looks, reconnects = 0, client.stats["reconnects"]
     while True:
         heed_cancellation()
@@ -65,7 +65,7 @@ async def keep_taking(client: BrokerClient, mark: Path | None = None) -> None:
         await asyncio.sleep(LOOK_S)
 
 
-class StallWatch:
+class _StallWatch:
     """What the intake streams' consumers stood at when they were last looked at."""
 
     def __init__(self, client: BrokerClient, alone: OneInstance) -> None:

@@ -128,15 +128,15 @@ class Refused(Part):
     fields: tuple[Wrong, ...] = ()
 
 
-FromEngine = Annotated[Event | Taken, Field(discriminator="message")]
-ToEngine = Annotated[
+_FromEngine = Annotated[Event | Taken, Field(discriminator="message")]
+_ToEngine = Annotated[
     ActionAsked | Speech | Expired | Kept | Refused, Field(discriminator="message")
 ]
 
 # What models share, as any JSON, is validated by this and not by their own.
 _FINITE = ConfigDict(allow_inf_nan=False)
-_FROM: TypeAdapter[Event | Taken] = TypeAdapter(FromEngine, config=_FINITE)
-_TO: TypeAdapter[Any] = TypeAdapter(ToEngine)
+_FROM: TypeAdapter[Event | Taken] = TypeAdapter(_FromEngine, config=_FINITE)
+_TO: TypeAdapter[Any] = TypeAdapter(_ToEngine)
 
 
 def read(text: str | bytes) -> Event | Taken:

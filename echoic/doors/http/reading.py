@@ -29,7 +29,7 @@ _MOST_ROWS = 500
 Agent = Annotated[str, Depends(readable)]
 _Here = Annotated[Door, Depends(door_of)]
 _Fields = dict[str, Any]
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
 class Decisions(BaseModel):
@@ -109,7 +109,7 @@ async def _decision(door: Door, agent: str, id_: str) -> DecisionRecord:
         raise ProblemError(503, "log_unavailable", str(error)) from error
 
 
-async def _stored(door: Door, read: Callable[[Store], T]) -> T:
+async def _stored(door: Door, read: Callable[[Store], _T]) -> _T:
     """Return what a question to the read models brings.
 
     Raises:
@@ -121,7 +121,7 @@ async def _stored(door: Door, read: Callable[[Store], T]) -> T:
             503, "no_read_models", "this instance runs without PostgreSQL"
         )
 
-    def ask() -> T:
+    def ask() -> _T:
         with Store(url) as store:
             return read(store)
 

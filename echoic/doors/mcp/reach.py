@@ -24,7 +24,7 @@ from schemas.values.prompt_fencing import shown
 from schemas.values.subjects import is_agent
 from streams.errors import StreamsError
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 _WHY = 600
 """Characters of an error."""
@@ -119,7 +119,7 @@ async def ask(
     return await asking.ask(connection.client, agent, service, body)
 
 
-async def stored(connection: Connection, read: Callable[[Store], T]) -> T:
+async def stored(connection: Connection, read: Callable[[Store], _T]) -> _T:
     """Return what a question to the read models brings.
 
     Raises:
@@ -128,7 +128,7 @@ async def stored(connection: Connection, read: Callable[[Store], T]) -> T:
     """
     url = connection.needed_database()
 
-    def work() -> T:
+    def work() -> _T:
         with Store(url) as store:
             return read(store)
 

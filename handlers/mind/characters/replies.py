@@ -64,7 +64,7 @@ class Unreadable(Exception):
     """What becomes of a decision that waited for it."""
 
 
-class SaysNothing(Unreadable):
+class _SaysNothing(Unreadable):
     """A reply can be read, and holds nothing that can be said or done."""
 
     drop = "llm_declined"
@@ -117,7 +117,7 @@ def read(
 def nothing(told: Mapping[str, Any], refused: Sequence[str]) -> Unreadable:
     """Return the error of a reply of no use: its form, if no name of it was asked for."""
     why = "; ".join(refused) or "the reply says nothing"
-    return SaysNothing(why) if not _ASKED.isdisjoint(told) else Unreadable(why)
+    return _SaysNothing(why) if not _ASKED.isdisjoint(told) else Unreadable(why)
 
 
 def understood(

@@ -32,13 +32,13 @@ from schemas.values.exact_math import round6
 from schemas.values.learning_settings import LearningSettings
 from schemas.values.settings import MatchLimits
 
-SCAN_LIMIT = 512
+_SCAN_LIMIT = 512
 """How many taught heuristics of a domain are examined: each is compared with all others."""
 
 _ENOUGH = 5.0
 """So many observations, besides the prior, suffice to retire a deprecated heuristic."""
 
-BeliefOf = Callable[[str, str], Belief]
+_BeliefOf = Callable[[str, str], Belief]
 
 
 _PROPOSAL_LIMIT = 16
@@ -51,7 +51,7 @@ class ConsolidationInput:
 
     state: AgentState
     packs: Sequence[CompiledPack]
-    belief_of: BeliefOf
+    belief_of: _BeliefOf
     learning: LearningSettings
     limits: MatchLimits
     now: datetime
@@ -98,7 +98,7 @@ def _merges(given: ConsolidationInput) -> Iterator[RepertoireChange]:
 
 def _taught(given: ConsolidationInput, domain: str) -> list[Taught]:
     held = given.state.shelves[domain].heuristics
-    return [held[id_] for id_ in sorted(held)][:SCAN_LIMIT]
+    return [held[id_] for id_ in sorted(held)][:_SCAN_LIMIT]
 
 
 def _same(given: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:

@@ -48,7 +48,7 @@ from schemas.values.unicode_text import quoted
 _GOALS = 32
 """How many goals an agent has at most."""
 
-ProposalControl = ProposalSubmitted | ProposalApplied | ProposalReverted
+_ProposalControl = ProposalSubmitted | ProposalApplied | ProposalReverted
 
 
 class _RefusedError(Exception):
@@ -59,7 +59,7 @@ class _RefusedError(Exception):
         self.reason = reason
 
 
-def answer(turn: TurnContext, control: ProposalControl) -> None:
+def answer(turn: TurnContext, control: _ProposalControl) -> None:
     """Submit, apply or revert a proposal, or refuse it with the reason."""
     try:
         _check_agent(turn, control)
@@ -78,7 +78,7 @@ def answer(turn: TurnContext, control: ProposalControl) -> None:
         )
 
 
-def _check_agent(turn: TurnContext, control: ProposalControl) -> None:
+def _check_agent(turn: TurnContext, control: _ProposalControl) -> None:
     if turn.input.agent == SHARED_AGENT:
         raise _RefusedError(
             "invalid", f"{quoted(control.token)} concerns one agent: name it"
@@ -196,7 +196,7 @@ def _taken_back(turn: TurnContext, control: ProposalReverted, found: Inferred) -
 
 def _turned_into(
     turn: TurnContext,
-    control: ProposalControl,
+    control: _ProposalControl,
     wanted: CharacterChange,
     proposed: CharacterChange,
 ) -> None:
@@ -236,7 +236,7 @@ def _changed_back(
 
 
 def _answered(
-    turn: TurnContext, control: ProposalControl, change: RepertoireChange
+    turn: TurnContext, control: _ProposalControl, change: RepertoireChange
 ) -> None:
     """Emit that it is done, and announce what is frozen or released by it."""
     names = ", ".join(each.name for each in change.after)
@@ -250,7 +250,7 @@ def _answered(
 
 
 def _apply(
-    turn: TurnContext, control: ProposalControl, changes: Sequence[SettingChange]
+    turn: TurnContext, control: _ProposalControl, changes: Sequence[SettingChange]
 ) -> None:
     names = ", ".join(each.name for each in changes)
     detail = f"{control.proposal_id}: {names}"

@@ -59,13 +59,13 @@ _TRIES = 32
 """At how many places in other words an object is looked for: each look may take as long as
 the text is."""
 
-UnreadReason = Literal["malformed", "declined", "no_response"]
+_UnreadReason = Literal["malformed", "declined", "no_response"]
 
 
 class Unread(Struct, frozen=True):
     """Why nothing of a reply may be heard."""
 
-    reason: UnreadReason
+    reason: _UnreadReason
     """`malformed`: its form; `declined`: the model's, or its provider's, choice."""
     detail: str
 
@@ -81,7 +81,7 @@ class Said(Struct, frozen=True):
     """What it wants to do besides."""
 
 
-class NoObject(Exception):
+class _NoObject(Exception):
     """A text that should hold an object holds none that can be read."""
 
 
@@ -152,7 +152,7 @@ def _words(answered: ModelAnswered, name: str, *, acts: bool) -> Said | Unread:
     is_cut = (answered.finish_reason or "").lower() in _LIMIT
     try:
         fields = object_in(answered.text, _RESPONSE)
-    except NoObject as error:
+    except _NoObject as error:
         cause = error.__cause__
         if is_cut and isinstance(cause, _CutObject):
             return _whole_of(cause, name)
@@ -178,19 +178,19 @@ def object_in(text: str, key: str) -> dict[str, object] | None:
     """
     bare = _bare(text)
     if _is_list(bare):
-        raise NoObject("it is a list, and no object")
+        raise _NoObject("it is a list, and no object")
     if _WHOLE_OBJECT.match(bare):
         return _read(bare, len(bare) - len(bare.lstrip("{")) - 1)
-    fault: NoObject | None = None
+    fault: _NoObject | None = None
     for begins in islice(_OBJECT.finditer(bare), _TRIES):
         try:
             fields = _read(bare, begins.start())
-        except NoObject as error:
+        except _NoObject as error:
             fault = fault or error
             continue
         if key in fields:
             return fields
-        fault = fault or NoObject(f'it has no "{key}"')
+        fault = fault or _NoObject(f'it has no "{key}"')
     if fault is not None:
         raise fault
     return None
@@ -200,7 +200,7 @@ def object_or_none(text: str, key: str) -> dict[str, object] | None:
     """Return the object in a text; None if there is none, or none that can be read."""
     try:
         return object_in(text, key)
-    except NoObject:
+    except _NoObject:
         return None
 
 
@@ -322,9 +322,9 @@ def _read(text: str, at: int) -> dict[str, object]:
     try:
         found = reader.value()
     except CutOff:
-        raise NoObject("its JSON has no end") from _CutObject(reader)
+        raise _NoObject("its JSON has no end") from _CutObject(reader)
     except NotJson as error:
-        raise NoObject(str(error)) from error
+        raise _NoObject(str(error)) from error
     assert isinstance(found, dict), "it begins with a brace"
     return found
 

@@ -40,7 +40,7 @@ class AwaitingError(ValueError):
 
 
 @dataclass(frozen=True)
-class Awaiting:
+class _Awaiting:
     """An awaiting strategy behind the interface of all others; `awaiting` makes it."""
 
     inner: AwaitingStrategy
@@ -93,7 +93,7 @@ class Awaiting:
         )
 
 
-def awaiting(strategy: AwaitingStrategy) -> Awaiting:
+def awaiting(strategy: AwaitingStrategy) -> _Awaiting:
     """Let a strategy with `async decide(context, llm)` be used like any other.
 
     Raises:
@@ -101,7 +101,7 @@ def awaiting(strategy: AwaitingStrategy) -> Awaiting:
     """
     if not inspect.iscoroutinefunction(getattr(strategy, "decide", None)):
         raise TypeError(f"{quoted(strategy)} has no async decide(context, llm)")
-    return Awaiting(strategy)
+    return _Awaiting(strategy)
 
 
 class _Model:

@@ -18,8 +18,8 @@ from schemas.state.taught import Shelf
 from schemas.values.base import FORGOTTEN
 from schemas.values.bounded_map import Bounded
 
-V = TypeVar("V")
-T = TypeVar("T", Utterance, Happened)
+_V = TypeVar("_V")
+_T = TypeVar("_T", Utterance, Happened)
 
 
 def applied(state: AgentState, person: str) -> AgentState:
@@ -95,7 +95,7 @@ def _shelf(shelf: Shelf) -> Shelf:
     return Shelf(left) if gone else shelf
 
 
-def _readable(held: Bounded[str, tuple[T, ...]]) -> Bounded[str, tuple[T, ...]]:
+def _readable(held: Bounded[str, tuple[_T, ...]]) -> Bounded[str, tuple[_T, ...]]:
     """Return the same lists without what reads as forgotten."""
     younger, older = (
         Map(
@@ -109,7 +109,7 @@ def _readable(held: Bounded[str, tuple[T, ...]]) -> Bounded[str, tuple[T, ...]]:
     return Bounded(held.limit, younger, older)
 
 
-def _without(held: Bounded[str, V], key: str) -> Bounded[str, V]:
+def _without(held: Bounded[str, _V], key: str) -> Bounded[str, _V]:
     """Return a map without a key."""
     if key not in held:
         return held

@@ -26,12 +26,12 @@ _KEYED_BY_VOTER = frozenset({"votes", "bases", "ages"})
 """The maps of what each person voted."""
 
 
-T = TypeVar("T")
+_T = TypeVar("_T")
 
 
-def unnamed(state: T, person: str) -> T:
+def unnamed(state: _T, person: str) -> _T:
     """Return a part of the state without that name; the same object if it is not there."""
-    part: T = _unnamed(state, person)
+    part: _T = _unnamed(state, person)
     return part
 
 
