@@ -256,7 +256,7 @@ class Lookout:
             for name in _INTAKES
         ]
         margin = int(_MARGIN.total_seconds()) * 1_000_000_000
-        return min(newest, *(each.time_ns for each in found if each)) - margin
+        return min([newest, *(each.time_ns for each in found if each)]) - margin
 
     async def _lacking(
         self, known: _Known, stream: str, end: int

@@ -299,3 +299,10 @@ async def test_what_comes_behind_a_broker_that_forgot_is_taken(
     assert await brought(broker, 9) == [
         first, *others, "five", "six", "SEVEN", "eight", "nine",
     ]  # fmt: skip
+
+
+async def test_an_empty_log_misses_nothing(broker: Broker, tmp_path: Path) -> None:
+    """Nothing was ever taken in."""
+    await bring_before_opening(broker.client, tmp_path / taken_mark.FILE)
+
+    assert not await Lookout(broker.client).forgotten()
