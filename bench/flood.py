@@ -34,8 +34,7 @@ from schemas.values.record import Record
 from schemas.values.subjects import inputs_of, partition_of
 from streams.bounds import Limits, Room
 from streams.broker.data_folder import recall
-from streams.broker.intake_watch import LOOK_S, IntakeWatch
-from streams.broker.traffic import Traffic
+from streams.broker.intake_watch import LOOK_S, IntakeWatch, Traffic
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from streams.jetstream.draining import keep_drained

@@ -19,12 +19,12 @@ from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.packs.manifest import Pack, from_blob, to_blob
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.values import subjects
-from schemas.values.character_settings import CharacterSettings
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.learning_settings import LearningSettings
 from schemas.values.model_settings import ModelSettings
 from schemas.values.record import Record, nanoseconds
 from schemas.values.settings import (
+    CharacterSettings,
     CodeDigests,
     MatchLimits,
     MindSettings,

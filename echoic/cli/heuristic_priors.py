@@ -11,7 +11,7 @@ from echoic.client import heuristics
 from echoic.client.connection import Connection
 from echoic.client.publish import tell
 from echoic.errors import EchoicError
-from projections.folds.learning import pooled_priors
+from projections.folds.learning import beliefs
 from schemas.messages.controls import PriorUpdated
 from schemas.state.evidence import Prior, belief_key
 from schemas.values.reasons import Origin
@@ -88,10 +88,10 @@ async def _pooled(connection: Connection, origin: Origin) -> Prior:
         if each.origin == origin
     ]
     believed = known.agent.beliefs
-    found = pooled_priors.pooled(believed[key] for key in keys if key in believed)
+    found = beliefs.pooled(believed[key] for key in keys if key in believed)
     if found is None:
         raise EchoicError(
-            f"fewer than {pooled_priors.LEAST} {origin} heuristics were judged so far:"
+            f"fewer than {beliefs.LEAST} {origin} heuristics were judged so far:"
             " that says nothing of the others"
         )
     return found

@@ -17,7 +17,7 @@ from echoic.errors import EchoicError
 from handlers.effects.model_chain import ask_models
 from handlers.effects.models import LiteLLM, Model
 from handlers.mind.characters import replies
-from handlers.mind.characters.autonomous import prompt, recall, reflecting, reply
+from handlers.mind.characters.autonomous import asking, prompt, reflecting, reply
 from handlers.mind.characters.autonomous.reply import Choice
 from handlers.mind.reply import reading
 from handlers.mind.stages.prompts import request_hash
@@ -160,12 +160,12 @@ class MemoryStore:
         self.known = known
 
     def retrieve_top_k(
-        self, context: ActionContext, k: int = recall.TOP, now: datetime | None = None
+        self, context: ActionContext, k: int = asking.TOP, now: datetime | None = None
     ) -> tuple[Act, ...]:
         """Return the episodes worth most by age, importance and likeness; best first."""
         all_ = (*self.known.insights, *self.known.acts)
         at = now or datetime.now(UTC)
-        return recall.recalled(all_, context.situation(self._how), at, k)
+        return asking.recalled(all_, context.situation(self._how), at, k)
 
     def trigger_reflection(
         self, context: ActionContext, now: datetime | None = None

@@ -9,8 +9,8 @@ import asyncio
 import os
 import tempfile
 import time
-from collections.abc import Iterator
-from contextlib import AsyncExitStack
+from collections.abc import AsyncIterator, Iterator
+from contextlib import AsyncExitStack, asynccontextmanager
 from pathlib import Path
 from uuid import uuid4
 
@@ -28,7 +28,6 @@ from echoic.config.load import Settings, load
 from echoic.demo import home
 from echoic.demo import report as demo_report
 from echoic.demo.report import Report
-from echoic.demo.ticking import told_each_second
 from echoic.explain import explain
 from echoic.packs import bundled
 from echoic.run.instance import Instance, instance
@@ -314,3 +313,21 @@ class _Commentary:
         if folded:
             yield indented(9, (f"… more like those above: {folded}", "dim"))
         self._spoke = self._silent = 0
+
+
+@asynccontextmanager
+async def told_each_second(what: str, *, quiet: bool) -> AsyncIterator[None]:
+    """Say each second that `what` goes on, and since when; nothing if quiet."""
+    ticking = asyncio.create_task(_tick(what, quiet))
+    try:
+        yield
+    finally:
+        ticking.cancel()
+
+
+async def _tick(what: str, quiet: bool) -> None:
+    second = 0
+    while not quiet:
+        await asyncio.sleep(1)
+        second += 1
+        note(f"  {what}: {second} s")

@@ -8,11 +8,10 @@ from collections import OrderedDict
 from collections.abc import Callable, Mapping, Sequence
 from typing import Protocol
 
-from prometheus_client import CollectorRegistry
+from prometheus_client import CollectorRegistry, Counter
 
 from echoic.metrics import catalogue
-from echoic.metrics.agents import AgentDecisions
-from echoic.metrics.catalogue import NONE, Metric
+from echoic.metrics.catalogue import AGENT_DECISIONS, NONE, Metric
 from echoic.metrics.series import Series
 from handlers.worker.listening import Timed
 from schemas.codec.envelope import Input
@@ -231,3 +230,28 @@ class Meter:
 def _seconds(start_ns: int, end_ns: int) -> float:
     # The broker's clock and ours may differ, and a negative time means nothing.
     return max(0, end_ns - start_ns) / 1e9
+
+
+REST = "(other)"
+"""The agents beyond the bound; no agent can be called so."""
+
+
+class AgentDecisions:
+    """Counts decisions of the first few agents; of none if the bound is 0."""
+
+    def __init__(self, registry: CollectorRegistry, bound: int) -> None:
+        """Make the metric, which has no series yet."""
+        metric = AGENT_DECISIONS
+        names = tuple(metric.labels)
+        self._family = Counter(metric.name, metric.meaning, names, registry=registry)
+        self._bound = bound
+        self._known: set[str] = set()
+
+    def note(self, agent: str, outcome: str) -> None:
+        """Count a decision."""
+        if not self._bound:
+            return
+        if len(self._known) < self._bound:
+            self._known.add(agent)
+        name = agent if agent in self._known else REST
+        self._family.labels(name, outcome).inc()

@@ -7,8 +7,7 @@ from datetime import datetime, timedelta
 from string import ascii_uppercase, digits
 from typing import Literal
 
-from schemas.packs.characters import CharacterMind
-from schemas.packs.map import Map
+from schemas.packs.characters import CharacterMind, Map
 
 _FAR = 1e6
 """No position is further off from 0: a place beyond is nonsense, and would hide all others."""

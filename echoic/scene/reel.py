@@ -13,7 +13,7 @@ import orjson
 from echoic.scene.figures import Figure, Happening
 from echoic.scene.recorded import Step
 from echoic.scene.scene import Scene
-from schemas.packs.map import Map
+from schemas.packs.characters import Map
 
 LIMIT = 1_700_000
 """The most bytes of a reel as JSON, so that a page with it has less than 2 MB."""

@@ -13,7 +13,7 @@ from rich.text import Text
 from echoic.scene.figures import Figure, Happening, marked
 from echoic.scene.scene import Scene
 from echoic.terminal.screen import PLAIN, Terminal, counted, text
-from schemas.packs.map import Map
+from schemas.packs.characters import Map
 
 _LEAST_ROWS = 12
 """Under so many rows of a terminal the screen is cut by the terminal itself."""

@@ -14,7 +14,6 @@ from msgspec import Struct
 from handlers.mind.characters import asking, dispatch
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
-    achieved,
     conclude,
     consult,
     decide,
@@ -308,7 +307,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     for message in decide.decide(turn, event):
         turn.emit(message)
     if turn.state.executive.counters:
-        achieved.noted(turn, event)
+        noticing.noted(turn, event)
     conclude.make_room(turn)
     if turn.state.executive.waiting:
         waiting.lapse(turn, event)

@@ -1,6 +1,7 @@
 """The partitions that a worker owns: taken up, left and folded again."""
 
 from collections.abc import Iterable, Sequence
+from typing import Protocol
 
 from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms
@@ -8,6 +9,30 @@ from handlers.worker.entering import Entrance
 from handlers.worker.lanes import Lanes
 from handlers.worker.partition_owner import PartitionOwner
 from schemas.state.agent import PartitionState
+
+
+class Tenure(Protocol):
+    """What a worker asks before it writes, and after a write of it was refused."""
+
+    def lapsed(self) -> bool:
+        """Tell whether nothing may be decided now; it costs no more than reading a clock."""
+        ...
+
+    async def look(self) -> bool:
+        """Ask the broker whether the partitions are still this worker's; wait for it."""
+        ...
+
+
+class Unlimited:
+    """The tenure of a worker whose partitions nobody else takes."""
+
+    def lapsed(self) -> bool:
+        """Tell that it goes on."""
+        return False
+
+    async def look(self) -> bool:
+        """Tell that they are."""
+        return True
 
 
 class Holdings:

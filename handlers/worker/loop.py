@@ -23,12 +23,11 @@ from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms, wall_clock
 from handlers.worker.entering import Entrance
 from handlers.worker.forgetting import Keys
-from handlers.worker.holdings import Holdings
+from handlers.worker.holdings import Holdings, Tenure, Unlimited
 from handlers.worker.lanes import Lanes
 from handlers.worker.listening import Listeners, Timed
 from handlers.worker.partition_owner import PartitionOwner, advanced, writes
 from handlers.worker.recovery import Recovery
-from handlers.worker.tenure import Tenure, Unlimited
 from handlers.worker.timing import StageClock
 from projections.folds import rate_limits
 from schemas.codec.decode import read_input

@@ -29,7 +29,6 @@ from projections.folds.characters import body, characters
 from projections.folds.executive import (
     forgotten,
     ignored,
-    initiatives,
     known_facts,
     opportunities,
     personality,
@@ -40,8 +39,7 @@ from projections.folds.executive import (
     spending,
     waiting,
 )
-from projections.folds.executive.origin import Origin
-from projections.folds.fold_context import FoldContext
+from projections.folds.fold_context import FoldContext, Origin
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
@@ -293,7 +291,7 @@ def _decided(
     # A decision on a due timer is on no event: there is nothing to remember or get used to.
     if not isinstance(event, Sensed) or message.event_id != context.input.id:
         state = replace(state, decisions=decisions)
-        return initiatives.decided(state, context, id_, message)
+        return opportunities.decided(state, context, id_, message)
     vector, now, passed = context.aids.vector, context.now, message.path != "none"
     # What was held back nobody heard of: the next of its kind is as new as it was.
     heard = None if message.silence in HELD_BACK else vector

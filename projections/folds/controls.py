@@ -16,8 +16,7 @@ from projections.folds.executive import (
     restraints,
     skills,
 )
-from projections.folds.executive.origin import Origin
-from projections.folds.fold_context import FoldContext
+from projections.folds.fold_context import FoldContext, Origin
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import message_type
 from schemas.codec.envelope import Input

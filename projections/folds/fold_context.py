@@ -2,6 +2,8 @@
 
 from datetime import datetime
 
+from msgspec import Struct
+
 from projections.folds import events
 from projections.folds.events import Appearance
 from projections.folds.learning import beliefs
@@ -106,3 +108,13 @@ class FoldContext:
                 self.settings.limits.duplicate,
             )
         return self._appearance
+
+
+class Origin(Struct, frozen=True):
+    """Where a control comes from."""
+
+    id: str
+    """Of the input, or of the note that infers it: by it the change is undone."""
+    at: datetime
+    """The agent's time."""
+    aids: Aids

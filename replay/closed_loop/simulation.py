@@ -6,7 +6,7 @@ everything that is due by then is processed in order of time.
 
 import heapq
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from msgspec import structs
@@ -16,14 +16,15 @@ from handlers.aids import AidProvider
 from handlers.mind import turn as turns
 from projections.folds import sessions
 from projections.folds.partition import fold_recorded
+from projections.rows.episodes import in_words, memorable
 from replay.cassette import Player, Take
 from replay.closed_loop import carry_over
 from replay.closed_loop.decision import ClosedLoopDecision
-from replay.closed_loop.history import MILLISECOND_NS, History
+from replay.closed_loop.history import MILLISECOND_NS, History, Recollection
 from replay.closed_loop.made_inputs import made_input, result_of
-from replay.closed_loop.memories import answer_of, estimated
-from replay.recording.decisions import DecisionRecords
+from replay.recording.decisions import DecisionRecord, DecisionRecords
 from replay.recording.in_force import Contender
+from replay.recording.likeness import is_episode, nearest
 from replay.recording.source import Recording
 from schemas.codec.catalogue import InputMessage
 from schemas.codec.envelope import Input, Output
@@ -31,7 +32,7 @@ from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, TurnAs
 from schemas.messages.controls import Control
 from schemas.messages.decisions import HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeObserved
-from schemas.messages.results import ClockTicked, TurnGranted
+from schemas.messages.results import ClockTicked, Recalled, RecallFailed, TurnGranted
 from schemas.ports.aids import Aids
 from schemas.state.agent import STRANGER, AgentState
 from schemas.state.evidence import belief_key
@@ -309,3 +310,37 @@ class Simulation:
         # of messages, which have no order.
         self._expected += 1
         heapq.heappush(self._coming, (time_ns, self._expected, message))
+
+
+def answer_of(
+    ask_id: str, asked: RecallAsked, known: Recollection | None
+) -> Recalled | RecallFailed | None:
+    """Return what the memory answered to the same at the same event; None if nothing."""
+    if known is None or known.result is None or known.asked.query != asked.query:
+        return None
+    return replace(known.result, ask_id=ask_id)
+
+
+async def estimated(
+    ask_id: str,
+    asked: RecallAsked,
+    earlier: Iterable[DecisionRecord],
+    provider: AidProvider,
+) -> Recalled:
+    """Return what an exact scan finds among earlier decisions of the recorded run.
+
+    What was before the recording is not among them, and words are those said there.
+    """
+    kept = [each for each in earlier if is_episode(each) and _may_tell(each, asked)]
+    query, *made = await provider.vectors_of([asked.query, *(e.text for e in kept)])
+    found = memorable(nearest(kept, made, query), provider.alike, asked.limit)
+    return Recalled(
+        ask_id=ask_id,
+        ids=tuple(each.id for each in found),
+        texts=tuple(map(in_words, found)),
+        as_of=max((each.sequence for each in kept), default=0),
+    )
+
+
+def _may_tell(record: DecisionRecord, asked: RecallAsked) -> bool:
+    return record.event is not None and record.event.person in (None, asked.person)

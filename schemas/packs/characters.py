@@ -12,11 +12,80 @@ from pydantic_core import PydanticCustomError
 from schemas.packs import conditions
 from schemas.packs.autonomous import Autonomous
 from schemas.packs.layers import Executor, Talker
-from schemas.packs.map import Map
-from schemas.packs.place import Place
 from schemas.packs.tactics import Tactics
 from schemas.values.base import Name, Part, Seconds, Token
 from schemas.values.reasons import Absence
+
+Tiles = Annotated[float, Field(gt=0.0, le=1e6)]
+Count = Annotated[int, Field(ge=1, le=1_000)]
+
+
+class Place(Part):
+    """How far one hears there and how conversations go; the numbers are the source design's."""
+
+    said: Token = "said"
+    """The type of event that tells what somebody says: its text; `agent`, `tokens`,
+    `turn` and `goodbye` among its fields."""
+    position: Token = "position"
+    """That tells where somebody is: `agent`, `x`, `y`, `extraversion`."""
+    left: Token = "left"
+    """That tells that somebody leaves a conversation: `agent`."""
+    gone: Token = "gone"
+    """That tells that somebody is not there any more, or dead: `agent`."""
+    hearing: Tiles = 15.0
+    """As far as that one hears; further from the middle of a conversation one leaves it."""
+    tokens_per_s: Annotated[float, Field(gt=0.0, le=1_000.0)] = 2.0
+    ahead_s: Annotated[float, Field(ge=0.0, le=60.0)] = 1.0
+    """How long before the end of a speech its hearers are asked what they say to it."""
+    at_once: Count = 4
+    """How many of them, the likeliest to answer first (departure B32)."""
+    silence_s: Seconds = 10.0
+    """After how long without a word a conversation is over."""
+    lines: Annotated[int, Field(ge=1, le=20)] = 5
+    """How many of the latest lines somebody is told who comes to it."""
+    longest: Count = 40
+    """How many speeches a conversation has at most: none lasts for ever."""
+    crowd: Annotated[int, Field(ge=2, le=100)] = 4
+    """From how many members on a conversation draws extroverts, and drives introverts off."""
+    crowd_force: Annotated[float, Field(ge=0.0, le=100.0)] = 0.3
+    channel: Token = "talk"
+    """Where it tells the world who says what, when they begin."""
+
+
+Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
+Extent = Annotated[float, Field(gt=0.0, le=1e6)]
+
+
+class Spot(Part):
+    """Something that stands there: a house, a river, a counter."""
+
+    name: Name
+    x: Coordinate
+    y: Coordinate
+    """Its corner nearest to 0, 0."""
+    width: Extent = 1.0
+    height: Extent = 1.0
+
+
+class Map(Part):
+    """Which fields of a body's report tell where it is and how things are there.
+
+    Dots lead into objects, and into lists by number: `position.0`, `position.-1` the last.
+    """
+
+    x: Name = "x"
+    y: Name = "y"
+    place: Name = "place"
+    """What the place is called where it is."""
+    weather: Name = "weather"
+    hour: Name = "hour"
+    """The hour of the day, 0 to 24."""
+    size: tuple[Extent, Extent] | None = None
+    """How far it goes from 0, 0; None: as far as somebody was."""
+    is_upward: bool = False
+    """Whether y grows upwards."""
+    spots: tuple[Spot, ...] = Field(default=(), max_length=64)
+
 
 IDLE_S = "idle_s"
 """The name under which conditions find for how many seconds nothing was done."""

@@ -8,7 +8,13 @@ import hashlib
 from typing import Annotated, Literal, Self
 
 import orjson
-from pydantic import Field, ValidationError, field_validator, model_validator
+from pydantic import (
+    AfterValidator,
+    Field,
+    ValidationError,
+    field_validator,
+    model_validator,
+)
 from pydantic_core import PydanticCustomError
 
 from schemas.messages.arms import Action
@@ -18,7 +24,6 @@ from schemas.packs.characters import CharacterMind
 from schemas.packs.constraints import Constraints
 from schemas.packs.event_types import EventType, Resident
 from schemas.packs.model_actions import ModelAction
-from schemas.packs.skill_lines import SkillOfPack
 from schemas.packs.templates import PredictionTemplate, SystemPrompt
 from schemas.values.base import Name, Part, Seconds, Token, Unit, first_fault
 from schemas.values.personality import (
@@ -30,6 +35,19 @@ from schemas.values.personality import (
 )
 from schemas.values.phrases import Phrases
 from schemas.values.reasons import ResponseType
+from schemas.values.skills import Skill
+
+
+def _readable(skill: Skill) -> Skill:
+    for line in skill.lines:
+        if line.when is not None:
+            conditions.parse(line.when)
+    return skill
+
+
+SkillOfPack = Annotated[Skill, AfterValidator(_readable)]
+"""A skill as a manifest holds it."""
+
 
 SCHEMA = 1
 """The version of the manifest format that this program writes and reads."""

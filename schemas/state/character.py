@@ -10,10 +10,32 @@ from immutables import Map
 from msgspec import Struct
 
 from schemas.messages.characters import Aim, PlannedBuild, PlanTask
-from schemas.messages.conversations import SpokenLine
+from schemas.messages.conversations import Conversation, SpokenLine
 from schemas.state.autonomy import UNDECIDED, Autonomy
-from schemas.state.place import NOWHERE, PlaceState
 from schemas.values.bounded_map import EMPTY
+
+
+class Present(Struct, frozen=True, kw_only=True, gc=False):
+    """Somebody who is there."""
+
+    x: float
+    y: float
+    """In tiles."""
+    extraversion: float = 0.5
+    at: datetime
+
+
+class PlaceState(Struct, frozen=True, kw_only=True):
+    """Everything of one place."""
+
+    present: Map[str, Present] = EMPTY
+    """By agent."""
+    conversations: tuple[Conversation, ...] = ()
+    """Oldest first."""
+
+
+NOWHERE = PlaceState()
+"""Of an agent that is no place."""
 
 
 class Reading(Struct, frozen=True, kw_only=True, gc=False):

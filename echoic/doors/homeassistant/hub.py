@@ -6,22 +6,27 @@ leave to be mute.
 """
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
+from typing import Any, Literal
 
-from pydantic import ValidationError
+from pydantic import Field, ValidationError
 
 from echoic.client import asking, find, publish, watch
 from echoic.client.connection import Connection
-from echoic.doors.homeassistant import states
-from echoic.doors.homeassistant.discovery import Topics, document
+from echoic.doors.homeassistant.discovery import EVENT_TYPES, Topics, document
 from echoic.doors.homeassistant.mqtt import Mqtt, MqttBroker, mqtt
 from echoic.errors import EchoicError, NotFoundError
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.controls import Control
+from schemas.messages.decisions import Dropped
 from schemas.messages.executive import Muted
 from schemas.messages.feedback import FeedbackGiven
+from schemas.state.executive import EVERYBODY
+from schemas.values.base import Part
+from schemas.values.persons import token_of
+from schemas.values.prompt_fencing import capped
 from schemas.values.subjects import partition_of
 from streams.cancellation import heed_cancellation
 from streams.errors import StreamsError
@@ -130,9 +135,9 @@ class Hub:
         except EchoicError:
             # A new agent: there is nothing to be shown yet.
             return 0
-        self._put("rapport", states.rapport(state, self.wanted.persons))
+        self._put("rapport", rapport(state, self.wanted.persons))
         if self.wanted.may_control:
-            self._put("mute", "ON" if states.is_mute(state) else "OFF")
+            self._put("mute", "ON" if is_mute(state) else "OFF")
         return int(state["position"])
 
     async def _command(self, topic: str, payload: bytes) -> None:
@@ -149,7 +154,7 @@ class Hub:
                 await publish.tell(self.connection.log, self.topics.agent, told)
 
     async def _vote(self, payload: bytes) -> None:
-        vote = states.Vote.model_validate_json(payload)
+        vote = Vote.model_validate_json(payload)
         id_ = vote.decision_id or self.last
         if not id_:
             raise EchoicError("nothing was said yet that could be judged")
@@ -166,13 +171,13 @@ class Hub:
         # First: whatever the event triggers finds the states as they are now.
         if record.said is not None:
             self._show_said(record)
-        event = states.decision(record)
+        event = decision(record)
         # Not retained: Home Assistant takes an event that was for none.
         self.mqtt.publish(self.topics["decision"], event, retain=False)
 
     def _show_said(self, record: DecisionRecord) -> None:
         self.last = record.id
-        self._put("said", states.said(record))
+        self._put("said", said(record))
 
     def _put(self, name: str, state: object) -> None:
         topic = self.topics[name]
@@ -221,3 +226,56 @@ async def serve(
         except ExceptionGroup as group:
             # The first ended the others.
             raise group.exceptions[0] from group
+
+
+_CHARACTERS = 2_000
+
+
+class Vote(Part):
+    """A vote by a button, or by an automation."""
+
+    rating: Literal["positive", "negative"]
+    decision_id: str = Field(default="", max_length=256)
+    """Empty: on what was said last."""
+    comment: str | None = Field(default=None, max_length=2_000)
+
+
+def said(record: DecisionRecord) -> dict[str, Any]:
+    """Return the state of what was said last: the words, and of which decision they are."""
+    return {
+        "text": capped(record.said or "", _CHARACTERS),
+        "decision_id": record.id,
+        "source": record.decided.source,
+        "type": record.decided.type,
+        "about": capped(record.text, _CHARACTERS),
+        "at": record.at.isoformat(),
+    }
+
+
+def decision(record: DecisionRecord) -> dict[str, Any]:
+    """Return a final decision as an event of Home Assistant's."""
+    return {**said(record), "event_type": _came_to(record), "reason": record.silence}
+
+
+def rapport(state: Mapping[str, Any], persons: Sequence[str]) -> dict[str, float]:
+    """Return how well the agent gets on with these persons, 0 to 1, as far as it is known."""
+    known = state["rapport"]
+    tokens = map(token_of, persons)
+    return {each: known[each] for each in tokens if each in known}
+
+
+def is_mute(state: Mapping[str, Any]) -> bool:
+    """Say whether the agent is mute towards everybody."""
+    held = state["executive"]["restraints"]
+    return any(each["mode"] == "mute" and each["person"] == EVERYBODY for each in held)
+
+
+def _came_to(record: DecisionRecord) -> str:
+    if record.said is not None:
+        found = "spoke"
+    elif isinstance(record.ending, Dropped):
+        found = "dropped"
+    else:
+        found = "acted" if record.silence is None else "silent"
+    assert found in EVENT_TYPES, "Home Assistant was told of these alone"
+    return found

@@ -1,4 +1,4 @@
-"""Noticing what people do: events that a pack declares to tell it change what is known."""
+"""Noticing what events tell that a pack declares: of people, and milestones worth a word."""
 
 from collections.abc import Mapping
 
@@ -6,12 +6,22 @@ from pydantic import ValidationError
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.infer import infer
+from projections.folds.executive import milestones
 from projections.folds.executive.grants import may_name
-from schemas.messages.executive import BreakSignalled, ContextSwitched, UserStateChanged
+from schemas.messages.executive import (
+    BreakSignalled,
+    ContextSwitched,
+    ReminderSet,
+    UserStateChanged,
+)
 from schemas.messages.sensing import SOMEBODY, Sensed
 from schemas.packs.event_types import Meaning
 from schemas.state.executive import EVERYBODY
+from schemas.values.prompt_fencing import shown
 
+_SOON_S = 1.0
+"""After how long a milestone is said: after the answer to the event itself, and not while
+the person is busy."""
 _Told = type[UserStateChanged] | type[BreakSignalled] | type[ContextSwitched]
 _CONTROLS: Mapping[Meaning, _Told] = {
     "user_state": UserStateChanged,
@@ -48,3 +58,26 @@ def noticed(turn: TurnContext, event: Sensed) -> str | None:
     if isinstance(control, BreakSignalled):
         return control.person or EVERYBODY
     return None
+
+
+def noted(turn: TurnContext, event: Sensed) -> None:
+    """Have a milestone said that the event just decided on has reached."""
+    domain = turn.appearance.domain
+    declared = domain.event_type
+    if declared is None or not declared.milestones:
+        return
+    held = turn.state.executive.counters
+    for key, milestone, value in milestones.keys(
+        declared.milestones, domain.name, event
+    ):
+        count = held.get(key) or 0
+        if count in milestone.counts:
+            text = milestone.text.replace("{count}", str(count))
+            control = ReminderSet(
+                text=text.replace("{value}", shown(value, len(value))),
+                in_s=_SOON_S,
+                person=event.person,
+                by=event.source,
+                purpose="milestone",
+            )
+            infer(turn, control, "rule", after=f"{key} is {count}"[:500])

@@ -4,6 +4,7 @@ Only where the source says that a microphone heard the words: what is typed is m
 """
 
 import re
+from collections.abc import Sequence
 from datetime import datetime, timedelta
 from itertools import groupby
 
@@ -12,9 +13,16 @@ from projections.folds.executive.sayings import DOUBTFUL, OWN_ECHO
 from schemas.messages.decisions import Gate
 from schemas.messages.sensing import Sensed
 from schemas.state.executive import Executive
-from schemas.values import likeness
 from schemas.values.unicode_text import words
 
+_MOST_WORDS = 80
+"""How many words are compared at most."""
+_FEWEST_WORDS = 3
+"""How many must be heard: "good morning" is what people answer to that."""
+_LONG = 6
+"""So many words in their order are an echo even as a piece of a longer speech."""
+_SHARE = 0.67
+"""Which share of a speech fewer words must be, more than: people take up a word or two."""
 _ALIKE = 0.9
 """How much of what was heard must have been said: one word of ten may be misread."""
 _DOUBTS = 2
@@ -61,7 +69,7 @@ def _likeness(held: Executive, heard: list[str], now: datetime) -> float:
         if each.at <= now <= each.at + lasts:
             # One sentence of several may be all that comes back.
             parts = (part for part in _sentences(each.text) if len(part) >= _SENTENCE)
-            found += [likeness.of_echo(heard, part) for part in (said, *parts)]
+            found += [_of_echo(heard, part) for part in (said, *parts)]
     return max(found)
 
 
@@ -74,3 +82,28 @@ def _is_phantom(turn: TurnContext, text: str) -> bool:
 
 def _sentences(text: str) -> list[list[str]]:
     return [words(each) for each in _ENDS.split(text)]
+
+
+def _of_echo(heard: Sequence[str], said: Sequence[str]) -> float:
+    """Return which share of the words heard were said in that order, from 0 to 1.
+
+    0 of too few words, and of a piece so small that people would say it themselves.
+    """
+    heard, said = heard[:_MOST_WORDS], said[:_MOST_WORDS]
+    if len(heard) < _FEWEST_WORDS or not said:
+        return 0.0
+    common = _common(heard, said)
+    is_piece = len(heard) < _LONG and common / len(said) < _SHARE
+    return 0.0 if is_piece else round(common / len(heard), 6)
+
+
+def _common(one: Sequence[str], other: Sequence[str]) -> int:
+    """Return the length of the longest common subsequence of words."""
+    row = [0] * (len(other) + 1)
+    for word in one:
+        before = 0
+        for at, each in enumerate(other, start=1):
+            above = row[at]
+            row[at] = before + 1 if each == word else max(above, row[at - 1])
+            before = above
+    return row[-1]

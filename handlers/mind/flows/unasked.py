@@ -6,24 +6,62 @@ nobody there, there is neither timer nor message. That somebody spoke meanwhile 
 when the time has come: by the law's lack of memory nothing else need be drawn anew.
 """
 
+from collections.abc import Callable
 from datetime import datetime, timedelta
 
+from msgspec import Struct
+
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import check_in, initiate
-from handlers.mind.flows.check_in import TTL_S
+from handlers.mind.flows import initiate
 from handlers.mind.flows.initiate import Initiative
-from handlers.mind.flows.openings import Kind, Opening, Saying, phrased
 from handlers.mind.stages import opportunity, personality
 from projections.folds.events import sort_of
 from projections.folds.executive import opportunities, patterns
 from projections.folds.executive.signs import SENTIMENT_BELOW, STRUGGLE_HOLDS
-from schemas.messages.arms import MOOD_COMMENT, OBSERVE
+from schemas.messages.arms import CHECK_IN, MOOD_COMMENT, OBSERVE
 from schemas.messages.notes import OpportunityDrawn
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Timer
 from schemas.state.executive import EVERYBODY, Sign
 from schemas.values import ids
 from schemas.values.executive_settings import ExecutiveSettings
+from schemas.values.phrases import Phrases
+
+_TTL_S = 600.0
+"""How long what waits for a break is worth saying."""
+
+
+class Opening(Struct, frozen=True):
+    """An opportunity that is there."""
+
+    first: datetime
+    """The first second at which it may be taken."""
+    about: str = ""
+    """The sort of events that it is about, if it is about one."""
+
+
+class Saying(Struct, frozen=True):
+    """What one that is taken has to say."""
+
+    timer: Timer
+    text: str
+    """One of its words."""
+    about: str
+
+
+class Kind(Struct, frozen=True):
+    """One kind of opportunity."""
+
+    purpose: str
+    """Its name, which is also its arm and its decisions' type."""
+    is_on: Callable[[ExecutiveSettings], bool]
+    opening: Callable[[TurnContext, ExecutiveSettings, str], Opening | None]
+    """Return it if it is there: about what is given, or what the input shows."""
+    words: Callable[[TurnContext, str], tuple[str, ...]]
+    """Return what may be said about something; nothing: it is never taken."""
+    initiative: Callable[[TurnContext, Saying], Initiative]
+    next_in_s: Callable[[ExecutiveSettings], float] | None = None
+    """After how long there is the next one by itself; None: events must show it."""
 
 
 def consider(turn: TurnContext, *, is_changed: bool = False) -> None:
@@ -120,6 +158,49 @@ def _value(turn: TurnContext, kind: Kind, purpose: str) -> float:
     return ids.draw(turn.settings.seed, turn.input.agent, purpose, count)
 
 
+def phrased(
+    turn: TurnContext, of: Callable[[Phrases], tuple[str, ...]]
+) -> tuple[str, ...]:
+    """Return words of phrases: what packs know, else what the first language has."""
+    own = turn.settings.executive.phrases
+    of_packs = tuple(each for pack in turn.packs for each in pack.pack.phrases)
+    return next((of(each) for each in (*of_packs, *own) if of(each)), ())
+
+
+# Checking in: ask how things are, when somebody is there and nothing was said for a while.
+def _check_in_opening(
+    turn: TurnContext, settings: ExecutiveSettings, about: str
+) -> Opening | None:
+    first = opportunity.first_tick(turn.state, settings, turn.now)
+    return None if first is None else Opening(first)
+
+
+def _check_in_words(turn: TurnContext, about: str) -> tuple[str, ...]:
+    return phrased(turn, lambda phrases: phrases.check_ins)
+
+
+def _check_in(turn: TurnContext, saying: Saying) -> Initiative:
+    return Initiative(
+        timer=saying.timer.id,
+        kind=CHECK_IN,
+        arm=CHECK_IN,
+        text=saying.text,
+        response_type="check_in",
+        urgency=0.0,
+        expires_at=turn.now + timedelta(seconds=_TTL_S),
+    )
+
+
+_CHECK_IN = Kind(
+    CHECK_IN,
+    lambda settings: settings.check_in,
+    _check_in_opening,
+    _check_in_words,
+    _check_in,
+    lambda settings: settings.check_in_interval_s,
+)
+
+
 # An observation: that a kind of event comes often lately, which it did not before.
 def _pattern_opening(
     turn: TurnContext, settings: ExecutiveSettings, about: str
@@ -166,7 +247,7 @@ def _observation(turn: TurnContext, saying: Saying) -> Initiative:
         text=saying.text.replace("{count}", count).replace("{type}", type_),
         response_type="observation",
         urgency=0.0,
-        expires_at=turn.now + timedelta(seconds=TTL_S),
+        expires_at=turn.now + timedelta(seconds=_TTL_S),
     )
 
 
@@ -238,4 +319,4 @@ _COMMENT = Kind(
     _comments,
     _comment,
 )
-_KINDS = (check_in.KIND, _OBSERVE, _COMMENT)
+_KINDS = (_CHECK_IN, _OBSERVE, _COMMENT)

@@ -8,13 +8,14 @@ a form that its end cannot make into something else.
 import json
 import re
 from collections.abc import Mapping
+from functools import lru_cache
 from itertools import islice
 from typing import Any, Literal
 
 from msgspec import Struct
 from msgspec.structs import replace
 
-from handlers.mind.reply import form, labels, reasoning
+from handlers.mind.reply import form, reasoning
 from handlers.mind.reply.near_json import CutOff, NotJson, Reader
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs import model_actions
@@ -255,9 +256,9 @@ def texts(answered: ModelAnswered, name: str = "") -> tuple[str, ...]:
 def _certain(so_far: str, name: str) -> str:
     """Return what words that are still written tell, whatever follows them."""
     said, _ = reasoning.apart(so_far)
-    if labels.may_begin(said, name) or reasoning.may_begin(said):
+    if may_begin(said, name) or reasoning.may_begin(said):
         return ""
-    said = labels.without(said, name)
+    said = without(said, name)
     # The last of several lines may become a label, too.
     before, line, last = said.rpartition("\n")
     said = before if line and reasoning.may_begin(last) else said
@@ -361,7 +362,7 @@ def _sentences(text: str) -> str:
 def _checked(told: str, fields: Mapping[str, object], name: str) -> Said | Unread:
     """Return words if a person may hear them; an object's may be empty."""
     said, _ = reasoning.apart(told)
-    said = labels.without(said, name)
+    said = without(said, name)
     if told.strip() and form.is_empty(said):
         return _malformed("it is empty")
     why = form.fault(said)
@@ -399,3 +400,40 @@ def _unquoted(text: str) -> str:
         return text
     is_all = not text[reader.at :].strip()
     return found if is_all and isinstance(found, str) else text
+
+
+_LABELS = (
+    "ai", "bot", "answer", "final answer", "my answer", "reply", "antwort", "meine antwort",
+)  # fmt: skip
+_MARK = r"(?:\*\*|__|\*|#{1,4}[ \t]+|\[)?"
+_END = r"(?:\*\*|__|\*|\])?"
+
+
+def without(words: str, name: str = "") -> str:
+    """Return words without a label before them; `name` is the agent's own."""
+    found = _label(name).match(words)
+    return words[found.end() :] if found is not None else words
+
+
+def may_begin(words: str, name: str = "") -> bool:
+    """Tell whether more words may make a label of what these begin with."""
+    begun = " ".join(words.lstrip("*_#[ ").lower().split())
+    bare = begun.rstrip("*_]: ")
+    is_label = any(each.startswith(bare) for each in (*_LABELS, *_named(name)))
+    # Behind a label nothing is said yet; before its colon it may still become one.
+    return is_label and bool(words.strip())
+
+
+def _named(name: str) -> tuple[str, ...]:
+    plain = " ".join(name.replace("_", " ").lower().split())
+    return (plain,) if plain else ()
+
+
+# Few agents are asked for at a time; a label is looked for in every answer.
+@lru_cache(maxsize=256)
+def _label(name: str) -> re.Pattern[str]:
+    labels = "|".join(map(re.escape, (*_LABELS, *_named(name))))
+    # What stands behind it is needed: a label alone is no answer.
+    return re.compile(
+        rf"\s*{_MARK}(?:{labels})(?:{_END}\s?[:\uff1a]{_END})\s*(?=\S)", re.IGNORECASE
+    )

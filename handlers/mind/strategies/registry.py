@@ -11,10 +11,9 @@ from pydantic_core import ErrorDetails
 from handlers.mind.strategies import plugin
 from handlers.mind.strategies.baselines import AlwaysLlm, Random, Silent
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
-from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.layers import Layers
 from handlers.mind.strategies.thompson import Thompson
-from handlers.mind.strategies.urgency import Urgency
+from handlers.mind.strategies.urgency import Hybrid, Urgency
 from schemas.ports.decision_context import Strategy
 from schemas.ports.faults import MissingStrategyError
 from schemas.values.by_identity import by_identity

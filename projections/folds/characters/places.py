@@ -9,10 +9,10 @@ from projections.folds.fold_context import FoldContext
 from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Decided
 from schemas.messages.sensing import Fields, Sensed
-from schemas.packs.place import Place
+from schemas.packs.characters import Place
 from schemas.state import limits
 from schemas.state.agent import AgentState
-from schemas.state.place import Present
+from schemas.state.character import Present
 from schemas.values.exact_math import clamp, round6
 
 AGENT = "agent"

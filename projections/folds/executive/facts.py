@@ -6,7 +6,7 @@ bound in bytes is forgotten, the fact stated first before others.
 
 from msgspec.structs import replace
 
-from projections.folds.executive.origin import Origin
+from projections.folds.fold_context import Origin
 from schemas.messages.controls import ProfileSet
 from schemas.messages.executive import FactStated
 from schemas.state import limits

@@ -4,7 +4,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from projections.folds.executive.origin import Origin
+from projections.folds.fold_context import Origin
 from schemas.messages.executive import SalienceModulated
 from schemas.state import limits
 from schemas.state.executive import EVERYBODY, Executive, Modulation

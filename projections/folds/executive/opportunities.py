@@ -5,7 +5,10 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.folds import timers
+from projections.folds.executive import remembering, reminders
+from projections.folds.fold_context import FoldContext
 from schemas.messages.arms import CHECK_IN
+from schemas.messages.decisions import Decided
 from schemas.messages.notes import OpportunityDrawn
 from schemas.state.agent import AgentState, Timer
 from schemas.state.executive import Executive, Opportunity
@@ -64,3 +67,18 @@ def purpose_of(timer: str) -> str | None:
     """Return the purpose of an opportunity's timer; None if it is another's."""
     is_ours = timer.startswith(timers.OPPORTUNITY)
     return timer.removeprefix(timers.OPPORTUNITY) if is_ours else None
+
+
+def decided(
+    state: AgentState, context: FoldContext, id_: str, message: Decided
+) -> AgentState:
+    """Return the state after a decision that was made on no event."""
+    if message.timer is None:
+        return state
+    reminder = reminders.of_timer(state.executive, message.timer)
+    if reminder is not None:
+        state = reminders.rung(
+            state, context, reminder, was_said=message.silence is None
+        )
+    state = taken(state, message.timer, context.now)
+    return remembering.decided(state, context, id_, message, None)

@@ -5,7 +5,7 @@ from datetime import datetime
 from immutables import Map
 from msgspec.structs import replace
 
-from projections.folds.executive.origin import Origin
+from projections.folds.fold_context import Origin
 from schemas.messages.executive import UserStateChanged
 from schemas.state import limits
 from schemas.state.executive import EVERYBODY, Executive, UserState

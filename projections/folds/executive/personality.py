@@ -9,8 +9,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds import clock
-from projections.folds.executive.origin import Origin
-from projections.folds.fold_context import FoldContext
+from projections.folds.fold_context import FoldContext, Origin
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.decisions import Decided
 from schemas.messages.executive import (

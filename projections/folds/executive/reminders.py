@@ -10,8 +10,7 @@ from datetime import datetime, timedelta
 from msgspec.structs import replace
 
 from projections.folds import clock, timers
-from projections.folds.executive.origin import Origin
-from projections.folds.fold_context import FoldContext
+from projections.folds.fold_context import FoldContext, Origin
 from schemas.messages.executive import ReminderSet
 from schemas.state import limits
 from schemas.state.agent import AgentState, Timer

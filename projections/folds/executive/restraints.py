@@ -8,7 +8,7 @@ from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
-from projections.folds.executive.origin import Origin
+from projections.folds.fold_context import Origin
 from schemas.messages.executive import Muted
 from schemas.state import limits
 from schemas.state.executive import EVERYBODY, Executive, Restraint

@@ -12,8 +12,7 @@ from echoic.client import storage
 from echoic.config.load import defaults
 from streams.bounds import Limits, Room
 from streams.broker.data_folder import recall
-from streams.broker.intake_watch import IntakeWatch
-from streams.broker.traffic import Traffic
+from streams.broker.intake_watch import IntakeWatch, Traffic
 from tests.servers import Broker, fresh_broker
 from tests.streams.sensors import OWN, arrived, send, sensor
 

@@ -11,9 +11,8 @@ from immutables import Map
 from prometheus_client import CollectorRegistry
 
 from echoic.metrics import catalogue
-from echoic.metrics.agents import REST
 from echoic.metrics.catalogue import METRICS, OTHER, WORKER
-from echoic.metrics.meter import Meter
+from echoic.metrics.meter import REST, Meter
 from echoic.metrics.reports import samples_of
 from echoic.metrics.series import Series
 from schemas.codec.catalogue import OutputMessage

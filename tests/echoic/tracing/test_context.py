@@ -10,7 +10,7 @@ from echoic.tracing.export import spans_of
 from echoic.tracing.observe import Observer
 from echoic.tracing.recorded import recorded_traces
 from echoic.tracing.spans import FollowUp, follow_up_spans
-from handlers.effects import trace_context
+from handlers.effects import perform
 from handlers.effects.delivery import _headers
 from replay.recording.source import from_file
 from schemas.codec.decode import read_output
@@ -53,7 +53,7 @@ async def test_who_is_asked_is_told_of_the_exported_span(file: str) -> None:
         if output.id not in answered:
             continue
         if isinstance(asked, ModelAsked):
-            context = await trace_context.traceparent(log, output, asked)
+            context = await perform.traceparent(log, output, asked)
         else:
             assert isinstance(asked, DeliveryAsked)
             context = _headers(output.id, asked)["traceparent"]

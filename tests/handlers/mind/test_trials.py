@@ -10,8 +10,7 @@ from echoic.terminal import learning
 from echoic.terminal.screen import rendered
 from evaluation.learning.summary import read, report
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
-from handlers.mind.strategies.hybrid import Hybrid
-from handlers.mind.strategies.urgency import Urgency
+from handlers.mind.strategies.urgency import Hybrid, Urgency
 from replay.recording.decisions import DecisionRecords
 from schemas.messages.arms import SILENT
 from schemas.messages.controls import HeuristicFrozen

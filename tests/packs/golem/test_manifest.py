@@ -3,7 +3,7 @@
 from pathlib import Path
 
 from echoic.packs.load import for_everybody, found_in, load
-from handlers.mind.characters.autonomous import actions, closest, prompt
+from handlers.mind.characters.autonomous import actions, prompt
 from packs.golem.sensor import states
 from packs.golem.sensor.actions import BY_ID, TABLE
 from packs.golem.sensor.rooms import THINGS
@@ -36,7 +36,7 @@ def test_list_check_and_table_are_one() -> None:
     known = actions.choices(how())
     assert [each.id for each in known] == offered.split(", ")
     for row in TABLE:
-        meant = closest.closest(row.id, known)
+        meant = actions.closest(row.id, known)
         assert (meant is not None and meant.id == row.id) == (row.id in may)
     assert {each.id for each in how().actions if each.kind is not None} <= may
 

@@ -15,8 +15,7 @@ from echoic.client.publish import publish_raw
 from streams.bounds import CLOSED_BYTES, Limits, Room
 from streams.broker import intake_watch
 from streams.broker.data_folder import recall
-from streams.broker.intake_watch import IntakeWatch
-from streams.broker.traffic import Traffic
+from streams.broker.intake_watch import IntakeWatch, Traffic
 from streams.errors import LogFull
 from streams.jetstream.draining import boxes, keep_drained
 from streams.jetstream.hardened_client import BrokerClient

@@ -5,7 +5,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from streams.jetstream import origins
-from streams.jetstream.taken import Taken
+from streams.jetstream.missed import Taken
 
 
 @given(st.lists(st.integers(1, 30)), st.integers(0, 5), st.integers(1, 35))

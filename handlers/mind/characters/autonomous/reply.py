@@ -6,7 +6,7 @@ from typing import Any
 from msgspec import Struct
 
 from handlers.mind.characters import replies
-from handlers.mind.characters.autonomous import actions, closest
+from handlers.mind.characters.autonomous import actions
 from projections.folds.characters.situations import Surroundings
 from schemas.messages.arms import Action
 from schemas.packs.autonomous import Autonomous
@@ -46,7 +46,7 @@ def read(text: str, how: Autonomous, here: Surroundings, acts: Sequence[Act]) ->
         raise replies.Unreadable('the reply names no "action"')
     confidence = _confidence(told.get("confidence"))
     wanted, target = name.strip()[:80], told.get("target")
-    meant = closest.closest(wanted, actions.choices(how))
+    meant = actions.closest(wanted, actions.choices(how))
     action, fault = None, None
     if confidence < _LEAST_CONFIDENCE:
         fault = f"its confidence of {confidence:g} is under {_LEAST_CONFIDENCE:g}"

@@ -10,7 +10,7 @@ from typing import get_args
 from msgspec import Struct
 
 from handlers.mind.characters import replies
-from handlers.mind.characters.autonomous import actions, closest
+from handlers.mind.characters.autonomous import actions
 from projections.folds.characters import persona
 from schemas.messages.learning import CharacterChange, StoredRoutine
 from schemas.packs.autonomous import ActionKind, Autonomous
@@ -106,7 +106,7 @@ def _routines(
 
 
 def _wanted(name: str, target: object, how: Autonomous) -> StoredRoutine | None:
-    meant = closest.closest(name, actions.choices(how))
+    meant = actions.closest(name, actions.choices(how))
     if meant is None:
         return None
     on = target[:200] if isinstance(target, str) and target else None

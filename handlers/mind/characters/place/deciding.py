@@ -16,7 +16,7 @@ from schemas.messages.asks import DeliveryAsked, WakeupSet
 from schemas.messages.conversations import ConversationMoved, ReadyWords
 from schemas.messages.decisions import Candidate, Decided, LayerVerdict
 from schemas.messages.sensing import Fields, Sensed
-from schemas.packs.place import Place
+from schemas.packs.characters import Place
 from schemas.state import limits
 from schemas.values.exact_math import clamp
 from schemas.values.subjects import AGENT_SOURCE

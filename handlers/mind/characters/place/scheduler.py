@@ -14,9 +14,9 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas.messages.conversations import Conversation, ReadyWords, Speech, SpokenLine
-from schemas.packs.place import Place
+from schemas.packs.characters import Place
 from schemas.state import limits
-from schemas.state.place import Present
+from schemas.state.character import Present
 from schemas.values.exact_math import clamp, round6
 
 _TOKENS_PER_WORD = 4 / 3

@@ -13,10 +13,11 @@ from msgspec.structs import replace
 from handlers.mind.characters import asking, cadence, prompts, reflexes, replies
 from handlers.mind.characters.asking import LayerName, Question
 from handlers.mind.characters.executor import executing, planning
+from handlers.mind.characters.executor import prompt as executor_prompt
 from handlers.mind.characters.executor.planning import Means
 from handlers.mind.characters.replies import Unreadable
-from handlers.mind.characters.single import prompt
 from handlers.mind.characters.talker import hearing, talking
+from handlers.mind.characters.talker import prompt as talker_prompt
 from handlers.mind.context import TurnContext
 from projections.folds.characters import plans
 from schemas.messages.decisions import LayerVerdict
@@ -26,6 +27,12 @@ from schemas.state.character import Character, LayerAsk
 
 _Fields = Mapping[str, object]
 
+_FORM = (
+    'Answer with one JSON object: {"thinking": why, in a sentence, "speaking": what you say'
+    ' aloud, or "", "action": one action or a list of them, or null, "goal": {"type":'
+    ' "personal", "medium_term" or "group", "description": what} or null, "priorities":'
+    " {kind of work: 0 to 1} or null}. "
+) + executor_prompt.ACTIONS
 _SINGLE: LayerName = "single"
 """The layer that it decides as."""
 
@@ -68,8 +75,8 @@ def question(
         reason = granted.reason or None
     character = plans.settled(character, turn.now)
     doing = reflexes.behaviour_at(character, turn.now)
-    told = prompt.moment(mind, character, fields, doing, reason)
-    system = prompts.system(turn.input.agent, layer.who or executor.who, prompt.FORM)
+    told = _moment(mind, character, fields, doing, reason)
+    system = prompts.system(turn.input.agent, layer.who or executor.who, _FORM)
     if reason is not None:
         return Question(
             layer=_SINGLE,
@@ -156,3 +163,26 @@ def _divided(
         else:
             works.append(each)
     return ([does, *sets] if does is not None else sets) if sets else does, works
+
+
+def _moment(
+    mind: CharacterMind,
+    character: Character,
+    fields: _Fields,
+    doing: str | None,
+    reason: str | None,
+) -> str:
+    """Return what the model is told of the moment."""
+    talker, executor, tactics = mind.talker, mind.executor, mind.tactics
+    assert talker is not None, "one model is both"
+    assert executor is not None, "one model is both"
+    assert tactics is not None, "an executor has tactics"
+    social = prompts.offered(talker.tools, fields)
+    work = prompts.offered(executor.tools, fields)
+    parts = [
+        executor_prompt.why(reason) if reason is not None else "",
+        *talker_prompt.known(mind, talker, character, fields),
+        *executor_prompt.known(tactics, executor, character, fields, doing),
+        f"Tools: {', '.join((*social, *work)) or 'none'}",
+    ]
+    return "\n\n".join(filter(None, parts))

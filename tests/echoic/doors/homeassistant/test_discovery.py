@@ -9,7 +9,7 @@ import pytest
 from ruamel.yaml import YAML
 
 from echoic.doors.homeassistant.discovery import EVENT_TYPES, Topics, document
-from echoic.doors.homeassistant.states import Vote, rapport
+from echoic.doors.homeassistant.hub import Vote, rapport
 from schemas.messages.sensing import Sensed
 from schemas.values.persons import token_of
 from tests.pythons import ROOT

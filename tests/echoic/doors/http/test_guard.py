@@ -15,7 +15,7 @@ from fastapi import FastAPI, Request
 from fastapi.responses import StreamingResponse
 
 from bench.beside import beside
-from echoic.doors.http import bodies, heads
+from echoic.doors.http import bodies, server
 from echoic.doors.http.guard import Connections, Guard, Patience
 from echoic.doors.http.limits import neighbourhood
 from echoic.doors.http.server import serve
@@ -268,8 +268,8 @@ async def test_silence_instead_of_tls_has_an_end_too() -> None:
 @pytest.mark.parametrize(
     ("head", "code"),
     [
-        (b"Host: a\r\n" + b"a: b\r\n" * heads.HEADERS, b"431"),
-        (b"Host: a\r\na: " + b"b" * heads.HEAD_BYTES + b"\r\n", b"431"),
+        (b"Host: a\r\n" + b"a: b\r\n" * server.HEADERS, b"431"),
+        (b"Host: a\r\na: " + b"b" * server.HEAD_BYTES + b"\r\n", b"431"),
         (b"Host: a\r\nContent-Length: 3\r\nTransfer-Encoding: chunked\r\n", b"400"),
         (b"Host: a\r\nTransfer-Encoding: chunked\r\nContent-Length: 3\r\n", b"400"),
         (b"Host: a\r\nContent-Length: 3\r\nContent-Length: 4\r\n", b"400"),

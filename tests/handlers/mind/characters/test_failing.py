@@ -7,7 +7,7 @@ import pytest
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked, ModelAsked, WakeupSet
 from schemas.messages.decisions import Decided, LayerVerdict
-from schemas.values.character_settings import CharacterSettings
+from schemas.values.settings import CharacterSettings
 from tests.factories import plain_characters
 from tests.handlers.mind.characters import planners
 from tests.handlers.mind.characters.test_talker import TALKER

@@ -6,11 +6,11 @@ import pytest
 
 from handlers.mind.stages import executive
 from handlers.mind.strategies import exploration
-from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.registry import (
     UnknownStrategyError,
     create_decision_strategy,
 )
+from handlers.mind.strategies.urgency import Hybrid
 from schemas.messages.arms import SILENT, race_arm, race_deadline_ms
 from schemas.ports.decision_context import DecisionContext, Odds
 from schemas.values.settings import StrategySpec

@@ -9,10 +9,9 @@ from hypothesis import strategies as st
 
 from handlers.mind.stages import executive
 from handlers.mind.strategies.heuristic_first import HeuristicFirst
-from handlers.mind.strategies.hybrid import Hybrid
 from handlers.mind.strategies.registry import create_decision_strategy
 from handlers.mind.strategies.scoring import Rank, Weights, factors
-from handlers.mind.strategies.urgency import Urgency
+from handlers.mind.strategies.urgency import Hybrid, Urgency
 from schemas.messages.decisions import Factors
 from schemas.ports.decision_context import DecisionContext, HeuristicCandidate, Odds
 from schemas.state import limits

@@ -5,7 +5,7 @@ from random import Random
 import pytest
 
 from projections.folds.learning import confidence
-from projections.folds.learning.pooled_priors import KAPPA, pooled
+from projections.folds.learning.beliefs import KAPPA, pooled
 from schemas.state.evidence import Belief
 from tests.factories import plain_learning
 

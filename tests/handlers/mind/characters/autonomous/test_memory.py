@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 from immutables import Map
 
-from handlers.mind.characters.autonomous import recall
+from handlers.mind.characters.autonomous import asking
 from projections.folds.characters import episodes, situations
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import Completed, Decided
@@ -202,11 +202,11 @@ def test_importance_is_of_what_is_unusual_and_of_what_failed() -> None:
 def test_recall_weighs_age_importance_and_likeness() -> None:
     """.4 by a half-life of ten minutes, .3 and .3."""
     now = factories.NOON + timedelta(seconds=600)
-    assert recall.worth(act(), HERE, now) == 0.59
-    assert recall.worth(act(importance=1.0, at=now), HERE, now) == 1.0
+    assert asking.worth(act(), HERE, now) == 0.59
+    assert asking.worth(act(importance=1.0, at=now), HERE, now) == 1.0
     # The same state, one of two tags: half by the state, a quarter by the tags.
     assert situations.relevance(HERE, "idle + near_bench") == 0.75
-    assert recall.worth(act(), "idle + near_bench", now) == 0.515
+    assert asking.worth(act(), "idle + near_bench", now) == 0.515
     assert situations.relevance("idle", "sitting + near_bench") == 0.0
 
 
@@ -214,7 +214,7 @@ def test_the_best_five_are_recalled_of_equal_ones_the_newest() -> None:
     """What still goes on is none."""
     acts = [act(decision_id=str(number)) for number in range(7)]
     going_on = act(decision_id="now", outcome=None)
-    found = recall.recalled((*acts, going_on), HERE, factories.NOON)
+    found = asking.recalled((*acts, going_on), HERE, factories.NOON)
     assert [each.decision_id for each in found] == ["6", "5", "4", "3", "2"]
 
 
@@ -231,7 +231,7 @@ def test_episodes_are_bounded_and_told() -> None:
     assert len(character.autonomy.acts) == limits.EPISODES
     body(scenario, nearby_objects=["claw_1"])
     memories = one(due(scenario), ModelAsked).prompt.split("## Memories\n")[1]
-    assert len(memories.split("\n\n")[0].split("\n")) == recall.TOP
+    assert len(memories.split("\n\n")[0].split("\n")) == asking.TOP
 
 
 def test_a_failure_is_decided_on_anew_once_then_by_chance() -> None:

@@ -6,7 +6,7 @@ from typing import Any
 import pytest
 
 from handlers.mind.characters.autonomous import actions
-from handlers.mind.characters.autonomous.closest import closest
+from handlers.mind.characters.autonomous.actions import closest
 from schemas.messages.asks import DeliveryAsked, ModelAsked
 from schemas.messages.decisions import ActionChoice, Completed, Decided, Dropped
 from schemas.messages.notes import Handled
