@@ -20,7 +20,7 @@ _log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
-class Beginning:
+class _Beginning:
     """A state that was folded before, and what belongs to it."""
 
     state: PartitionState
@@ -40,29 +40,29 @@ class Beginnings:
 
     async def of(
         self, partition: int, *, until: int | None = None, at: datetime | None = None
-    ) -> Beginning:
+    ) -> _Beginning:
         """Return the last usable beginning of a partition, at or before an input or a time.
 
         Raises:
             LogUnavailable: the broker does not answer.
         """
         if self.checkpoints is None:
-            return Beginning(PartitionState())
+            return _Beginning(PartitionState())
         # Newest first; one that cannot be used gives way to the one before it.
         for label in await self.checkpoints.labels(partition):
             if _is_by(label, until, at):
                 found = await self._at(label, self.checkpoints)
                 if found is not None:
                     return found
-        return Beginning(PartitionState())
+        return _Beginning(PartitionState())
 
-    async def _at(self, label: Label, checkpoints: Checkpoints) -> Beginning | None:
+    async def _at(self, label: Label, checkpoints: Checkpoints) -> _Beginning | None:
         fault = await self._fault(label)
         if fault is None:
             state = await checkpoints.load(label)
             try:
                 if state is not None:
-                    return Beginning(
+                    return _Beginning(
                         codec.load(state), label.last_output, label.message_id
                     )
             except codec.CheckpointError as error:

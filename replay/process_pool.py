@@ -21,14 +21,14 @@ from typing import TypeAlias, TypeVar
 
 from handlers.mind.strategies import plugin
 
-Job = TypeVar("Job")
-Result = TypeVar("Result")
+_Job = TypeVar("_Job")
+_Result = TypeVar("_Result")
 
 _Reports: TypeAlias = "SimpleQueue[tuple[int, int, int]]"
 """The index of a job, how much of it is done, and of how much."""
 Progress = Callable[[int, int], None]
 """Called with how much of one job, or of all, is done, and of how much."""
-_Task = Callable[[Job, Progress], Result]
+_Task = Callable[[_Job, Progress], _Result]
 """A module-level function, since another process imports it by name."""
 
 LOOK_S = 0.1
@@ -50,11 +50,11 @@ class JobFailedError(RuntimeError):
 
 
 def run(
-    task: _Task[Job, Result],
-    jobs: Sequence[Job],
+    task: _Task[_Job, _Result],
+    jobs: Sequence[_Job],
     progress: Progress = lambda done, whole: None,
     processes: int | None = None,
-) -> list[Result]:
+) -> list[_Result]:
     """Return the results of all jobs, in the order of the jobs.
 
     `progress` is called with the sum over all jobs; one that has not reported yet counts as
@@ -98,15 +98,15 @@ def _end(processes: Sequence[BaseProcess]) -> None:
 
 
 def _in_turn(
-    task: _Task[Job, Result], jobs: Sequence[Job], progress: Progress
-) -> list[Result]:
+    task: _Task[_Job, _Result], jobs: Sequence[_Job], progress: Progress
+) -> list[_Result]:
     sum_ = _Sum(len(jobs), progress)
     return [task(job, partial(sum_, index)) for index, job in enumerate(jobs)]
 
 
 def _gathered(
-    futures: Sequence[Future[Result]], reports: _Reports, progress: Progress
-) -> list[Result]:
+    futures: Sequence[Future[_Result]], reports: _Reports, progress: Progress
+) -> list[_Result]:
     sum_ = _Sum(len(futures), progress)
     wanted = list(futures)
     while pending := [each for each in wanted if not each.done()]:
@@ -120,7 +120,7 @@ def _gathered(
     return [future.result() for future in wanted]
 
 
-def _has_failed(future: Future[Result]) -> bool:
+def _has_failed(future: Future[_Result]) -> bool:
     return future.done() and future.exception() is not None
 
 
@@ -189,7 +189,7 @@ def _wait_for_parent() -> None:
         os._exit(1)
 
 
-def _work(task: _Task[Job, Result], index: int, job: Job) -> Result:
+def _work(task: _Task[_Job, _Result], index: int, job: _Job) -> _Result:
     try:
         return task(job, _Reporter(_REPORTS.get(), index))
     except Exception as error:  # noqa: BLE001  # it is raised again, where it belongs

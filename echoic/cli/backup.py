@@ -23,7 +23,7 @@ from streams.jetstream.sealed_log import KEYS_MISSING
 app = new_app("backup", "All that an instance keeps, as one file.")
 
 Place = Annotated[Path, typer.Argument(metavar="FILE|FOLDER")]
-File = Annotated[Path, typer.Argument(metavar="FILE")]
+_File = Annotated[Path, typer.Argument(metavar="FILE")]
 
 
 @app.command()
@@ -62,7 +62,7 @@ def backup(call: InstanceCall, path: Place, with_credentials: bool = False) -> N
 
 
 @app.command()
-def restore(call: InstanceCall, path: File) -> None:
+def restore(call: InstanceCall, path: _File) -> None:
     """Make an instance's folder of a backup, or the streams at the broker of NATS_URL.
 
     All digests are checked first, and the folder must be empty. Of the folder's own backups,

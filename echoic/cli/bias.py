@@ -14,9 +14,9 @@ from schemas.messages.controls import ProfileSet
 
 app = new_app("bias", "Small adjustments of thresholds: list, set.")
 
-ALWAYS = "-"
+_ALWAYS = "-"
 """Shown in place of the domain of a bias that counts for every event."""
-EXAMPLE = "echoic bias set confidence_threshold=-0.05"
+_EXAMPLE = "echoic bias set confidence_threshold=-0.05"
 
 
 @app.command(name="list")
@@ -30,7 +30,7 @@ def list_(call: Call) -> None:
 
     async def run(connection: Connection) -> list[dict[str, object]]:
         agent = (await known_at(connection)).agent
-        biases = {ALWAYS: agent.biases, **agent.domain_biases}
+        biases = {_ALWAYS: agent.biases, **agent.domain_biases}
         return [
             {"domain": domain, "bias": name, "by": biases[domain][name]}
             for domain in sorted(biases)
@@ -38,7 +38,7 @@ def list_(call: Call) -> None:
         ]
 
     rows = on_instance(call, run)
-    nothing = f"no biases of its own yet: {EXAMPLE}"
+    nothing = f"no biases of its own yet: {_EXAMPLE}"
     call.show_rows(rows, ("domain", "bias", "by"), map(dict.values, rows), nothing)
 
 
@@ -64,13 +64,13 @@ def set_(
         domain: For whose events; else for all.
         is_none: No biases from here.
     """
-    some_or_none(biases, is_none, "biases", EXAMPLE)
+    some_or_none(biases, is_none, "biases", _EXAMPLE)
     try:
         wanted = bias_pairs(biases or ())
     except ValueError as allowed:
         given = " ".join(biases or ())
         # The text of the error is what is allowed; the traceback would add nothing.
-        raise EchoicError(f"{given!r}: give {allowed}", next_step=EXAMPLE) from None
+        raise EchoicError(f"{given!r}: give {allowed}", next_step=_EXAMPLE) from None
     words = ", ".join(f"{name} {wanted[name]:+g}" for name in sorted(wanted))
     set_for(
         call, ProfileSet(biases=wanted, domain=domain).checked(), words or "no biases"

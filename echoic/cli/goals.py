@@ -15,7 +15,7 @@ from schemas.values.settings import UNSTARTED
 
 app = new_app("goals", "What the companion is to help with: list, set.")
 
-ALWAYS = "-"
+_ALWAYS = "-"
 """Shown in place of the domain of a goal that counts for every event."""
 
 
@@ -33,7 +33,7 @@ def list_(call: Call) -> None:
         )
         of_domains = known.agent.domain_goals
         return [
-            *({"domain": ALWAYS, "goal": goal} for goal in always),
+            *({"domain": _ALWAYS, "goal": goal} for goal in always),
             *(
                 {"domain": domain, "goal": goal}
                 for domain in sorted(of_domains)

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, time, timedelta
 
 from echoic.errors import EchoicError
 
-EXAMPLES = "10:00, '5 minutes ago', now, or 2026-11-21T12:00:00Z"
+_EXAMPLES = "10:00, '5 minutes ago', now, or 2026-11-21T12:00:00Z"
 
 _AGO = re.compile(r"(\d+(?:\.\d+)?)\s*([a-z]+?)s?(\s+ago)?")
 _UNITS = {
@@ -30,7 +30,7 @@ def moment(text: str, flag: str, now: datetime | None = None) -> datetime:
         found = _moment(text.strip().lower(), now) or _full(text)
     except (ValueError, OverflowError) as error:
         raise EchoicError(
-            f"{flag} {text!r} is no time", next_step=f"{flag} {EXAMPLES}"
+            f"{flag} {text!r} is no time", next_step=f"{flag} {_EXAMPLES}"
         ) from error
     if found > now:
         raise EchoicError(f"{flag} {text!r}: {found.isoformat()} is still to come")

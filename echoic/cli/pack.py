@@ -22,7 +22,7 @@ from echoic.terminal.screen import counted, verbatim
 from schemas.packs.manifest import Pack
 from schemas.values.subjects import SHARED_AGENT, partition_of
 
-TOKEN = r"[A-Za-z0-9_-]{1,64}"
+_TOKEN = r"[A-Za-z0-9_-]{1,64}"
 
 app = new_app("pack", "The data of a domain: new, test, list, load, validate, schema.")
 
@@ -65,7 +65,7 @@ def new(name: str, folder: Path | None = None) -> None:
         name: The pack's, also that of its domain.
         folder: Where; else a folder of that name in `packs`, from which `echoic up` loads.
     """
-    if not re.fullmatch(TOKEN, name):
+    if not re.fullmatch(_TOKEN, name):
         raise EchoicError(
             f"{name!r} is no name of a pack: give letters, digits, - or _",
             next_step="echoic pack new greenhouse",

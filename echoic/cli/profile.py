@@ -8,7 +8,7 @@ from schemas.messages.controls import ProfileSet
 
 app = new_app("profile", "How people want to be addressed: show, set.")
 
-EXAMPLE = 'echoic profile set ada --name "Ada Byron"'
+_EXAMPLE = 'echoic profile set ada --name "Ada Byron"'
 
 
 @app.command()
@@ -32,7 +32,7 @@ def show(call: Call) -> None:
 
     rows = on_instance(call, run)
     header = ("person", "name", "addressed as", "language")
-    call.show_rows(rows, header, map(dict.values, rows), f"no profiles yet: {EXAMPLE}")
+    call.show_rows(rows, header, map(dict.values, rows), f"no profiles yet: {_EXAMPLE}")
 
 
 @app.command(name="set")
@@ -62,7 +62,7 @@ def set_(
     told = control.as_fields()
     del told["person"], told["biases"]
     if not told:
-        raise EchoicError("nothing is said of the person", next_step=EXAMPLE)
+        raise EchoicError("nothing is said of the person", next_step=_EXAMPLE)
     send(call, control)
     words = ", ".join(f"{field} {value}" for field, value in told.items())
     call.show({"person": person, **told}, [f"{person}: {words}"])

@@ -26,7 +26,7 @@ from schemas.values.recurrence import Repeat
 
 app = new_app("remind", "Reminders: set, list, move, snooze, cancel.")
 
-EXAMPLE = 'echoic remind "call Lee" --in 10m'
+_EXAMPLE = 'echoic remind "call Lee" --in 10m'
 _SNOOZE_S = 600.0
 """For how long a reminder is put off where nobody says it, as in words."""
 
@@ -79,7 +79,7 @@ def remind(
     elif text == "snooze" and id_ is None:
         _snooze(call, _due(call, *given) if is_timed else ((_SNOOZE_S, None),))
     elif id_ is not None:
-        raise EchoicError("what is to be said goes into quotes", next_step=EXAMPLE)
+        raise EchoicError("what is to be said goes into quotes", next_step=_EXAMPLE)
     else:
         made = ReminderSet(text=text, person=person, urgent=urgent).checked()
         for due in _due(call, *given):
@@ -103,10 +103,10 @@ def _due(call: Call, in_: str | None, at: str | None, when: str | None) -> _Dues
     """
     if sum(each is not None for each in (in_, at, when)) != 1:
         raise EchoicError(
-            "say when: with one of --in, --at and --when", next_step=EXAMPLE
+            "say when: with one of --in, --at and --when", next_step=_EXAMPLE
         )
     if in_ is not None:
-        return ((seconds(in_, EXAMPLE), None),)
+        return ((seconds(in_, _EXAMPLE), None),)
     # Of the instance: this program's own settings may name another.
     zone, phrases = on_instance(call, _words_of)
     if when is not None:
@@ -188,7 +188,7 @@ def _list(call: Call) -> None:
 
     rows = on_instance(call, run)
     header = ("id", "due", "again", "for", "text")
-    call.show_rows(rows, header, map(dict.values, rows), f"nothing is set: {EXAMPLE}")
+    call.show_rows(rows, header, map(dict.values, rows), f"nothing is set: {_EXAMPLE}")
 
 
 def _cancel(call: Call, id_: str | None) -> None:

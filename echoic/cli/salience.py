@@ -18,7 +18,7 @@ from schemas.state.executive import Modulation, Restraint
 
 app = new_app("salience", "What matters more or less for a while: list, set, clear.")
 
-EXAMPLE = 'echoic salience set suppress "the weather" --for 1h'
+_EXAMPLE = 'echoic salience set suppress "the weather" --for 1h'
 
 
 @app.command(name="list")
@@ -38,7 +38,7 @@ def list_(call: Call) -> None:
 
     rows = on_instance(call, run)
     header = ("id", "change", "by", "about", "asked by", "for", "until")
-    nothing = f"nothing is moved: {EXAMPLE}"
+    nothing = f"nothing is moved: {_EXAMPLE}"
     call.show_rows(rows, header, map(dict.values, rows), nothing)
 
 
@@ -77,7 +77,7 @@ def set_(
         source=source,
         type=type_,
         amount=by,
-        for_s=None if span is None else seconds(span, EXAMPLE),
+        for_s=None if span is None else seconds(span, _EXAMPLE),
         person=person,
     ).checked()
     _tell(call, control)

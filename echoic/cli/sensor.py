@@ -44,7 +44,7 @@ _GIVE_ACCOUNTS = (
     "this holds once your broker has the new accounts: echoic sensor accounts"
 )
 
-Prepare = Callable[[Connection], Awaitable[tuple[str, list[str]]]]
+_Prepare = Callable[[Connection], Awaitable[tuple[str, list[str]]]]
 """Sees to what a sensor needs, and returns its agent and its credentials as options."""
 
 _ENDING = (signal.SIGTERM, signal.SIGHUP)
@@ -279,7 +279,7 @@ async def _joined(
 
 
 def _prepared(
-    call: Call, pack: str, source: str, arguments: list[str], prepare: Prepare
+    call: Call, pack: str, source: str, arguments: list[str], prepare: _Prepare
 ) -> int:
     """Run a pack's sensor with the agent and the options that `prepare` returns."""
     folder = bundled.PACKS / pack

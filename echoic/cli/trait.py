@@ -17,7 +17,7 @@ from schemas.values.personality import TRAITS, Trait
 
 app = new_app("trait", "Traits moved by hand: set, list, clear.")
 
-EXAMPLE = "echoic trait set sarcasm -0.2 --for 10m"
+_EXAMPLE = "echoic trait set sarcasm -0.2 --for 10m"
 
 
 @app.command(name="set", context_settings={"ignore_unknown_options": True})
@@ -39,8 +39,8 @@ def set_(
         person: Towards whom; else towards everybody.
     """
     if not -1.0 <= amount <= 1.0:
-        raise EchoicError(f"{amount:g} is no amount: give -1 to 1", next_step=EXAMPLE)
-    for_s = None if span is None else seconds(span, EXAMPLE)
+        raise EchoicError(f"{amount:g} is no amount: give -1 to 1", next_step=_EXAMPLE)
+    for_s = None if span is None else seconds(span, _EXAMPLE)
     control = TraitAdjusted(
         trait=trait, by_amount=amount, for_s=for_s, person=person
     ).checked()
@@ -74,7 +74,7 @@ def list_(call: Call) -> None:
         )
         for row in rows
     )
-    nothing = f"no trait is moved: {EXAMPLE}"
+    nothing = f"no trait is moved: {_EXAMPLE}"
     call.show_rows(rows, ("towards", "trait", "by", "lasts"), cells, nothing)
 
 

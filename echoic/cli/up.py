@@ -47,7 +47,7 @@ if TYPE_CHECKING:
 app = new_app("lifecycle", "An instance from its start to its end.")
 
 # Seconds for a polite end, and again after the kill.
-STOP_S = 30.0
+_STOP_S = 30.0
 _POLL_S = 0.05
 _LOG = "echoic.log"
 
@@ -127,10 +127,10 @@ def down(data: Data = None) -> None:
         return
     # The instance ends by itself first: it flushes checkpoints and stops its servers.
     os.kill(running.pid, signal.SIGTERM)
-    if not _ends(running.pid, STOP_S):
+    if not _ends(running.pid, _STOP_S):
         note(f"process {running.pid} does not stop: it is killed")
         os.kill(running.pid, signal.SIGKILL)
-        _ends(running.pid, STOP_S)
+        _ends(running.pid, _STOP_S)
     # One that was killed could not remove its note itself.
     remove_note(settings.data)
     print(f"stopped; the data stays in {settings.data}")

@@ -20,7 +20,7 @@ from schemas.values.subjects import sensor_subject
 _HEADER_KEYS = ("agent", "source", "type", "id")
 _PARTS = frozenset(_HEADER_KEYS) | frozenset(Sensed.__struct_fields__) - {"fields"}
 """What a record may say of an event besides its fields."""
-FIELDS = "fields."
+_FIELDS = "fields."
 """The beginning of a name that means one of an event's fields."""
 _COLUMN = re.compile(r"\{([^{}]+)\}")
 
@@ -92,7 +92,7 @@ class Reading(TypedDict, total=False):
 
 def is_part(name: str) -> bool:
     """Tell whether a column may be mapped to a name: a part of an event, or a field."""
-    return name in _PARTS or (name.startswith(FIELDS) and name != FIELDS)
+    return name in _PARTS or (name.startswith(_FIELDS) and name != _FIELDS)
 
 
 def read_lines(lines: Iterable[str], **how: Unpack[Reading]) -> Iterator[Sending]:
@@ -185,8 +185,8 @@ def _mapped(record: Mapping[str, Any], columns: Mapping[str, str]) -> dict[str, 
     told: dict[str, Any] = {}
     fields: dict[str, Any] = {}
     for name, column in columns.items():
-        into = fields if name.startswith(FIELDS) else told
-        into[name.removeprefix(FIELDS)] = read(column)
+        into = fields if name.startswith(_FIELDS) else told
+        into[name.removeprefix(_FIELDS)] = read(column)
     for name, given in record.items():
         # One that is only quoted in a text is still a reading, for conditions.
         if name not in columns.values():

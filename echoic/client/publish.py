@@ -55,7 +55,7 @@ else:
     # Only a vote on a decision of long ago takes it.
     recall_decision = Lazily("echoic.client.recall_decision")
 
-ANSWER_S = 20.0
+_ANSWER_S = 20.0
 """Seconds that the mind may take to answer an input."""
 SOURCE = "/echoic/cli"
 
@@ -139,7 +139,7 @@ async def decided_on(
     type_: str,
     event_id: str,
     after: int,
-    timeout_s: float = ANSWER_S,
+    timeout_s: float = _ANSWER_S,
 ) -> DecisionRecord:
     """Wait for the final decision on an event published after the sequence `after`.
 
@@ -161,7 +161,7 @@ async def decided_on(
 async def credited_by(log: ReadableLog, report: DecisionRecord) -> list[str]:
     """Return the ids of the heuristics that a reported outcome was credited to."""
     partition = partition_of(report.agent)
-    outputs = await _outputs(log, partition, report.sequence, ANSWER_S)
+    outputs = await _outputs(log, partition, report.sequence, _ANSWER_S)
     messages = (output.message for output in outputs)
     return [each.heuristic_id for each in messages if isinstance(each, OutcomeObserved)]
 
@@ -190,7 +190,7 @@ async def submit(
     partition: int,
     id_: str | None = None,
     source: str = SOURCE,
-    timeout_s: float = ANSWER_S,
+    timeout_s: float = _ANSWER_S,
 ) -> Sequence[Output]:
     """Append an input and return the group that answers it, even a refusal.
 

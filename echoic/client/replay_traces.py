@@ -36,7 +36,7 @@ _SAMPLE = 20
 """Decisions besides the flips that are traced of each session and challenger."""
 
 
-class Destination(Protocol):
+class _Destination(Protocol):
     """Takes batches of spans."""
 
     def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
@@ -47,7 +47,7 @@ class Destination(Protocol):
 class Wanted:
     """Which traces are wanted, and where."""
 
-    destination: Destination
+    destination: _Destination
     jaeger: str
     """The address of Jaeger's pages."""
     content: bool
@@ -58,7 +58,7 @@ class Wanted:
     """Whether the recorded decisions' own traces are sent as well."""
 
 
-def destination_of(settings: Settings, file: Path | None) -> tuple[Destination, bool]:
+def destination_of(settings: Settings, file: Path | None) -> tuple[_Destination, bool]:
     """Return where traces go, and whether they may hold people's words there.
 
     Raises:

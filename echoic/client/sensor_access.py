@@ -25,10 +25,10 @@ from streams.broker.enrolment import add_sensor, remove_sensor
 from streams.embedded import write_private
 from streams.jetstream.accounts import Credentials, accounts_configuration
 
-StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
+_StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 """Returns an agent's state as fields; None if it is not known."""
 
-ROUNDS = 10
+_ROUNDS = 10
 """The cost of a hash, as a power of two: some 50 ms of the broker's time a connection."""
 
 _LONGEST_PASSWORD = 72
@@ -94,7 +94,7 @@ def _hashed(password: str) -> str:
             next_step="shorten that of NATS_URL",
         )
     # nats-server takes a password for a hash by this prefix.
-    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(ROUNDS, b"2a")).decode()
+    return bcrypt.hashpw(password.encode(), bcrypt.gensalt(_ROUNDS, b"2a")).decode()
 
 
 async def grant_persons(
@@ -109,7 +109,7 @@ async def grant_persons(
     await tell(log, agent, PersonsGranted(source=source, persons=persons).checked())
 
 
-async def grant_all(log: TalkingLog, data: Path, state: StateView) -> None:
+async def grant_all(log: TalkingLog, data: Path, state: _StateView) -> None:
     """Tell the mind of grants that were made while nothing ran; known ones are left.
 
     Raises:

@@ -110,9 +110,9 @@ async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
             )
 
 
-async def _begun(live: Instance, quiet: bool) -> "Follower":
+async def _begun(live: Instance, quiet: bool) -> "_Follower":
     """Begin the session, and return its follower once the read models are up."""
-    follower = Follower(live, quiet=quiet)
+    follower = _Follower(live, quiet=quiet)
     started = SessionStarted(
         session_id="demo", title="A recorded evening of Crafter", clock="event"
     )
@@ -122,7 +122,7 @@ async def _begun(live: Instance, quiet: bool) -> "Follower":
     return follower
 
 
-class Follower:
+class _Follower:
     """A follower of the decisions: it prints them, and knows when all have been made."""
 
     def __init__(self, live: Instance, *, quiet: bool) -> None:
@@ -168,7 +168,7 @@ async def _tables_are_up(live: Instance) -> None:
         pass
 
 
-async def _play(live: Instance, follower: Follower, speed: float) -> int:
+async def _play(live: Instance, follower: _Follower, speed: float) -> int:
     """Publish what was recorded, so many events a second; return how many there were."""
     session = read_session(bundled.RECORDING)
     count = 0
@@ -195,7 +195,7 @@ async def _sensor(stack: AsyncExitStack, live: Instance) -> BrokerClient:
     return await stack.enter_async_context(connected(credentials, "crafter"))
 
 
-async def _vote(live: Instance, follower: Follower, vote: PlayedVote) -> None:
+async def _vote(live: Instance, follower: _Follower, vote: PlayedVote) -> None:
     # The recorded decision has another id here; the vote follows its event.
     record = await follower.decided(vote.event_id)
     given = replace(vote.given, decision_id=record.id)

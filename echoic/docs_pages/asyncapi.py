@@ -19,7 +19,7 @@ from schemas.values.meanings import describe
 from schemas.values.struct_models import model_of, part_model
 from schemas.values.subjects import INPUT_KINDS, OUTPUT_KINDS, PART, PARTITIONS
 
-Document = dict[str, Any]
+_Document = dict[str, Any]
 
 _MESSAGES = (*catalogue.INPUTS, *catalogue.OUTPUTS)
 _OTHERS: list[type[Part]] = [
@@ -33,7 +33,7 @@ _OTHERS: list[type[Part]] = [
 _REPLIES: list[type] = [Refused, *dict.fromkeys(each.reply for each in CALLS)]
 _ANSWERS = "answers"
 
-_HEADERS: Document = {
+_HEADERS: _Document = {
     "type": "object",
     "properties": {
         "ce-specversion": {"const": "1.0"},
@@ -46,14 +46,14 @@ _HEADERS: Document = {
         "traceparent": {"type": "string"},
     },
 }
-_MARKS: Document = {
+_MARKS: _Document = {
     "ce-causeseq": {"type": "string", "description": "sequence of the input answered"},
     "ce-causeid": {"type": "string", "description": "id of the input answered"},
     "ce-index": {"type": "string", "description": "place in the group, from 0"},
     "ce-count": {"type": "string", "description": "how many outputs the group has"},
 }
 _TOKEN = {"description": "1 to 64 of A-Z a-z 0-9 _ -"}
-_PART: Document = {
+_PART: _Document = {
     "name": "said_in_part",
     "title": "All words so far of what the companion is about to say",
     "payload": {
@@ -71,7 +71,7 @@ _PART: Document = {
 }
 
 
-def json_schema() -> Document:
+def json_schema() -> _Document:
     """Return one JSON Schema with every message under `$defs`."""
     describe()
     _, schema = models_json_schema(
@@ -82,7 +82,7 @@ def json_schema() -> Document:
     return {"$schema": "https://json-schema.org/draft/2020-12/schema", **schema}
 
 
-def asyncapi(version: str) -> Document:
+def asyncapi(version: str) -> _Document:
     """Return an AsyncAPI 3.0 document of every subject that a client may meet."""
     describe()
     _, schema = models_json_schema(
@@ -115,7 +115,7 @@ def asyncapi(version: str) -> Document:
     }
 
 
-def _channels() -> Document:
+def _channels() -> _Document:
     return {
         "sensor": _channel(
             "in.{agent}.{source}.{type}",
@@ -160,7 +160,7 @@ def _ask(service: Service) -> str:
     return f"ask_{service.name.replace('.', '_')}"
 
 
-def _service(service: Service) -> Document:
+def _service(service: Service) -> _Document:
     """Return the channel of a service: its requests, and the replies on their inboxes."""
     wanted = service.request
     requests: Any = _of_kind("control") if wanted is None else [wanted]
@@ -168,10 +168,10 @@ def _service(service: Service) -> Document:
     return channel | {"x-command": service.command}
 
 
-def _channel(address: str, description: str, models: Iterable[type]) -> Document:
+def _channel(address: str, description: str, models: Iterable[type]) -> _Document:
     # Parameters are the tokens in braces; the rest of an address is literal.
     names = [part[1:-1] for part in address.split(".") if part.startswith("{")]
-    parameters: Document = dict.fromkeys(names, _TOKEN)
+    parameters: _Document = dict.fromkeys(names, _TOKEN)
     if "partition" in parameters:
         parameters["partition"] = {
             "description": f"fnv1a32(agent) modulo {PARTITIONS}",
@@ -192,7 +192,7 @@ def _of_kind(kind: str) -> list[MessageType]:
     return [model for model in _MESSAGES if model.kind == kind]
 
 
-def _operations(channels: Document) -> Document:
+def _operations(channels: _Document) -> _Document:
     """Return the program's own view: it receives what sensors send, and sends the rest."""
     # Requests on `svc` come from clients; what is in the log the program wrote itself.
     calls = {_ask(each): each for each in CALLS}
@@ -206,7 +206,7 @@ def _operations(channels: Document) -> Document:
     }
 
 
-def _reply(service: Service) -> Document:
+def _reply(service: Service) -> _Document:
     """Return where the reply to a call goes, and what it may be."""
     return {
         "address": {"location": "$message.header#/reply"},
@@ -218,7 +218,7 @@ def _reply(service: Service) -> Document:
     }
 
 
-def _plain(model: type) -> Document:
+def _plain(model: type) -> _Document:
     """Return a request or a reply, which is no message of the log."""
     return {
         "name": model.__name__,
@@ -228,7 +228,7 @@ def _plain(model: type) -> Document:
     }
 
 
-def _message(model: MessageType) -> Document:
+def _message(model: MessageType) -> _Document:
     is_output = model.kind in OUTPUT_KINDS
     # Only outputs belong to a group, so only they carry its marks.
     properties = _HEADERS["properties"] | (_MARKS if is_output else {})

@@ -43,12 +43,12 @@ from schemas.values.struct_models import model_of, validated
 from streams.errors import StreamsError, Unanswered
 
 Reply = dict[str, Any]
-StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
+_StateView = Callable[[str], Awaitable[Mapping[str, Any] | None]]
 """Returns an agent's state as fields for JSON; None if it is not known here."""
 Call = Callable[[str, Mapping[str, Any]], Awaitable[Reply]]
 """Returns the reply to a call, from its agent and fields."""
 
-ANSWER_S = 5.0
+_ANSWER_S = 5.0
 """Seconds that a caller waits for the mind; an appended input is answered in any case."""
 
 _SOURCE = "/echoic/services"
@@ -68,10 +68,10 @@ class Services:
     """The handlers of calls."""
 
     log: TalkingLog
-    state: StateView
+    state: _StateView
     calls: Mapping[str, Call]
     """Those that do not become inputs at once, by the names of their services."""
-    answer_s: float = ANSWER_S
+    answer_s: float = _ANSWER_S
 
     async def reply(self, service: Service, request: Request) -> Reply:
         """Return the reply to a call of a service."""

@@ -70,7 +70,7 @@ class Meter:
             for each in catalogue.WORKER
             if each is not catalogue.AGENT_DECISIONS
         }
-        self._by_agent = AgentDecisions(self.registry, agents)
+        self._by_agent = _AgentDecisions(self.registry, agents)
         self._packs = packs
         self._states: dict[int, PartitionState] = {}
         self._tracer: _Untraced | None = None
@@ -236,7 +236,7 @@ REST = "(other)"
 """The agents beyond the bound; no agent can be called so."""
 
 
-class AgentDecisions:
+class _AgentDecisions:
     """Counts decisions of the first few agents; of none if the bound is 0."""
 
     def __init__(self, registry: CollectorRegistry, bound: int) -> None:

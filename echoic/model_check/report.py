@@ -13,7 +13,7 @@ SEED_USD = 0.02
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Failure:
+class _Failure:
     """A prompt whose answer is of no use, or not all of it."""
 
     situation: str
@@ -45,7 +45,7 @@ class Report:
     """Of a sociable character, in game time."""
     usd_an_hour: float | None
     """None if the model has no known price."""
-    failures: tuple[Failure, ...]
+    failures: tuple[_Failure, ...]
 
     @property
     def json_share(self) -> float:
@@ -79,7 +79,7 @@ def report(name: str, asked: Sequence[Asked], calls_an_hour: float) -> Report:
         calls_an_hour=calls_an_hour,
         usd_an_hour=None if usd is None else usd * calls_an_hour,
         failures=tuple(
-            Failure(situation=each.prompt.situation, why=why)
+            _Failure(situation=each.prompt.situation, why=why)
             for each in asked
             if (why := each.problem) is not None
         ),

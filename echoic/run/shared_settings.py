@@ -23,7 +23,7 @@ from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.owners import Entry, OwnerBucket
 
 KEY = "settings"
-AGAIN_S = 0.2
+_AGAIN_S = 0.2
 
 
 def code_digests(made_by: Embedder) -> CodeDigests:
@@ -59,7 +59,7 @@ async def offer(client: BrokerClient, started: MindStarted, replicas: int) -> No
         if found.value == value or await bucket.write(KEY, value, found.revision):
             await bucket.tell()
             return
-        await asyncio.sleep(AGAIN_S)
+        await asyncio.sleep(_AGAIN_S)
     raise LogUnavailable("the settings that workers share are being changed by others")
 
 

@@ -22,7 +22,7 @@ _LONGEST_PAUSE_S = 30.0
 """Seconds between attempts to restart it: doubled with each, up to the longest."""
 
 
-class Child(Protocol):
+class _Child(Protocol):
     """A server that is ours."""
 
     @property
@@ -48,7 +48,7 @@ class Child(Protocol):
         """
 
 
-async def supervise(child: Child, notify: Notify) -> None:
+async def supervise(child: _Child, notify: Notify) -> None:
     """Restart a server whenever it needs that, until cancelled.
 
     Raises:
@@ -73,7 +73,7 @@ async def supervise(child: Child, notify: Notify) -> None:
             told = None
 
 
-async def _start_again(child: Child, notify: Notify) -> None:
+async def _start_again(child: _Child, notify: Notify) -> None:
     pause, told = FIRST_PAUSE_S, False
     while True:
         heed_cancellation()

@@ -54,7 +54,7 @@ from streams.jetstream.keys import Keyring
 from streams.jetstream.migrate import epoch_of
 from streams.jetstream.owners import OwnerBucket
 
-STOP_S = 15.0
+_STOP_S = 15.0
 """Seconds that a process may take at the end, when it saves its checkpoints."""
 
 # The one line of a child's output that is a signal, not news for a person.
@@ -312,7 +312,7 @@ async def keep_up(
 
     fields = asdict(job)
     while True:
-        code = await child_process.run(__spec__.name, fields, hear, STOP_S)
+        code = await child_process.run(__spec__.name, fields, hear, _STOP_S)
         reports.forget(job.name)
         if code == child_process.STANDS_STILL:
             raise EchoicError(said, next_step="echoic log verify")
@@ -340,7 +340,7 @@ async def _work(job: Job) -> int:
     """Work on the partitions until standard input ends or an error stops it."""
     try:
         # A second cancellation would cut off the saving of checkpoints.
-        if await child_process.until_told(_own(job), STOP_S):
+        if await child_process.until_told(_own(job), _STOP_S):
             return 0
     except (LogDamaged, UnreadableOutputError, MissingPackError) as error:
         child_process.tell(str(error))

@@ -16,7 +16,7 @@ from echoic.tracing import encode
 from echoic.tracing.collector import PROBE_S, Collector, CollectorError
 from echoic.tracing.spans import Attributes, SpanData
 
-AGAIN_S = 60.0
+_AGAIN_S = 60.0
 """Seconds before a collector that was away is probed again."""
 SPOOL = "traces.otlp.jsonl"
 """The file in the data folder that holds what no collector took."""
@@ -138,7 +138,7 @@ class Destination:
             return f"the trace collector at {where} is away"
         # A probe fails within 0.3 s, where a post to a silent address would take 2 s.
         if not self._probed and not self._collector.answers():
-            self._away_until = now + AGAIN_S
+            self._away_until = now + _AGAIN_S
             return f"no trace collector at {where}"
         self._probed = True
         reason = self._sent(resource, spans)
@@ -146,7 +146,7 @@ class Destination:
             return None
         self._probed = False
         # `abort` may have set it to infinity meanwhile, which must stay.
-        self._away_until = max(self._away_until, now + AGAIN_S)
+        self._away_until = max(self._away_until, now + _AGAIN_S)
         self._collector.close()
         return f"the trace collector at {where} took no batch ({reason})"
 

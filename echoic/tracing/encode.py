@@ -17,7 +17,7 @@ KINDS: Mapping[SpanKind, int] = {
     "internal": 1, "client": 3, "producer": 4, "consumer": 5,
 }  # fmt: skip
 """Numbers of the enum Span.SpanKind."""
-ERROR = 2
+_ERROR = 2
 """The number of the enum Status.StatusCode."""
 SAMPLED = 1
 """The flag of W3C Trace Context."""
@@ -110,7 +110,7 @@ def _json_span(span: SpanData) -> dict[str, Any]:
     if span.parent is not None:
         written["parentSpanId"] = span.parent
     if span.error is not None:
-        written["status"] = {"code": ERROR, "message": span.error}
+        written["status"] = {"code": _ERROR, "message": span.error}
     return written
 
 
@@ -167,7 +167,7 @@ def _span(written: Mapping[str, Any]) -> SpanData:
             Link(each["traceId"], each["spanId"], _attributes(each))
             for each in written["links"]
         ),
-        error=status.get("message") if status.get("code") == ERROR else None,
+        error=status.get("message") if status.get("code") == _ERROR else None,
     )
 
 

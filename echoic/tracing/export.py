@@ -43,7 +43,7 @@ QUEUE_MAX = 4_096
 """Answered inputs that wait for the thread at most; they hold their groups in memory."""
 BATCH_MAX = 512
 """Spans in one request at most, the default of OpenTelemetry's batch processor."""
-PAUSE_S = 0.5
+_PAUSE_S = 0.5
 """Seconds between two rounds of the thread: a request costs as much as ten traces."""
 _CLOSE_S = 0.9
 """Seconds that closing may take."""
@@ -161,7 +161,7 @@ class Tracer:
         self._resource = resource()
         self._destination.prepare()
         while not self._closing:
-            self._wake.wait(PAUSE_S)
+            self._wake.wait(_PAUSE_S)
             self._drain()
             self._send(self._observer.overdue(time.time_ns()))
         self._drain()

@@ -55,7 +55,7 @@ class Event(Part):
     """How many seconds after the event before."""
 
 
-class Circumstances(Part):
+class _Circumstances(Part):
     """What is set before the first event."""
 
     context: Token | None = None
@@ -65,7 +65,7 @@ class Circumstances(Part):
     """Skills, as `<pack>/<skill>` or a shipped one's name."""
 
 
-class Expected(Part):
+class _Expected(Part):
     """What must be so of the decision; what is absent may be anything."""
 
     heuristic: Name | None = None
@@ -86,10 +86,10 @@ class Case(Part):
     """One test: circumstances, events before, an event, and what is to come of it."""
 
     name: Annotated[str, Field(min_length=1)]
-    given: Circumstances = Circumstances()
+    given: _Circumstances = _Circumstances()
     before: tuple[Event, ...] = ()
     event: Event
-    expect: Expected
+    expect: _Expected
 
 
 @dataclass(frozen=True, slots=True)
@@ -251,7 +251,7 @@ def _sense(mind: Mind, event: Event, at: float) -> Reaction:
     return mind.sense(**given, at=at)
 
 
-def _controls(given: Circumstances) -> Iterator[ControlMessage]:
+def _controls(given: _Circumstances) -> Iterator[ControlMessage]:
     if given.context is not None:
         yield ContextSwitched(context=given.context).checked()
     if given.personality is not None:

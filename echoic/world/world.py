@@ -41,7 +41,7 @@ from streams.session_files.file import write_session
 Answers = Callable[[ModelAsked], str | None]
 """A model as a function: returns the answer to an ask, or None if it does not answer."""
 
-MODEL = "scripted"
+_MODEL = "scripted"
 
 
 @dataclass(frozen=True, slots=True)
@@ -229,7 +229,7 @@ def _settings(
         "seed": name,
         "intake": None,
         "strategy": parse(strategy),
-        "model": None if model is None else ModelSettings(name=MODEL),
+        "model": None if model is None else ModelSettings(name=_MODEL),
     }
     return MindSettings.model_validate({**made, **further})
 

@@ -16,7 +16,7 @@ from schemas.state.autonomy import Act
 
 
 @dataclass(frozen=True, slots=True)
-class Episodes:
+class _Episodes:
     """What a character did in a recording."""
 
     how: Autonomous | None
@@ -25,7 +25,7 @@ class Episodes:
     """Those that ended, oldest first."""
 
 
-async def episodes_of(recording: Recording, provider: AidProvider) -> Episodes:
+async def episodes_of(recording: Recording, provider: AidProvider) -> _Episodes:
     """Return the episodes of a recording, all of them, however many its state keeps.
 
     Raises:
@@ -52,4 +52,4 @@ async def episodes_of(recording: Recording, provider: AidProvider) -> Episodes:
         raise UnprovenError(
             f"input {recording.last}: it does not fold to its own chain"
         )
-    return Episodes(how, tuple(acts[each] for each in acts))
+    return _Episodes(how, tuple(acts[each] for each in acts))

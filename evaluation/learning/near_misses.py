@@ -47,7 +47,7 @@ class _Miss:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Counts:
+class _Counts:
     """How often one heuristic would have answered at each threshold."""
 
     heuristic_id: str
@@ -81,7 +81,7 @@ class NearMisses:
     """Decisions that a heuristic answered."""
     by_threshold: tuple[int, ...]
     """How many it would have answered at each."""
-    counts: tuple[Counts, ...]
+    counts: tuple[_Counts, ...]
     """The most answers first."""
     misses: tuple[_Miss, ...]
     """The nearest first."""
@@ -182,10 +182,10 @@ class _Count:
         if nearest is not None and answered is None:
             self.misses.append(_miss(decision, *nearest))
 
-    def counts(self) -> list[Counts]:
+    def counts(self) -> list[_Counts]:
         """Return the counts of every heuristic that answered, or would have."""
         return [
-            Counts(
+            _Counts(
                 heuristic_id=id_,
                 by_threshold=tuple(each.would),
                 answered=each.answered,
@@ -223,5 +223,5 @@ def _miss(
     )
 
 
-def _most(counts: Counts) -> tuple[int, str]:
+def _most(counts: _Counts) -> tuple[int, str]:
     return -max(*counts.by_threshold, counts.answered), counts.heuristic_id

@@ -42,7 +42,7 @@ _MOST = 1.5
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Break:
+class _Break:
     """A response that is out of character."""
 
     decision_id: str
@@ -58,7 +58,7 @@ class VoiceCheck:
 
     template: str
     responses: int
-    breaks: tuple[Break, ...]
+    breaks: tuple[_Break, ...]
 
     @property
     def share(self) -> float:
@@ -89,7 +89,7 @@ def check(records: Sequence[DecisionRecord]) -> tuple[VoiceCheck, ...]:
     )
 
 
-def breaks(record: DecisionRecord) -> tuple[Break, ...]:
+def breaks(record: DecisionRecord) -> tuple[_Break, ...]:
     """Return the rules that a response breaks, by the traits recorded with its decision."""
     text, own = record.said or "", record.decided.voice
     traits: Mapping[Trait, float] = own.traits if own is not None else USUAL_TRAITS
@@ -100,7 +100,7 @@ def breaks(record: DecisionRecord) -> tuple[Break, ...]:
         ("sarcasm", _sarcastic(text, traits, contexts)),
     )
     return tuple(
-        Break(decision_id=record.id, rule=rule, detail=detail, text=text)
+        _Break(decision_id=record.id, rule=rule, detail=detail, text=text)
         for rule, detail in faults
         if detail
     )

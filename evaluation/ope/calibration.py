@@ -73,7 +73,7 @@ class Calibration:
 
 
 @dataclass(frozen=True, slots=True)
-class Prequential:
+class _Prequential:
     """Scores after each outcome, of predictions made before it."""
 
     brier: _Floats
@@ -196,7 +196,7 @@ def null_band(
     return _NullBand(float(errors.mean()), float(np.quantile(errors, 0.95)))
 
 
-def prequential(predicted: _Numbers, happened: _Numbers) -> Prequential:
+def prequential(predicted: _Numbers, happened: _Numbers) -> _Prequential:
     """Return the running scores after each outcome, given in order of time."""
     p, y = _checked(predicted, happened)
     n = np.arange(1, len(p) + 1)
@@ -204,7 +204,7 @@ def prequential(predicted: _Numbers, happened: _Numbers) -> Prequential:
     # The base rate at each outcome is that of the outcomes before it, as for a predictor
     # that looks no further either.
     rate = (_PRIOR_MEAN * _PRIOR_COUNT + before) / (_PRIOR_COUNT + n - 1)
-    return Prequential(
+    return _Prequential(
         brier=np.cumsum((p - y) ** 2) / n,
         base_brier=np.cumsum((rate - y) ** 2) / n,
         log_loss=np.cumsum(_surprise(p, y)) / n,

@@ -32,7 +32,7 @@ _FIRST_GUESS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Running:
+class _Running:
     """The interval after each session; all arrays have one entry a session."""
 
     mean: NDArray[np.float64]
@@ -47,7 +47,7 @@ class Running:
 
 def asymptotic(
     values: _Values, *, alpha: float = ALPHA, tuned_at: int = _TUNED_AT
-) -> Running:
+) -> _Running:
     """Return the asymptotic confidence sequence; boundless before `FIRST_LOOK` sessions.
 
     m ± s sqrt(2(n r + 1) / (n² r) log(sqrt(n r + 1) / alpha)), where r (rho squared) makes
@@ -72,7 +72,7 @@ def asymptotic(
     logs = np.array([log(sqrt(each) / alpha) for each in grown.tolist()])
     width = spread * np.sqrt(2.0 * grown / (n**2 * tuning) * logs)
     width[: FIRST_LOOK - 1] = np.inf
-    return Running(mean, mean - width, mean + width)
+    return _Running(mean, mean - width, mean + width)
 
 
 def sessions_for(

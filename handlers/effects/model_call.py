@@ -18,7 +18,7 @@ TEXT_LIMIT = 40_000
 """How much of an answer is kept, in characters: an input is at most 256 KiB, and a
 character takes up to four bytes."""
 
-NAME_LIMIT = 200
+_NAME_LIMIT = 200
 _DETAIL_LIMIT = 2_000
 _REPEATED_LIMIT = 500
 
@@ -120,19 +120,19 @@ def _answered(
     return ModelAnswered(
         ask_id=ask_id,
         request_hash=asked.request_hash,
-        model=_kept(completion.model, NAME_LIMIT),
+        model=_kept(completion.model, _NAME_LIMIT),
         text=text,
         # Together they are no longer than a text may be.
         reasoning=_kept_or_none(completion.reasoning, TEXT_LIMIT - len(text)),
-        finish_reason=_kept_or_none(finish, NAME_LIMIT),
+        finish_reason=_kept_or_none(finish, _NAME_LIMIT),
         tool_calls=_kept_or_none(completion.tool_calls, _DETAIL_LIMIT),
         refusal=_kept_or_none(completion.refusal, _DETAIL_LIMIT),
         input_tokens=completion.input_tokens,
         output_tokens=completion.output_tokens,
         estimated_tokens=_estimated(asked, completion),
         cost_usd=completion.cost_usd,
-        response_id=_kept_or_none(completion.response_id, NAME_LIMIT),
-        server=_kept_or_none(completion.server, NAME_LIMIT),
+        response_id=_kept_or_none(completion.response_id, _NAME_LIMIT),
+        server=_kept_or_none(completion.server, _NAME_LIMIT),
         started_at=started_at,
         latency_ms=completion.latency_ms,
         first_part_ms=completion.first_part_ms,

@@ -32,7 +32,7 @@ from schemas.values.subjects import output_subject, parse
 from streams.log import ReadableLog, WritableLog
 
 
-def wall_clock() -> datetime:
+def _wall_clock() -> datetime:
     """Return the system's time, in UTC."""
     return datetime.now(UTC)
 
@@ -52,7 +52,7 @@ class Performer:
     """None if none is configured: its channel is one as others are."""
     memory: Memory | None = None
     """None: there are no read models, so each recall fails as `unavailable`."""
-    clock: Callable[[], datetime] = wall_clock
+    clock: Callable[[], datetime] = _wall_clock
     found: Mapping[int, int] = field(default_factory=dict)
     """The last output of each partition when this began. An ask up to there may have its result
     though it comes for the first time: a restored log's consumers begin further back."""

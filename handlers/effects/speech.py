@@ -101,7 +101,7 @@ class SpeechCommand:
 
 
 @dataclass(frozen=True, slots=True)
-class Spoken:
+class _Spoken:
     """How an utterance ended that had begun."""
 
     cut: _CutReason | None
@@ -129,7 +129,7 @@ class Speaker:
         self._unwanted: dict[str, bool] = {}
         """What is not to be said, by ask."""
 
-    async def say(self, agent: str, ask_id: str, asked: DeliveryAsked) -> Spoken:
+    async def say(self, agent: str, ask_id: str, asked: DeliveryAsked) -> _Spoken:
         """Say it to its end, or until it is cut off.
 
         A cancellation stops the command before it is raised.
@@ -139,10 +139,10 @@ class Speaker:
         """
         clock = asyncio.get_running_loop().time
         if self._unwanted.pop(ask_id, False):
-            return Spoken("asked", 0.0)
+            return _Spoken("asked", 0.0)
         if not spoken(asked.text):
             # A picture or a gesture alone: there is nothing to be heard of it.
-            return Spoken(None, 0.0)
+            return _Spoken(None, 0.0)
         with TemporaryFile() as words, TemporaryFile() as complaints:
             words.write(self.command.words_for_input(asked))
             words.seek(0)
@@ -161,12 +161,12 @@ class Speaker:
                 del self._now[agent]
             after_ms = round((clock() - mine.began_s) * 1000, 3)
             if mine.cut is not None:
-                return Spoken(mine.cut, after_ms)
+                return _Spoken(mine.cut, after_ms)
             if process.returncode:
                 complaints.seek(0)
                 said = complaints.read(_DETAIL_LIMIT).decode(errors="replace").strip()
                 raise SpeechError(f"it ended with {process.returncode}: {said}")
-            return Spoken(None, after_ms)
+            return _Spoken(None, after_ms)
 
     def make_way(self, agent: str, asked: DeliveryAsked) -> None:
         """Let an alert cut off what the agent is saying, once a second of it was heard."""

@@ -41,7 +41,7 @@ _log = logging.getLogger(__name__)
 _Ended = Delivered | DeliveryFailed | DeliveryInterrupted
 
 
-class Performing(Protocol):
+class _Performing(Protocol):
     """What an utterance needs of the performer."""
 
     @property
@@ -73,7 +73,7 @@ def is_speech(ask: AskMessage) -> bool:
     return isinstance(ask, DeliveryAsked) and ask.output == "speech"
 
 
-async def utter(by: Performing, held: QueuedAsk, *, within_s: float) -> _Ended:
+async def utter(by: _Performing, held: QueuedAsk, *, within_s: float) -> _Ended:
     """Speak, if it is still in time and had not begun before; write what cannot be spoken.
 
     `within_s` is how many seconds are left; at 0 or less nothing is said.
@@ -109,7 +109,7 @@ async def utter(by: Performing, held: QueuedAsk, *, within_s: float) -> _Ended:
 
 
 async def _write(
-    by: Performing, held: QueuedAsk, asked: DeliveryAsked, within_s: float
+    by: _Performing, held: QueuedAsk, asked: DeliveryAsked, within_s: float
 ) -> Delivered | DeliveryFailed:
     """Give as text what cannot be spoken."""
     channel = asked.fallback_channel or asked.channel
@@ -119,7 +119,7 @@ async def _write(
 
 
 async def _bid_farewell(
-    by: Performing, held: QueuedAsk, cut: DeliveryInterrupted
+    by: _Performing, held: QueuedAsk, cut: DeliveryInterrupted
 ) -> None:
     """Record that the program's end cut off speech; without that it ends as unknown."""
     # A task of its own: this one is cancelled, and would write nothing any more.

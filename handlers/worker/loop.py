@@ -266,7 +266,7 @@ class Worker:
 
         Raises:
             Fenced, LogUnavailable, LogFull: the write failed, or may have.
-            Lapsed: nothing was written, as another may own the partitions by now.
+            _Lapsed: nothing was written, as another may own the partitions by now.
         """
         if self.tenure.lapsed():
             raise _Lapsed("nobody knows for some seconds who is in charge")

@@ -30,7 +30,7 @@ _MOST = 10_000
 """So much is kept for a broker that is away; the oldest goes first."""
 
 
-class Outlet(Protocol):
+class _Outlet(Protocol):
     """The part of a broker connection that publishes."""
 
     async def publish(self, subject: str, payload: bytes = b"") -> None:
@@ -77,7 +77,7 @@ def _receiver(asked: Any) -> str | None:
 class Wakeups:
     """Publishes what worlds are told, in the order of the log, and beside the worker."""
 
-    def __init__(self, outlet: Outlet) -> None:
+    def __init__(self, outlet: _Outlet) -> None:
         """Publish by an open connection."""
         self._outlet = outlet
         self._waiting: deque[tuple[str, bytes]] = deque(maxlen=_MOST)

@@ -17,7 +17,7 @@ if TYPE_CHECKING:
 _T = TypeVar("_T", bound="DataclassInstance")
 
 
-class Rows(Protocol):
+class _Rows(Protocol):
     """What answers a statement: the store, or a glance at it."""
 
     def rows(self, statement: str, **values: object) -> Sequence[Mapping[str, Any]]:
@@ -91,7 +91,7 @@ class Fired:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Fire:
+class _Fire:
     """One use of a heuristic in a decision, and its outcome."""
 
     agent: str
@@ -204,7 +204,7 @@ class Quarantined:
 
 
 def heuristics(
-    store: Rows, agent: str | None = None, *, in_force: bool = True
+    store: _Rows, agent: str | None = None, *, in_force: bool = True
 ) -> tuple[Heuristic, ...]:
     """Return all heuristics, the highest confidence first."""
     # A filter that is not given compares a column with itself: one statement serves all
@@ -220,7 +220,7 @@ def heuristics(
     )
 
 
-def heuristic(store: Rows, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
+def heuristic(store: _Rows, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
     """Return up to 20 heuristics of an agent, by name or by the start of their id."""
     return _rows(
         store,
@@ -234,7 +234,7 @@ def heuristic(store: Rows, id_or_name: str, agent: str) -> tuple[Heuristic, ...]
 
 
 def history(
-    store: Rows, agent: str, heuristic_id: str | None = None, after: int = 0
+    store: _Rows, agent: str, heuristic_id: str | None = None, after: int = 0
 ) -> tuple[ConfidenceChange, ...]:
     """Return every change of confidence after a sequence, oldest first."""
     where = "agent = :agent AND heuristic_id = coalesce(:id, heuristic_id)"
@@ -249,7 +249,7 @@ def history(
     )
 
 
-def fired(store: Rows, agent: str, heuristic_id: str, content_hash: str) -> Fired:
+def fired(store: _Rows, agent: str, heuristic_id: str, content_hash: str) -> Fired:
     """Return the totals of the shown fires of one content of a heuristic."""
     statement = (
         "SELECT count(*) AS fires, avg(similarity) AS similarity,"
@@ -263,12 +263,12 @@ def fired(store: Rows, agent: str, heuristic_id: str, content_hash: str) -> Fire
 
 
 def fires(
-    store: Rows, agent: str, heuristic_id: str | None = None, limit: int = 100
-) -> tuple[Fire, ...]:
+    store: _Rows, agent: str, heuristic_id: str | None = None, limit: int = 100
+) -> tuple[_Fire, ...]:
     """Return the latest fires, newest first."""
     return _rows(
         store,
-        Fire,
+        _Fire,
         "heuristic_fires",
         "agent = :agent AND heuristic_id = coalesce(:id, heuristic_id)"
         " ORDER BY sequence DESC, id LIMIT :limit",
@@ -278,7 +278,7 @@ def fires(
     )
 
 
-def decision(store: Rows, id_: str) -> tuple[Decision, ...]:
+def decision(store: _Rows, id_: str) -> tuple[Decision, ...]:
     """Return up to 20 decisions whose own id or event's id starts with `id_`."""
     return _rows(
         store,
@@ -290,7 +290,7 @@ def decision(store: Rows, id_: str) -> tuple[Decision, ...]:
 
 
 def decisions(
-    store: Rows,
+    store: _Rows,
     agent: str | None = None,
     *,
     session: str | None = None,
@@ -320,32 +320,32 @@ def decisions(
     )
 
 
-def sessions(store: Rows, agent: str | None = None) -> tuple[Session, ...]:
+def sessions(store: _Rows, agent: str | None = None) -> tuple[Session, ...]:
     """Return every session, the latest first."""
     where = "agent = coalesce(:agent, agent) ORDER BY first_sequence DESC"
     return _rows(store, Session, "sessions", where, agent=agent)
 
 
-def rapport(store: Rows, agent: str) -> tuple[Rapport, ...]:
+def rapport(store: _Rows, agent: str) -> tuple[Rapport, ...]:
     """Return the rapport of each person with an agent, by name."""
     where = "agent = :agent ORDER BY person"
     return _rows(store, Rapport, "rapport", where, agent=agent)
 
 
-def quarantine(store: Rows, limit: int = 100) -> tuple[Quarantined, ...]:
+def quarantine(store: _Rows, limit: int = 100) -> tuple[Quarantined, ...]:
     """Return the latest inputs that could not be read, newest first."""
     newest = "true ORDER BY sequence DESC LIMIT :limit"
     return _rows(store, Quarantined, "quarantine", newest, limit=limit)
 
 
-def without_rows(store: Rows) -> tuple[Quarantined, ...]:
+def without_rows(store: _Rows) -> tuple[Quarantined, ...]:
     """Return the inputs whose rows could not be made, newest first."""
     where = "reason = :reason ORDER BY sequence DESC"
     return _rows(store, Quarantined, "quarantine", where, reason=NO_ROWS)
 
 
 def _rows(
-    store: Rows, kind: type[_T], view: str, where: str, **values: object
+    store: _Rows, kind: type[_T], view: str, where: str, **values: object
 ) -> tuple[_T, ...]:
     """Return the rows of a view as values of `kind`, whose fields name its columns.
 

@@ -30,7 +30,7 @@ from schemas.messages.sensing import EventRef, Sensed
 from schemas.state.agent import AgentState, PartitionState
 
 Message = InputMessage | Unreadable
-Spoken = Delivered | DeliveryFailed | DeliveryBegun | DeliveryInterrupted
+_Spoken = Delivered | DeliveryFailed | DeliveryBegun | DeliveryInterrupted
 """What becomes of a delivery."""
 
 
@@ -151,7 +151,7 @@ def _report(event: Sensed, past: History, own: History) -> Sensed:
     return replace(event, **changes)
 
 
-def _delivery(result: Spoken, past: History, own: History) -> Spoken | None:
+def _delivery(result: _Spoken, past: History, own: History) -> _Spoken | None:
     delivery = past.deliveries.get(result.ask_id)
     # Of an ask from before the run, which both runs have in common.
     if delivery is None:

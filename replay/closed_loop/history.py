@@ -31,7 +31,7 @@ _ASKS = frozenset(
 
 
 @dataclass(frozen=True, slots=True)
-class Delivery:
+class _Delivery:
     """A delivery that a decision asked for."""
 
     decision_id: str
@@ -62,7 +62,7 @@ class History:
 
     def __init__(self) -> None:
         """Start empty."""
-        self.deliveries: dict[str, Delivery] = {}
+        self.deliveries: dict[str, _Delivery] = {}
         """By the ask's id."""
         self.asks: dict[str, ModelAsked] = {}
         """What was asked of models, by the ask's id."""
@@ -109,7 +109,7 @@ class History:
     def had_said(self, ask_id: str, decision_id: str) -> None:
         """Record a delivery ask of a decision."""
         said = self._said[decision_id]
-        self.deliveries[ask_id] = Delivery(decision_id, len(said))
+        self.deliveries[ask_id] = _Delivery(decision_id, len(said))
         said.append(ask_id)
 
     def recalled(self, ask_id: str, made: Recollection) -> None:

@@ -284,7 +284,7 @@ class Simulation:
         own = self._own.decision(asked.decision_id)
         past = self._past.like(own) if own is not None else None
         known = self._past.recall_of(past.id) if past is not None else None
-        found = answer_of(ask_id, asked, known)
+        found = _answer_of(ask_id, asked, known)
         if known is None and own is not None:
             self._estimated.add(own.id)
             # A day's rows are little to scan, and nobody waits for them here.
@@ -312,7 +312,7 @@ class Simulation:
         heapq.heappush(self._coming, (time_ns, self._expected, message))
 
 
-def answer_of(
+def _answer_of(
     ask_id: str, asked: RecallAsked, known: Recollection | None
 ) -> Recalled | RecallFailed | None:
     """Return what the memory answered to the same at the same event; None if nothing."""

@@ -54,10 +54,10 @@ else:
     voice = Lazily("handlers.mind.stages.voice")
     registry = Lazily("handlers.mind.strategies.registry")
 
-CHANGES = (ControlApplied, ControlInferred, ProposalMade, HeuristicFormed)
+_CHANGES = (ControlApplied, ControlInferred, ProposalMade, HeuristicFormed)
 """The outputs that change what is in force."""
 
-CHANGE_TOKENS = frozenset(message.token for message in CHANGES)
+CHANGE_TOKENS = frozenset(message.token for message in _CHANGES)
 
 _ALONE = (Muted, SessionStarted, SessionEnded)
 """Controls that do the same whatever packs are in force."""
@@ -244,7 +244,7 @@ class InForce:
     def after(self, input_: Input, outputs: Sequence[Output]) -> "InForce":
         """Return what is in force after an input and its outputs."""
         # A control that the mind refused has no such output, and changes nothing.
-        said = [each for each in outputs if isinstance(each.message, CHANGES)]
+        said = [each for each in outputs if isinstance(each.message, _CHANGES)]
         if not said:
             return self
         if input_.agent == SHARED_AGENT:
@@ -297,7 +297,7 @@ async def in_force_before(
     # By the sequence of their input, which is the order in which the mind applied them.
     causes: dict[int, list[Record]] = defaultdict(list)
     for owner in (SHARED_AGENT, agent):
-        for message in CHANGES:
+        for message in _CHANGES:
             subject = output_subject(
                 partition_of(agent), owner, message.kind, message.token
             )

@@ -19,7 +19,7 @@ from streams.session_files.file import SessionFile
 
 
 @dataclass(frozen=True, slots=True)
-class Member:
+class _Member:
     """One member of a world, and where it is in its log."""
 
     agent: str
@@ -35,7 +35,7 @@ class _WorldSpan:
     """A world's place in the log."""
 
     id: str
-    members: tuple[Member, ...]
+    members: tuple[_Member, ...]
     """By their first input."""
 
 
@@ -63,7 +63,7 @@ async def find_world(log: ReadableLog, id_: str) -> _WorldSpan:
     return _WorldSpan(
         found,
         tuple(
-            Member(agent, session_id, first, last)
+            _Member(agent, session_id, first, last)
             for agent, (session_id, first) in begun.items()
         ),
     )

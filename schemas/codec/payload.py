@@ -15,7 +15,7 @@ from schemas.messages.sensing import PERSON, Sensed
 from schemas.packs.conditions import AWAY
 from schemas.values import topics, unicode_text
 
-VALUE = "value"
+_VALUE = "value"
 """The field of a reading that has no name of its own."""
 
 # Those that the subject tells are no sign of an event: devices use these words, too.
@@ -54,7 +54,7 @@ def is_plain(event: Sensed) -> bool:
     if not fields or not event.text.startswith(_about(event.source, event.type)):
         return False
     # What a bare reading was sent as, with its unit, is not kept.
-    is_reading = fields.keys() == {VALUE} and event.source != PERSON
+    is_reading = fields.keys() == {_VALUE} and event.source != PERSON
     plain: str = of_object(event.source, event.type, fields)["text"]
     return is_reading or event.text == plain
 
@@ -82,7 +82,7 @@ def of_text(source: str, type_: str, text: str) -> dict[str, Any]:
     said = (
         {True: "yes", False: "no"}.get(value, text) if isinstance(value, bool) else text
     )
-    return {"text": f"{_about(source, type_)}: {said}", "fields": {VALUE: value}}
+    return {"text": f"{_about(source, type_)}: {said}", "fields": {_VALUE: value}}
 
 
 def _reading(text: str) -> bool | int | float | str | None:

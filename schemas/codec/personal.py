@@ -15,10 +15,10 @@ from schemas.messages.notes import ControlInferred
 from schemas.values import persons
 from schemas.values.struct_models import part_model
 
-MARK = "x-personal"
-WHOLE = "whole"
+_MARK = "x-personal"
+_WHOLE = "whole"
 
-Seal = Callable[[str, Any, bool], str]
+_Seal = Callable[[str, Any, bool], str]
 """Returns what stands in a body for a personal value; called with its path, the value, and
 whether it is left out when it is forgotten."""
 
@@ -41,7 +41,7 @@ class Places(Struct, frozen=True):
         return not (self.is_personal or self.is_whole or self.fields or self.each)
 
 
-NOWHERE = Places()
+_NOWHERE = Places()
 
 
 @lru_cache(maxsize=256)
@@ -49,12 +49,12 @@ def places_of(kind: str, token: str) -> Places:
     """Return where the messages of this kind and token hold personal values."""
     model = message_type(kind, token)
     if model is None:
-        return NOWHERE
+        return _NOWHERE
     schema = part_model(model).model_json_schema()
     return _places(schema, schema.get("$defs", {}), ())
 
 
-def replaced(kind: str, token: str, fields: dict[str, Any], seal: Seal) -> None:
+def replaced(kind: str, token: str, fields: dict[str, Any], seal: _Seal) -> None:
     """Replace each personal value of a body's fields by what `seal` returns for it."""
     # A name that stands for a token is a person's words, too.
     fields.update(persons.told(fields))
@@ -69,11 +69,11 @@ def replaced(kind: str, token: str, fields: dict[str, Any], seal: Seal) -> None:
 def _places(schema: Any, parts: Mapping[str, Any], within: tuple[str, ...]) -> Places:
     """Return the places of a JSON schema; `within` are the parts that it stands in."""
     if not isinstance(schema, dict):
-        return NOWHERE
-    if schema.get(MARK):
-        is_whole = schema[MARK] == WHOLE
+        return _NOWHERE
+    if schema.get(_MARK):
+        is_whole = schema[_MARK] == _WHOLE
         return Places(is_personal=not is_whole, is_whole=is_whole)
-    found = NOWHERE
+    found = _NOWHERE
     name = str(schema.get("$ref", "")).rpartition("/")[2]
     # A part within itself has the places that are found for it already.
     if name and name not in within:
@@ -86,7 +86,7 @@ def _places(schema: Any, parts: Mapping[str, Any], within: tuple[str, ...]) -> P
         if not (places := _places(inner, parts, within)).is_none
     }
     items = [schema.get("items"), schema.get("additionalProperties")]
-    each = NOWHERE
+    each = _NOWHERE
     for inner in (*items, *schema.get("prefixItems", ())):
         each = _joined(each, _places(inner, parts, within))
     own = Places(fields=fields, each=None if each.is_none else each)
@@ -98,8 +98,8 @@ def _joined(one: Places, other: Places) -> Places:
         return other if one.is_none else one
     fields = dict(one.fields)
     for name, places in other.fields.items():
-        fields[name] = _joined(fields.get(name, NOWHERE), places)
-    each = _joined(one.each or NOWHERE, other.each or NOWHERE)
+        fields[name] = _joined(fields.get(name, _NOWHERE), places)
+    each = _joined(one.each or _NOWHERE, other.each or _NOWHERE)
     return Places(
         is_personal=one.is_personal or other.is_personal,
         is_whole=one.is_whole or other.is_whole,
@@ -108,7 +108,7 @@ def _joined(one: Places, other: Places) -> Places:
     )
 
 
-def _replace(value: Any, places: Places, path: str, seal: Seal) -> Any:
+def _replace(value: Any, places: Places, path: str, seal: _Seal) -> Any:
     """Return what stands for a value; containers are changed in place."""
     if value is None or places.is_none:
         return value

@@ -2,7 +2,7 @@
 
 All that the present program knows of its past stands here, and docs/operations.md tells of it.
 An optional field of a message may be added without a step. Any other change of one is a new
-message, or a function in `UPCASTS`; a change of a state's shape raises `checkpoint.FORMAT` and
+message, or a function in `_UPCASTS`; a change of a state's shape raises `checkpoint.FORMAT` and
 is a function in `STATES`; a new setting whose absence must not mean its default stands in
 `_AS_BEFORE`. Each comes with a golden file of what it reads.
 """
@@ -15,7 +15,7 @@ from schemas.values.unicode_text import quoted
 _RawFields = dict[str, Any]
 _Upcast = Callable[[_RawFields], _RawFields]
 
-UPCASTS: Mapping[tuple[str, int], _Upcast] = {}
+_UPCASTS: Mapping[tuple[str, int], _Upcast] = {}
 """By token and version: the function that turns such fields into those of version + 1."""
 
 _AS_BEFORE: Mapping[str, Any] = {
@@ -68,7 +68,7 @@ def upcast(
     fields: _RawFields,
     version: int,
     present: int,
-    steps: Mapping[tuple[str, int], _Upcast] = UPCASTS,
+    steps: Mapping[tuple[str, int], _Upcast] = _UPCASTS,
 ) -> _RawFields:
     """Bring the fields of a message of `version` to the `present` one.
 

@@ -33,12 +33,12 @@ def _no_bool(value: object) -> object:
 
 
 Seconds = Annotated[base.Seconds, BeforeValidator(_no_bool)]
-Signed = Annotated[base.Signed, BeforeValidator(_no_bool)]
+_Signed = Annotated[base.Signed, BeforeValidator(_no_bool)]
 
 _PERSONS_LIMIT = 64
 """How many people a sensor may be granted."""
 
-Topic = Annotated[Personal, Meta(min_length=1, max_length=_ABOUT_LIMIT)]
+_Topic = Annotated[Personal, Meta(min_length=1, max_length=_ABOUT_LIMIT)]
 
 
 class OfPerson(Control, frozen=True, kw_only=True):
@@ -80,13 +80,13 @@ class SalienceModulated(OfPerson, frozen=True, kw_only=True):
     """`threshold`: `amount` is added to what an event must matter, for all topics;
     `focus`: what fits the topic matters more, what does not fit matters less; `clear`: the
     modulation named by `modulation_id` ends, or all of them do."""
-    about: Topic | None = None
+    about: _Topic | None = None
     """The topic in words."""
     source: Token | None = None
     """The only sensor whose events are meant."""
     type: Token | None = None
     """The only type of event that is meant."""
-    amount: Signed | None = None
+    amount: _Signed | None = None
     """By how much; None: as usual for the change."""
     for_s: Seconds | None = None
     """For so many seconds; None: until cleared."""
@@ -108,7 +108,7 @@ class UserStateChanged(OfPerson, frozen=True, kw_only=True):
     activity: PersonalName | None = None
     focus: Annotated[Personal, Meta(max_length=_ABOUT_LIMIT)] | None = None
     """What the person is about, in words; empty: nothing in particular."""
-    sentiment: Signed | None = None
+    sentiment: _Signed | None = None
     """How the person feels, from -1 bad to 1 good."""
 
 
@@ -136,7 +136,7 @@ class TraitAdjusted(OfPerson, frozen=True, kw_only=True):
     token: ClassVar[str] = "trait_adjusted"
 
     trait: Trait
-    by_amount: Signed | None = None
+    by_amount: _Signed | None = None
     """What is added, from -1 to 1; None: the adjustment ends."""
     for_s: Seconds | None = None
     """For so many seconds; None: until taken back."""

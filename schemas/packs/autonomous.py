@@ -26,7 +26,7 @@ _IMPROVING = 3
 """The highest tier without memory; those from which on a character has memory, and
 improves itself."""
 
-BASELINE: dict[ActionKind, float] = {
+_BASELINE: dict[ActionKind, float] = {
     "wander": 0.4,
     "look": 0.2,
     "sit": 0.15,
@@ -122,7 +122,7 @@ class Autonomous(Part):
     reflects and improves itself, too."""
     actions: tuple[ActionDeclared, ...] = Field(min_length=1, max_length=256)
     weights: dict[ActionKind, Annotated[float, Field(ge=0.0, le=1e6)]] = Field(
-        default_factory=lambda: dict(BASELINE)
+        default_factory=lambda: dict(_BASELINE)
     )
     """How often each kind is drawn; if they do not add up to 1, in proportion."""
     interval: Interval = Interval.model_construct()

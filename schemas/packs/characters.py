@@ -16,7 +16,7 @@ from schemas.packs.tactics import Tactics
 from schemas.values.base import Name, Part, Seconds, Token
 from schemas.values.reasons import Absence
 
-Tiles = Annotated[float, Field(gt=0.0, le=1e6)]
+_Tiles = Annotated[float, Field(gt=0.0, le=1e6)]
 Count = Annotated[int, Field(ge=1, le=1_000)]
 
 
@@ -32,7 +32,7 @@ class Place(Part):
     """That tells that somebody leaves a conversation: `agent`."""
     gone: Token = "gone"
     """That tells that somebody is not there any more, or dead: `agent`."""
-    hearing: Tiles = 15.0
+    hearing: _Tiles = 15.0
     """As far as that one hears; further from the middle of a conversation one leaves it."""
     tokens_per_s: Annotated[float, Field(gt=0.0, le=1_000.0)] = 2.0
     ahead_s: Annotated[float, Field(ge=0.0, le=60.0)] = 1.0
@@ -52,19 +52,19 @@ class Place(Part):
     """Where it tells the world who says what, when they begin."""
 
 
-Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
-Extent = Annotated[float, Field(gt=0.0, le=1e6)]
+_Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
+_Extent = Annotated[float, Field(gt=0.0, le=1e6)]
 
 
 class Spot(Part):
     """Something that stands there: a house, a river, a counter."""
 
     name: Name
-    x: Coordinate
-    y: Coordinate
+    x: _Coordinate
+    y: _Coordinate
     """Its corner nearest to 0, 0."""
-    width: Extent = 1.0
-    height: Extent = 1.0
+    width: _Extent = 1.0
+    height: _Extent = 1.0
 
 
 class Map(Part):
@@ -80,7 +80,7 @@ class Map(Part):
     weather: Name = "weather"
     hour: Name = "hour"
     """The hour of the day, 0 to 24."""
-    size: tuple[Extent, Extent] | None = None
+    size: tuple[_Extent, _Extent] | None = None
     """How far it goes from 0, 0; None: as far as somebody was."""
     is_upward: bool = False
     """Whether y grows upwards."""
@@ -103,7 +103,7 @@ Mode = Literal["split", "single", "scripted"]
 """Which models a character asks: one each for its talker and its executor, one for both at
 once, or none, so that its reflexes and its queue do all."""
 
-Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
+_Priority = Annotated[float, Field(ge=0.0, le=1_000.0)]
 """How much an action matters: 100 and more survival, from 80 danger, from 50 tasks, from 20
 moderate, else low."""
 
@@ -142,7 +142,7 @@ class Need(Part):
 class Behaviour(Part):
     """Something that a character does until the world says that it is over."""
 
-    priority: Priority = 10.0
+    priority: _Priority = 10.0
     """As upstream has it for what is not in its table."""
     interruptible: bool = True
     """Whether anything may take its place."""
@@ -164,7 +164,7 @@ class Reflex(Part):
     """What must hold of the body: needs by name, fields of its reports, `idle_s`."""
     behaviour: Token
     target: str | None = Field(default=None, max_length=200)
-    priority: Priority | None = None
+    priority: _Priority | None = None
     """In place of the behaviour's own."""
 
     @field_validator("when")

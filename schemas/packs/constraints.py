@@ -14,7 +14,7 @@ from schemas.values.base import Part
 OUTER_BOUNDS = (0.05, 0.95)
 """No bounded confidence leaves these."""
 
-Bound = Annotated[float, Field(ge=OUTER_BOUNDS[0], le=OUTER_BOUNDS[1])]
+_Bound = Annotated[float, Field(ge=OUTER_BOUNDS[0], le=OUTER_BOUNDS[1])]
 
 
 class Constraints(Part):
@@ -22,9 +22,9 @@ class Constraints(Part):
 
     locked: bool | None = None
     """Whether no evidence at all moves the confidence."""
-    floor: Bound | None = None
+    floor: _Bound | None = None
     """The confidence never falls under this."""
-    ceiling: Bound | None = None
+    ceiling: _Bound | None = None
     """The confidence never rises over this."""
     feedback_weight: float | None = Field(default=None, ge=0.25, le=2.0)
     """What multiplies the weight of people's votes."""

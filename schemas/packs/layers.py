@@ -116,7 +116,7 @@ class Talker(Part):
 
 _TierName = Literal["full", "reduced", "autonomic"]
 
-TIERS = cast(tuple[_TierName, ...], get_args(_TierName))
+_TIERS = cast(tuple[_TierName, ...], get_args(_TierName))
 
 
 class Tier(Part):
@@ -178,7 +178,7 @@ class Executor(Part):
     def tier_of(self, fields: Mapping[str, object]) -> tuple[_TierName, Tier]:
         """Return the tier in force, and what it says."""
         told = fields.get(self.tier_field)
-        name = next((each for each in TIERS if each == told), self.tier)
+        name = next((each for each in _TIERS if each == told), self.tier)
         usual = {
             "full": Tier(idle_s=self.idle_s, periodic_s=self.periodic_s),
             "reduced": Tier(periodic_s=1_800.0),

@@ -45,7 +45,7 @@ def _readable(skill: Skill) -> Skill:
     return skill
 
 
-SkillOfPack = Annotated[Skill, AfterValidator(_readable)]
+_SkillOfPack = Annotated[Skill, AfterValidator(_readable)]
 """A skill as a manifest holds it."""
 
 
@@ -56,7 +56,7 @@ CONFIDENCE_MIN, CONFIDENCE_MAX = 0.05, 0.95
 """The confidence that a heuristic may declare: nothing is certain before it was tried."""
 
 Setting = Literal["game", "work", "home", "other"]
-Pattern = Annotated[str, Field(min_length=1, max_length=200)]
+_Pattern = Annotated[str, Field(min_length=1, max_length=200)]
 
 
 class PackError(ValueError):
@@ -66,9 +66,9 @@ class PackError(ValueError):
 class OutcomePattern(Part):
     """What to wait for after advice on an event, and whether it means success."""
 
-    trigger_pattern: Pattern
+    trigger_pattern: _Pattern
     """Words of the event that was answered."""
-    outcome_pattern: Pattern
+    outcome_pattern: _Pattern
     """Words of the event that shows how it turned out."""
     timeout_sec: Seconds = 120
     """After so many seconds nothing is learnt from it."""
@@ -192,7 +192,7 @@ class Pack(Part):
     """Templates of personality, each chosen as `<pack>/<name>`."""
     contexts: tuple[ContextDeclared, ...] = Field(default=(), max_length=64)
     """What the companion may take part in here, besides what it always may."""
-    skills: tuple[SkillOfPack, ...] = Field(default=(), max_length=64)
+    skills: tuple[_SkillOfPack, ...] = Field(default=(), max_length=64)
     """How words change here, each loaded as `<pack>/<name>`."""
     phrases: tuple[Phrases, ...] = Field(default=(), max_length=16)
     """What people say to have it quieter and the like, besides the settings' languages."""

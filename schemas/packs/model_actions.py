@@ -18,7 +18,7 @@ from schemas.values.base import Part, Token
 from schemas.values.phrases import filled
 from schemas.values.unicode_text import folded, quoted
 
-Given = Annotated[str, Field(min_length=1, max_length=200)]
+_Given = Annotated[str, Field(min_length=1, max_length=200)]
 _TYPE, _TARGET, _PARAMS = ("type", "name"), "target", ("params", "parameters")
 
 
@@ -26,7 +26,7 @@ class ActionParameter(Part):
     """A value that an action takes."""
 
     type: Literal["text", "number", "flag"] = "text"
-    one_of: tuple[Given, ...] = Field(default=(), max_length=64)
+    one_of: tuple[_Given, ...] = Field(default=(), max_length=64)
     """The texts that it may be; empty: any."""
     least: float | None = None
     most: float | None = None
@@ -75,7 +75,7 @@ class ModelAction(Part):
     """Written out, since it gives a model a hand: heuristics carry actions of their own."""
     does: str = Field(min_length=1, max_length=300)
     """What it does, for the model: `switch a light on or off`."""
-    targets: tuple[Given, ...] = Field(default=(), max_length=256)
+    targets: tuple[_Given, ...] = Field(default=(), max_length=256)
     """What it can be done to, of which it needs one; empty: it has no target."""
     params: dict[Token, ActionParameter] = Field(default_factory=dict, max_length=16)
     answers: Literal["person", "anyone", "anything"] = "person"

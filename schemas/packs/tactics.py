@@ -10,14 +10,14 @@ from schemas.packs import conditions
 from schemas.values.base import Name, Part, Token
 
 _Amount = Annotated[int, Field(ge=1, le=1_000_000)]
-Costs = Annotated[dict[Token, _Amount], Field(max_length=32)]
+_Costs = Annotated[dict[Token, _Amount], Field(max_length=32)]
 """How much of what something takes."""
 
 
 class Building(Part):
     """Something that can be built."""
 
-    costs: Costs = Field(default_factory=dict)
+    costs: _Costs = Field(default_factory=dict)
     limit: Annotated[int, Field(ge=0, le=10_000)] | None = None
     """So many may stand at once; None: any number."""
     per_head: Annotated[float, Field(gt=0.0, le=100.0)] | None = None
@@ -35,7 +35,7 @@ class Building(Part):
 class Recipe(Part):
     """Something that is made of others."""
 
-    takes: Costs = Field(min_length=1)
+    takes: _Costs = Field(min_length=1)
     makes: _Amount = 1
     """How many of it come of that."""
 

@@ -34,7 +34,7 @@ class PlaceState(Struct, frozen=True, kw_only=True):
     """Oldest first."""
 
 
-NOWHERE = PlaceState()
+_NOWHERE = PlaceState()
 """Of an agent that is no place."""
 
 
@@ -203,7 +203,7 @@ class Character(Struct, frozen=True, kw_only=True):
     """When its aims or priorities last changed by anybody but its executor."""
     since: datetime | None = None
     """When its body was first reported."""
-    place: PlaceState = NOWHERE
+    place: PlaceState = _NOWHERE
     heard: LastHeard | None = None
     """In a conversation; None: it is in none."""
     memories: tuple[KeptThought, ...] = ()

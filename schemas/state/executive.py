@@ -180,7 +180,7 @@ class Personality(Struct, frozen=True, kw_only=True):
     """Its first decision by that clock; when others began the session itself tells."""
 
 
-UNMOVED = Personality()
+_UNMOVED = Personality()
 """That of an agent whose traits nothing moves."""
 
 
@@ -293,7 +293,7 @@ class Executive(Struct, frozen=True, kw_only=True):
     people: Map[str, UserState] = field(default_factory=Map)
     """By person; `EVERYBODY` if nobody was named."""
     context: ActiveContext | None = None
-    personality: Personality = UNMOVED
+    personality: Personality = _UNMOVED
     said: tuple[Saying, ...] = ()
     """The latest responses, oldest first."""
     restraints: tuple[Restraint, ...] = ()

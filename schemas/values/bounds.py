@@ -12,7 +12,7 @@ _WRITTEN_BYTES = 32_000
 """How long a control or an event's fields may be as JSON: two personalities of 4,000
 characters in any script, with room to spare."""
 
-VALUES = 256
+_VALUES = 256
 """How many values these may hold, at all levels together."""
 
 NESTING = 16
@@ -38,8 +38,8 @@ def fault(written: bytes, value: object) -> str | None:
     level, count, depth = [value], 0, 0
     while level := [inner for each in level for inner in _inside(each)]:
         count, depth = count + len(level), depth + 1
-        if count > VALUES:
-            return f"more than {VALUES} values"
+        if count > _VALUES:
+            return f"more than {_VALUES} values"
         if depth > NESTING:
             return f"nested deeper than {NESTING} levels"
     return None

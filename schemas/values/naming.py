@@ -7,7 +7,7 @@ from collections.abc import Iterable
 
 from schemas.values.unicode_text import quoted
 
-LISTED = 12
+_LISTED = 12
 """Names that an error lists at most."""
 
 
@@ -48,7 +48,7 @@ def meant(given: str, known: Iterable[str], kind: str) -> str:
 def listed(names: Iterable[str]) -> str:
     """Return names in one line, the first of many."""
     every = list(names)
-    return ", ".join(every[:LISTED]) + (" …" if len(every) > LISTED else "")
+    return ", ".join(every[:_LISTED]) + (" …" if len(every) > _LISTED else "")
 
 
 def _near(given: str, names: Iterable[str]) -> str:

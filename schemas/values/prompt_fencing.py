@@ -42,15 +42,15 @@ def fenced(text: str, cap: int) -> str:
 def shown(text: str, cap: int) -> str:
     """Return what can be seen of a text in one line, cut after `cap` characters."""
     # White space is joined first: a line break is a control, too, and would glue two words.
-    return capped(flat(text).translate(_LEFT_OUT), cap)
+    return capped(_flat(text).translate(_LEFT_OUT), cap)
 
 
-def flat(text: str) -> str:
+def _flat(text: str) -> str:
     """Return a text in one line."""
     return " ".join(text.split())
 
 
 def capped(text: str, cap: int) -> str:
     """Return a text in one line, cut after `cap` characters."""
-    line = flat(text)
+    line = _flat(text)
     return line if len(line) <= cap else line[: cap - 1] + "…"

@@ -15,7 +15,7 @@ from pydantic.fields import FieldInfo
 from schemas.values.base import Part
 from schemas.values.meanings import meanings_of
 
-Bounds = tuple[float, float]
+_Bounds = tuple[float, float]
 
 SWITCH = ("off", "on")
 """How operators write a switch."""
@@ -38,7 +38,7 @@ class Setting:
     """What it means to an operator, if the field's own docstring does not say it."""
     start: Any = ...
     """What it is unless given, where an operator's word for it is not the field's default."""
-    bounds: Bounds | None = None
+    bounds: _Bounds | None = None
     """What may be given, if that is not just what may be recorded."""
     words: tuple[str, ...] = ()
     """The words that may be given, if the type does not say which."""
@@ -56,7 +56,7 @@ class Setting:
 class Tunable:
     """Marks a field that retuning and proposals may change, within its bounds or these."""
 
-    bounds: Bounds | None = None
+    bounds: _Bounds | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,9 +120,9 @@ def as_given(setting: Setting, value: Any) -> Any:
     return value / setting.scale if is_scaled else switched(value)
 
 
-def tunable(part: type[Part], prefix: str) -> Mapping[str, Bounds]:
+def tunable(part: type[Part], prefix: str) -> Mapping[str, _Bounds]:
     """Return the bounds of each tunable field by its full name, switches last."""
-    found: dict[str, Bounds] = {}
+    found: dict[str, _Bounds] = {}
     for name, field in part.model_fields.items():
         inner = part_in(field)
         if inner is not None:
@@ -134,7 +134,7 @@ def tunable(part: type[Part], prefix: str) -> Mapping[str, Bounds]:
     return MappingProxyType({name: found[name] for name in numbers_first})
 
 
-def bounds_of(field: FieldInfo) -> Bounds:
+def bounds_of(field: FieldInfo) -> _Bounds:
     """Return the least and the greatest value of a field that has both, ends included."""
     if field.annotation is bool:
         return False, True

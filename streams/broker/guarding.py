@@ -36,7 +36,7 @@ INDEX = "index.db"
 """What the server found in a stream's blocks, up to some minutes ago or its stop. With an index
 that fits them it does not read the blocks."""
 
-READ_BYTES = 32 << 20
+_READ_BYTES = 32 << 20
 """Up to this size of a stream's blocks the index is dropped before each start, so that the
 server reads them all; more would make a start slow."""
 
@@ -107,7 +107,7 @@ def keep(server_folder: Path, *, is_thorough: bool = False) -> Kept | None:
     for each in kept:
         messages = each.stream / "msgs"
         size = sum(int(file.stat().st_size) for file in _blocks(messages))
-        if is_thorough or size <= READ_BYTES:
+        if is_thorough or size <= _READ_BYTES:
             (messages / INDEX).unlink(missing_ok=True)
     return Kept(aside, kept) if kept else None
 

@@ -33,7 +33,7 @@ _MISSING_S = 2.5
 
 _log = logging.getLogger(__name__)
 
-Receiver = Callable[[bytes, bytes, bytes, bytes], None]
+_Receiver = Callable[[bytes, bytes, bytes, bytes], None]
 """Called with a message: subject, reply, header block (empty for none), body."""
 
 Admit = Callable[[str, int], None]
@@ -121,7 +121,7 @@ class BrokerClient(Client):
         """Make a client that is not connected yet."""
         super().__init__()
         self._ps = MessageParser(self)
-        self.receivers: dict[int, Receiver] = {}
+        self.receivers: dict[int, _Receiver] = {}
         """By the id of their subscription."""
         self._answers_to = ""
         # By token of the reply subject; each entry is removed by the request that made it.
@@ -130,7 +130,7 @@ class BrokerClient(Client):
         self._missing_since: float | None = None
         self._answered_at = 0.0
 
-    async def receive(self, subject: str, receiver: Receiver) -> Subscription:
+    async def receive(self, subject: str, receiver: _Receiver) -> Subscription:
         """Subscribe; `receiver`, which may not raise, is called as each message is parsed.
 
         It runs inside the read loop, so that an error would end the connection. The

@@ -36,7 +36,7 @@ class Mark(msgspec.Struct, frozen=True):
 
 
 @dataclass(frozen=True, slots=True)
-class Stored:
+class _Stored:
     """A value of the bucket, and where it stands."""
 
     subject: str
@@ -51,7 +51,7 @@ class Bucket:
         """Use a connection, which the caller closes."""
         self._client = client
 
-    async def get(self, name: str) -> Stored | None:
+    async def get(self, name: str) -> _Stored | None:
         """Return a value from the leader, None if there is none."""
         which = {"last_by_subj": _SUBJECT + name}
         try:
@@ -63,7 +63,7 @@ class Bucket:
                 return None
             raise
         message = found["message"]
-        return Stored(
+        return _Stored(
             message["subject"].removeprefix(_SUBJECT),
             message["seq"],
             base64.b64decode(message.get("data", "")),

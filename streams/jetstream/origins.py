@@ -43,7 +43,7 @@ class Origin:
 
 
 @dataclass(frozen=True, slots=True)
-class Page:
+class _Page:
     """Some origins, in the order of the log, and how far the log was read for them."""
 
     origins: list[Origin]
@@ -62,7 +62,7 @@ def behind(position: int) -> dict[str, Any]:
 
 async def pages(
     client: BrokerClient, stream: str, filters: tuple[str, ...], start: dict[str, Any]
-) -> AsyncIterator[Page]:
+) -> AsyncIterator[_Page]:
     """Yield where the messages of a stream of the log came from, up to its present end.
 
     Raises:
@@ -73,7 +73,7 @@ async def pages(
             if await reader.rest(ASKED_AT_ONCE) is None:
                 raise LogUnavailable(f"the reader of {stream!r} was lost: try again")
             found, reader.found = reader.found, []
-            yield Page(found, reader.position)
+            yield _Page(found, reader.position)
 
 
 async def last_of_each(

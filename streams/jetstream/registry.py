@@ -31,7 +31,7 @@ _NAME_IN_USE = 10058
 _STALE = 10071
 
 
-class Changed(LogRefused):
+class _Changed(LogRefused):
     """Somebody else changed the list of segments in between."""
 
 
@@ -56,7 +56,7 @@ async def replace(
     """Put a new list in place of the one at `revision`, and return the new revision.
 
     Raises:
-        Changed: another one stands there by now.
+        _Changed: another one stands there by now.
     """
     if revision == 0:
         await _create(client, replicas)
@@ -71,7 +71,7 @@ async def replace(
     # An acknowledgement may have been lost: then the list that stands there is ours.
     found, at = await load(client)
     if found != segments:
-        raise Changed(f"the list of segments has changed meanwhile, to revision {at}")
+        raise _Changed(f"the list of segments has changed meanwhile, to revision {at}")
     return at
 
 

@@ -137,7 +137,7 @@ class Hub:
             return 0
         self._put("rapport", rapport(state, self.wanted.persons))
         if self.wanted.may_control:
-            self._put("mute", "ON" if is_mute(state) else "OFF")
+            self._put("mute", "ON" if _is_mute(state) else "OFF")
         return int(state["position"])
 
     async def _command(self, topic: str, payload: bytes) -> None:
@@ -264,7 +264,7 @@ def rapport(state: Mapping[str, Any], persons: Sequence[str]) -> dict[str, float
     return {each: known[each] for each in tokens if each in known}
 
 
-def is_mute(state: Mapping[str, Any]) -> bool:
+def _is_mute(state: Mapping[str, Any]) -> bool:
     """Say whether the agent is mute towards everybody."""
     held = state["executive"]["restraints"]
     return any(each["mode"] == "mute" and each["person"] == EVERYBODY for each in held)

@@ -46,7 +46,7 @@ async def read(
     Raises:
         ProblemError: it is of another type, too large, too slow or no JSON.
     """
-    kind = media_type(request)
+    kind = _media_type(request)
     if kind not in accepted:
         raise ProblemError(
             415, "media_type", f"{kind!r} is not read here: {', '.join(accepted)}"
@@ -54,7 +54,7 @@ async def read(
     return kind, _parsed(await _read_bytes(request, most_bytes))
 
 
-def media_type(request: Request) -> str:
+def _media_type(request: Request) -> str:
     """Return the media type of a body, without parameters; JSON if none is named."""
     named = request.headers.get("content-type", PLAIN)
     return named.partition(";")[0].strip().lower()
@@ -114,7 +114,7 @@ async def read_events(request: Request) -> Sequence[object]:
         ProblemError: as `read`, or there are none, or too many.
     """
     # By the binding the media type decides, also where headers are there as well.
-    is_structured = media_type(request) in (CLOUD, CLOUD_BATCH)
+    is_structured = _media_type(request) in (CLOUD, CLOUD_BATCH)
     if cloud_events.is_binary(request.headers) and not is_structured:
         return [await _binary(request)]
     kind, body = await read(request, PLAIN, CLOUD, CLOUD_BATCH)
@@ -143,7 +143,7 @@ async def _binary(request: Request) -> _Fields:
     Raises:
         ProblemError: its data is neither JSON nor text, or as `_read_bytes`.
     """
-    kind, body = media_type(request), await _read_bytes(request, _SMALL_BYTES)
+    kind, body = _media_type(request), await _read_bytes(request, _SMALL_BYTES)
     data: object = None
     if kind == PLAIN or kind.endswith("+json"):
         data = _parsed(body) if body.strip() else None

@@ -28,7 +28,7 @@ _TRACE_BYTES = 513
 router = APIRouter(prefix="/v1", tags=["writing"])
 
 Fields = dict[str, Any]
-Here = Annotated[Door, Depends(door_of)]
+_Here = Annotated[Door, Depends(door_of)]
 
 
 class Kept(BaseModel):
@@ -70,7 +70,7 @@ async def post_events(
     request: Request,
     response: Response,
     token: Annotated[AccessToken, Depends(allowed("events"))],
-    door: Here,
+    door: _Here,
     key: bodies.Key = None,
 ) -> KeptEvents:
     """Publish one event or a batch; each is acknowledged once its intake stream has it.
@@ -100,7 +100,7 @@ async def post_events(
 async def post_feedback(
     request: Request,
     token: Annotated[AccessToken, Depends(allowed("feedback"))],
-    door: Here,
+    door: _Here,
     key: bodies.Key = None,
 ) -> Answered:
     """Vote on a decision or a heuristic; the reply is what the mind makes of it."""
@@ -124,7 +124,7 @@ async def post_feedback(
 async def post_outcome(
     request: Request,
     token: Annotated[AccessToken, Depends(allowed("outcomes"))],
-    door: Here,
+    door: _Here,
     key: bodies.Key = None,
 ) -> Kept:
     """Report how it turned out what a decision advised."""

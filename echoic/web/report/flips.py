@@ -31,7 +31,7 @@ STATUSES = {
 
 
 @dataclass(frozen=True, slots=True)
-class Cell:
+class _Cell:
     """How many decisions one side's class of arm and the other's meet in."""
 
     ours: str
@@ -43,15 +43,15 @@ class Cell:
 
 
 @dataclass(frozen=True, slots=True)
-class Matrix:
+class _Matrix:
     """Who did what against who would have: each cell a filter of the list."""
 
     classes: tuple[str, ...]
     asked: float
-    rows: tuple[tuple[Cell, ...], ...]
+    rows: tuple[tuple[_Cell, ...], ...]
 
 
-def matrix(comparison: Comparison) -> Matrix:
+def matrix(comparison: Comparison) -> _Matrix:
     """Return the matrix of a comparison, over the classes that occur in it."""
     counts = {
         (each.baseline, each.challenger): each.count for each in comparison.matrix
@@ -63,14 +63,14 @@ def matrix(comparison: Comparison) -> Matrix:
     seen = tuple(name for name in CLASSES if any(name in pair for pair in counts))
     most = max(counts.values(), default=1) or 1
 
-    def cell(ours: Any, theirs: Any) -> Cell:
+    def cell(ours: Any, theirs: Any) -> _Cell:
         count = counts.get((ours, theirs), 0)
         # The root: one full cell must not leave all others as pale as empty ones.
         heat = round(100 * (count / most) ** 0.5)
-        return Cell(ours, theirs, count, heat, flips[ours, theirs])
+        return _Cell(ours, theirs, count, heat, flips[ours, theirs])
 
     rows = tuple(tuple(cell(ours, theirs) for theirs in seen) for ours in seen)
-    return Matrix(seen, sum(counts.values()), rows)
+    return _Matrix(seen, sum(counts.values()), rows)
 
 
 def row(flip: Flip) -> dict[str, Any]:

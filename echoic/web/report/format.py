@@ -14,13 +14,13 @@ from echoic.web.environment import brief
 from evaluation.compare.document import DivergencePart, Fact, Headline
 from evaluation.ope.verdicts import Reason, is_opposed, of_what, standing
 
-UNKNOWN = "\N{EN DASH}"
+_UNKNOWN = "\N{EN DASH}"
 
 Tone = Literal["good", "bad", "even", "open", "broken"]
 
 
 @dataclass(frozen=True, slots=True)
-class Sign:
+class _Sign:
     """How a verdict or a gate shows: a symbol and words, besides the colour."""
 
     symbol: str
@@ -28,20 +28,20 @@ class Sign:
     tone: Tone
 
 
-VERDICTS: Mapping[str, Sign] = {
-    "BETTER": Sign("▲", "Better", "good"),
-    "WORSE": Sign("▼", "Worse", "bad"),
-    "EQUIVALENT": Sign("≈", "Equivalent", "even"),
-    "INCONCLUSIVE": Sign("◇", "Inconclusive", "open"),
-    "NOT_ENOUGH_OVERLAP": Sign("◌", "Not enough overlap", "open"),
-    "INVALID": Sign("✕", "Invalid", "broken"),
+_VERDICTS: Mapping[str, _Sign] = {
+    "BETTER": _Sign("▲", "Better", "good"),
+    "WORSE": _Sign("▼", "Worse", "bad"),
+    "EQUIVALENT": _Sign("≈", "Equivalent", "even"),
+    "INCONCLUSIVE": _Sign("◇", "Inconclusive", "open"),
+    "NOT_ENOUGH_OVERLAP": _Sign("◌", "Not enough overlap", "open"),
+    "INVALID": _Sign("✕", "Invalid", "broken"),
 }
 
-GATES: Mapping[str, Sign] = {
-    "ok": Sign("✓", "ok", "good"),
-    "caution": Sign("!", "caution", "open"),
-    "refused": Sign("✕", "refused", "bad"),
-    "invalid": Sign("⊘", "invalid", "broken"),
+_STATUSES: Mapping[str, _Sign] = {
+    "ok": _Sign("✓", "ok", "good"),
+    "caution": _Sign("!", "caution", "open"),
+    "refused": _Sign("✕", "refused", "bad"),
+    "invalid": _Sign("⊘", "invalid", "broken"),
 }
 
 KINDS: Mapping[str, str] = {
@@ -87,16 +87,16 @@ _DECIMALS = ((1.0, 3), (10.0, 2), (1000.0, 1), (float("inf"), 0))
 """How many decimals are written of what is less than that."""
 
 
-def verdict_sign(verdict: str, reasons: Iterable[Reason] = ()) -> Sign:
+def verdict_sign(verdict: str, reasons: Iterable[Reason] = ()) -> _Sign:
     """Return how a verdict shows; one that is not known shows by its own name."""
-    sign = VERDICTS.get(verdict, Sign("◇", label(verdict), "open"))
+    sign = _VERDICTS.get(verdict, _Sign("◇", label(verdict), "open"))
     # What may be the other way round, once played out, is painted as no claim.
     return replace(sign, tone="open") if is_opposed(reasons) else sign
 
 
-def gate_sign(status: str) -> Sign:
+def gate_sign(status: str) -> _Sign:
     """Return how a gate's status shows."""
-    return GATES.get(status, Sign("?", status, "open"))
+    return _STATUSES.get(status, _Sign("?", status, "open"))
 
 
 def label(name: str) -> str:
@@ -134,13 +134,13 @@ def short_id(name: str) -> str:
 def number(value: Any, unit: str = "") -> str:
     """Return a value with its unit; whatever is no number stands as it is."""
     if value is None:
-        return UNKNOWN
+        return _UNKNOWN
     # Before the numbers: a bool is an int.
     if isinstance(value, bool):
         return "yes" if value else "no"
     if isinstance(value, int | float):
         if not isfinite(value):
-            return UNKNOWN
+            return _UNKNOWN
         return _with_unit(abs(value), unit, _MINUS if value < 0 else "")
     if isinstance(value, Sequence) and not isinstance(value, str):
         return " to ".join(number(each, unit) for each in value)
@@ -150,7 +150,7 @@ def number(value: Any, unit: str = "") -> str:
 def signed(value: float | None, unit: str = "") -> str:
     """Return a difference, always with its sign; none at all is a plain 0."""
     if value is None:
-        return UNKNOWN
+        return _UNKNOWN
     if value == 0:
         return "0"
     return _with_unit(abs(value), unit, "+" if value > 0 else _MINUS)
@@ -159,14 +159,14 @@ def signed(value: float | None, unit: str = "") -> str:
 def interval(ends: Sequence[float] | None, unit: str = "") -> str:
     """Return both ends of an interval, signed."""
     if ends is None:
-        return UNKNOWN
+        return _UNKNOWN
     return f"{signed(ends[0], unit)} to {signed(ends[1], unit)}"
 
 
 def percent(share: float | None) -> str:
     """Return a share in per cent, finer where it is small."""
     if share is None:
-        return UNKNOWN
+        return _UNKNOWN
     decimals = 1 if 0.0 < share < 0.1 else 0
     return f"{share:.{decimals}%}".replace("%", "\N{NO-BREAK SPACE}%")
 
@@ -179,7 +179,7 @@ def counted(count: float, one: str, more: str | None = None) -> str:
 def moment(iso: str | None) -> str:
     """Return a time to the second, as it was recorded."""
     if not iso:
-        return UNKNOWN
+        return _UNKNOWN
     return iso.replace("T", " ")[:19]
 
 

@@ -21,7 +21,7 @@ from schemas.state.character import Character, Failing
 _NONE: Mapping[str, Failing] = {}
 
 
-class Looked(Struct, frozen=True):
+class _Looked(Struct, frozen=True):
     """What each layer came to; None: the character has no such layer."""
 
     found: Finding
@@ -68,17 +68,17 @@ def look(
     character: Character,
     fields: Mapping[str, object],
     at: datetime,
-) -> Looked:
+) -> _Looked:
     """Return what each layer comes to at a time, with the body as it is then."""
     doing, waits = reflexes.doing_at(character, at), _waits(turn, character, at)
     found = reflexes.find(mind, fields, doing, waits=waits)
     works = work.find(mind, character, fields, at)
     if mind.mode == "single":
         both = one_model.verdict(turn, mind, character, fields, at)
-        return Looked(found, works, None, None, _told(both, character))
+        return _Looked(found, works, None, None, _told(both, character))
     talks = talking.verdict(turn, mind, character, fields, at)
     plans = executing.verdict(turn, mind, character, fields, at)
-    return Looked(found, works, _told(talks, character), _told(plans, character), None)
+    return _Looked(found, works, _told(talks, character), _told(plans, character), None)
 
 
 def _told(verdict: LayerVerdict | None, character: Character) -> LayerVerdict | None:

@@ -29,7 +29,7 @@ from schemas.values.reasons import Absence, Verdict
 _LAYER = "reflex"
 
 
-class Rule(Struct, frozen=True):
+class _Rule(Struct, frozen=True):
     """A reflex of the table, made ready."""
 
     reflex: Reflex
@@ -125,7 +125,7 @@ def absence(mind: CharacterMind, fields: Mapping[str, object]) -> Absence | None
     return None
 
 
-def possible(mind: CharacterMind, fields: Mapping[str, object]) -> tuple[Rule, ...]:
+def possible(mind: CharacterMind, fields: Mapping[str, object]) -> tuple[_Rule, ...]:
     """Return those of the table that may come to hold before the next event.
 
     Of the others no field changes by itself, and they do not hold now.
@@ -140,7 +140,7 @@ def find(
     mind: CharacterMind,
     fields: Mapping[str, object],
     doing: Doing | None,
-    among: tuple[Rule, ...] | None = None,
+    among: tuple[_Rule, ...] | None = None,
     waits: Mapping[str, Failing] = _NONE,
 ) -> Finding:
     """Hold a body against the table, and the best rule against what is being done.
@@ -271,7 +271,7 @@ _MICROSECOND = timedelta(microseconds=1)
 class _Table(Struct, frozen=True):
     """The conditions of a mind, made ready."""
 
-    reflexes: tuple[Rule, ...]
+    reflexes: tuple[_Rule, ...]
     absent: tuple[tuple[Absence, Callable[[Mapping[str, object]], bool]], ...]
     limits: tuple[tuple[str, float], ...]
     """Each need, or `idle_s`, with a number that a condition compares it with."""
@@ -294,7 +294,7 @@ def _table(mind: CharacterMind) -> _Table:
     }
     return _Table(
         tuple(
-            Rule(
+            _Rule(
                 reflex,
                 conditions.test(when),
                 not linear.isdisjoint(conditions.fields_named(when)),

@@ -21,10 +21,10 @@ from schemas.values.exact_math import clamp, round6
 from schemas.values.reasons import Drop
 from schemas.values.unicode_text import quoted
 
-SPEECH = 1_000
+_SPEECH = 1_000
 """How many characters of what a model says are said."""
 
-SETTERS: Mapping[str, Horizon] = {
+_SETTERS: Mapping[str, Horizon] = {
     "set_personal_goal": "personal",
     "set_medium_term_goal": "medium_term",
     "set_group_goal": "group",
@@ -33,7 +33,7 @@ SETTERS: Mapping[str, Horizon] = {
 
 SET_PRIORITIES = "set_priorities"
 
-SETS = frozenset({*SETTERS, SET_PRIORITIES})
+SETS = frozenset({*_SETTERS, SET_PRIORITIES})
 """Tools that do nothing themselves, and so may stand beside one that does."""
 
 _WHAT = ("description", "goal", "target", "text")
@@ -53,7 +53,7 @@ _MOST = 32
 """So many priorities, or actions, of one answer are read."""
 _HUGE = 1e9
 
-NONE: Mapping[str, str] = {}
+_NONE: Mapping[str, str] = {}
 """No synonyms."""
 
 
@@ -100,7 +100,7 @@ class Reply(Struct, frozen=True):
 
 
 def read(
-    text: str, tools: Collection[str], synonyms: Mapping[str, str] = NONE
+    text: str, tools: Collection[str], synonyms: Mapping[str, str] = _NONE
 ) -> Reply:
     """Read a talker's reply; `tools` are the names of what it may do.
 
@@ -133,7 +133,7 @@ def understood(
     weights = shares(told.get("priorities"), refused)
     return Reply(
         thinking=words(told, "thinking"),
-        speaking=speaking[:SPEECH],
+        speaking=speaking[:_SPEECH],
         action=chosen.action,
         aims=_aims([*_several(told.get("goal")), *chosen.goals], refused),
         priorities=weights if chosen.priorities is None else chosen.priorities,
@@ -203,9 +203,9 @@ def _chosen(
         name = tool(fields.get("type"), tools, synonyms, refused)
         if name is None:
             continue
-        if name in SETTERS:
+        if name in _SETTERS:
             text = next(filter(None, (words(fields, n) for n in _WHAT)), None)
-            goal = {"type": SETTERS[name], "category": fields.get("category")}
+            goal = {"type": _SETTERS[name], "category": fields.get("category")}
             chosen.goals.append(goal | {"description": text})
         elif name == SET_PRIORITIES:
             chosen.priorities = shares(fields.get("priorities"), refused)

@@ -83,7 +83,7 @@ class Consultation:
         return replace(prompt, skills=told.skills) if told.skills else prompt
 
 
-class Surroundings(Protocol):
+class _Surroundings(Protocol):
     """What a consultation depends on besides the strategy."""
 
     @property
@@ -104,7 +104,7 @@ class Surroundings(Protocol):
 
 
 def consultation(
-    turn: Surroundings,
+    turn: _Surroundings,
     strategy: Strategy,
     goals: tuple[str, ...] | None = None,
     domain: str | None = None,

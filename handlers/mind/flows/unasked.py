@@ -31,7 +31,7 @@ _TTL_S = 600.0
 """How long what waits for a break is worth saying."""
 
 
-class Opening(Struct, frozen=True):
+class _Opening(Struct, frozen=True):
     """An opportunity that is there."""
 
     first: datetime
@@ -40,7 +40,7 @@ class Opening(Struct, frozen=True):
     """The sort of events that it is about, if it is about one."""
 
 
-class Saying(Struct, frozen=True):
+class _Saying(Struct, frozen=True):
     """What one that is taken has to say."""
 
     timer: Timer
@@ -55,11 +55,11 @@ class Kind(Struct, frozen=True):
     purpose: str
     """Its name, which is also its arm and its decisions' type."""
     is_on: Callable[[ExecutiveSettings], bool]
-    opening: Callable[[TurnContext, ExecutiveSettings, str], Opening | None]
+    opening: Callable[[TurnContext, ExecutiveSettings, str], _Opening | None]
     """Return it if it is there: about what is given, or what the input shows."""
     words: Callable[[TurnContext, str], tuple[str, ...]]
     """Return what may be said about something; nothing: it is never taken."""
-    initiative: Callable[[TurnContext, Saying], Initiative]
+    initiative: Callable[[TurnContext, _Saying], Initiative]
     next_in_s: Callable[[ExecutiveSettings], float] | None = None
     """After how long there is the next one by itself; None: events must show it."""
 
@@ -111,7 +111,7 @@ def run(turn: TurnContext, timer: Timer) -> None:
     if opening.first <= turn.now:
         words = kind.words(turn, about)
         word = words[int(_value(turn, kind, f"{kind.purpose}_words") * len(words))]
-        initiate.take(turn, kind.initiative(turn, Saying(timer, word, about)))
+        initiate.take(turn, kind.initiative(turn, _Saying(timer, word, about)))
         first = None
         if kind.next_in_s is not None:
             first = turn.now + timedelta(seconds=kind.next_in_s(settings))
@@ -158,7 +158,7 @@ def _value(turn: TurnContext, kind: Kind, purpose: str) -> float:
     return ids.draw(turn.settings.seed, turn.input.agent, purpose, count)
 
 
-def phrased(
+def _phrased(
     turn: TurnContext, of: Callable[[Phrases], tuple[str, ...]]
 ) -> tuple[str, ...]:
     """Return words of phrases: what packs know, else what the first language has."""
@@ -170,16 +170,16 @@ def phrased(
 # Checking in: ask how things are, when somebody is there and nothing was said for a while.
 def _check_in_opening(
     turn: TurnContext, settings: ExecutiveSettings, about: str
-) -> Opening | None:
+) -> _Opening | None:
     first = opportunity.first_tick(turn.state, settings, turn.now)
-    return None if first is None else Opening(first)
+    return None if first is None else _Opening(first)
 
 
 def _check_in_words(turn: TurnContext, about: str) -> tuple[str, ...]:
-    return phrased(turn, lambda phrases: phrases.check_ins)
+    return _phrased(turn, lambda phrases: phrases.check_ins)
 
 
-def _check_in(turn: TurnContext, saying: Saying) -> Initiative:
+def _check_in(turn: TurnContext, saying: _Saying) -> Initiative:
     return Initiative(
         timer=saying.timer.id,
         kind=CHECK_IN,
@@ -204,7 +204,7 @@ _CHECK_IN = Kind(
 # An observation: that a kind of event comes often lately, which it did not before.
 def _pattern_opening(
     turn: TurnContext, settings: ExecutiveSettings, about: str
-) -> Opening | None:
+) -> _Opening | None:
     """Return the opening that a pattern of events makes.
 
     Whether it is new is asked when it shows; afterwards whether it goes on.
@@ -223,7 +223,7 @@ def _pattern_opening(
     first = (
         max(begin, turn.now) if taken is None else max(begin, turn.now, taken + window)
     )
-    return Opening(first, sort) if first <= pattern.at + window else None
+    return _Opening(first, sort) if first <= pattern.at + window else None
 
 
 def _observations(turn: TurnContext, about: str) -> tuple[str, ...]:
@@ -233,10 +233,10 @@ def _observations(turn: TurnContext, about: str) -> tuple[str, ...]:
     word = next(own, None)
     if word is not None:
         return (word,)
-    return phrased(turn, lambda phrases: phrases.observations)
+    return _phrased(turn, lambda phrases: phrases.observations)
 
 
-def _observation(turn: TurnContext, saying: Saying) -> Initiative:
+def _observation(turn: TurnContext, saying: _Saying) -> Initiative:
     pattern = turn.state.executive.patterns.get(saying.about)
     count = str(pattern.count + pattern.before) if pattern is not None else ""
     type_ = saying.about.partition(".")[2].replace("_", " ").replace("-", " ")
@@ -264,7 +264,7 @@ _OBSERVE = Kind(
 # sign.
 def _mood_opening(
     turn: TurnContext, settings: ExecutiveSettings, about: str
-) -> Opening | None:
+) -> _Opening | None:
     found = _sign(turn)
     begin = opportunity.settled(turn.state, turn.now) if found is not None else None
     if found is None or begin is None:
@@ -277,7 +277,7 @@ def _mood_opening(
         if taken >= sign.at:
             return None
         first = max(first, taken + timedelta(seconds=settings.check_in_interval_s))
-    return Opening(first) if first <= sign.at + STRUGGLE_HOLDS else None
+    return _Opening(first) if first <= sign.at + STRUGGLE_HOLDS else None
 
 
 def _sign(turn: TurnContext) -> tuple[str, Sign] | None:
@@ -294,10 +294,10 @@ def _sign(turn: TurnContext) -> tuple[str, Sign] | None:
 
 
 def _comments(turn: TurnContext, about: str) -> tuple[str, ...]:
-    return phrased(turn, lambda phrases: phrases.mood_comments)
+    return _phrased(turn, lambda phrases: phrases.mood_comments)
 
 
-def _comment(turn: TurnContext, saying: Saying) -> Initiative:
+def _comment(turn: TurnContext, saying: _Saying) -> Initiative:
     found = _sign(turn)
     person = found[0] if found is not None else EVERYBODY
     return Initiative(

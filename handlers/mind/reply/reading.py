@@ -175,7 +175,7 @@ def object_in(text: str, key: str) -> dict[str, object] | None:
     An object without `key` counts where all of the text is it. What follows it is not read.
 
     Raises:
-        NoObject: there should be one, and none can be read.
+        _NoObject: there should be one, and none can be read.
     """
     bare = _bare(text)
     if _is_list(bare):
@@ -256,7 +256,7 @@ def texts(answered: ModelAnswered, name: str = "") -> tuple[str, ...]:
 def _certain(so_far: str, name: str) -> str:
     """Return what words that are still written tell, whatever follows them."""
     said, _ = reasoning.apart(so_far)
-    if may_begin(said, name) or reasoning.may_begin(said):
+    if _may_begin(said, name) or reasoning.may_begin(said):
         return ""
     said = without(said, name)
     # The last of several lines may become a label, too.
@@ -415,7 +415,7 @@ def without(words: str, name: str = "") -> str:
     return words[found.end() :] if found is not None else words
 
 
-def may_begin(words: str, name: str = "") -> bool:
+def _may_begin(words: str, name: str = "") -> bool:
     """Tell whether more words may make a label of what these begin with."""
     begun = " ".join(words.lstrip("*_#[ ").lower().split())
     bare = begun.rstrip("*_]: ")

@@ -43,7 +43,7 @@ class Listener(Struct, frozen=True):
     """How fast that voice speaks."""
 
 
-class Route(Struct, frozen=True):
+class _Route(Struct, frozen=True):
     """How a response is given."""
 
     output: Output
@@ -59,15 +59,15 @@ def route(
     listener: Listener,
     as_text: Sequence[str],
     usual_channel: str,
-) -> Route:
+) -> _Route:
     """Return how a response is given where there is a speech channel."""
     if asked.action is not None:
-        return Route("action", asked.channel)
+        return _Route("action", asked.channel)
     if is_written(executive, asked, listener, as_text, usual_channel):
         # A channel of speech that nobody may hear is no place for text either.
         is_speech = asked.channel == _SPEECH
-        return Route("text", usual_channel if is_speech else asked.channel)
-    return Route(
+        return _Route("text", usual_channel if is_speech else asked.channel)
+    return _Route(
         "speech",
         _SPEECH,
         fallback_channel=usual_channel,

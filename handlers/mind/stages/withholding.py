@@ -14,7 +14,7 @@ from schemas.ports.decision_context import HeuristicCandidate
 
 
 @dataclass(frozen=True, slots=True)
-class Shown:
+class _Shown:
     """The candidates of a prompt, in its order, and those kept from it."""
 
     candidates: tuple[HeuristicCandidate, ...]
@@ -29,7 +29,7 @@ def shown(
     most: int,
     rate: float,
     trusted: float,
-) -> Shown:
+) -> _Shown:
     """Return which of the candidates, the best first, a model is shown.
 
     At most `most` of them; each whose confidence is below `trusted` is withheld with
@@ -47,7 +47,7 @@ def shown(
         (each for each in first if not withheld.get(each.arm)),
         key=lambda each: (drawn(f"order/{each.heuristic_id}"), each.heuristic_id),
     )
-    return Shown(tuple(ordered), withheld)
+    return _Shown(tuple(ordered), withheld)
 
 
 def marked(

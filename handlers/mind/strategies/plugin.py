@@ -30,7 +30,7 @@ from schemas.values.reasons import Silence
 from schemas.values.struct_models import part_model
 from schemas.values.unicode_text import quoted
 
-Parameters = dict[str, JsonValue]
+_Parameters = dict[str, JsonValue]
 
 _NOTE_CHARACTERS_MAX = 300
 _MILLIONTH = 1e-6
@@ -83,7 +83,7 @@ class Unlisted:
         return _failed(f"{quoted(self.name)} is of no module in {SETTING}")
 
 
-def make(name: str, parameters: Parameters) -> Own:
+def make(name: str, parameters: _Parameters) -> Own:
     """Make the strategy that `module:function` returns for the parameters.
 
     Raises:
@@ -122,7 +122,7 @@ def _failed(note: str) -> Odds:
     return Odds.certain(SILENT, "error", gate)
 
 
-def _function(name: str) -> Callable[[Parameters], Any]:
+def _function(name: str) -> Callable[[_Parameters], Any]:
     module_name, _, function_name = name.partition(":")
     try:
         module = load(module_name)

@@ -65,7 +65,7 @@ _FIVE = (
 """Nodes and weights of Gauss-Legendre quadrature with three and five points, on [0, 1]."""
 
 
-class Histogram(NamedTuple):
+class _Histogram(NamedTuple):
     """A Beta distribution in `CELLS` cells."""
 
     mass: tuple[float, ...]
@@ -101,7 +101,7 @@ def best_of(beliefs: tuple[_Counts, ...], threshold: float) -> tuple[float, ...]
 
 
 @lru_cache(maxsize=4096)
-def histogram(alpha: float, beta: float) -> Histogram:
+def histogram(alpha: float, beta: float) -> _Histogram:
     """Return a Beta's cells; in logarithms, so that small densities do not underflow."""
     a, b = max(alpha, _LEAST_COUNT), max(beta, _LEAST_COUNT)
     logs = [
@@ -119,7 +119,7 @@ def histogram(alpha: float, beta: float) -> Histogram:
     for mass in masses:
         below.append(held / whole)
         held += mass
-    return Histogram(tuple([mass / whole for mass in masses]), tuple(below))
+    return _Histogram(tuple([mass / whole for mass in masses]), tuple(below))
 
 
 def interval(alpha: float, beta: float, level: float) -> tuple[float, float]:
@@ -128,7 +128,7 @@ def interval(alpha: float, beta: float, level: float) -> tuple[float, float]:
     return _quantile(known, tail), _quantile(known, 1.0 - tail)
 
 
-def _quantile(known: Histogram, share: float) -> float:
+def _quantile(known: _Histogram, share: float) -> float:
     """Return the quantile at `share`, linear within a cell."""
     cell = max(bisect_right(known.below, share) - 1, 0)
     mass = known.mass[cell]

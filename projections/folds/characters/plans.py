@@ -16,7 +16,7 @@ from schemas.state.character import Character, Doing, Finished, KeptThought, Pla
 QUEUE = "queue"
 """The layer that works off a plan."""
 
-ORDER = ("high", "normal", "low")
+_ORDER = ("high", "normal", "low")
 """In which order builds are begun."""
 
 _SUCCEEDED = "succeeded"
@@ -92,7 +92,7 @@ def _still_planned(doing: Doing, task: PlanTask | None, plan: Plan) -> bool:
 
 
 def _sorted(builds: tuple[PlannedBuild, ...]) -> tuple[PlannedBuild, ...]:
-    return tuple(sorted(builds, key=lambda each: ORDER.index(each.priority)))
+    return tuple(sorted(builds, key=lambda each: _ORDER.index(each.priority)))
 
 
 def _built(plan: Plan, doing: Doing, outcome: str, at: datetime) -> Plan:

@@ -19,7 +19,7 @@ INTERVAL = "autonomous_interval"
 ROUTINE = "autonomous_routine"
 
 
-class Drawn(Struct, frozen=True):
+class _Drawn(Struct, frozen=True):
     """What chance chose."""
 
     action: Action
@@ -42,7 +42,7 @@ def value(turn: TurnContext, purpose: str) -> float:
 
 def drawn(
     turn: TurnContext, how: Autonomous, here: Surroundings, acts: Sequence[Act]
-) -> tuple[Drawn | None, tuple[Candidate, ...]]:
+) -> tuple[_Drawn | None, tuple[Candidate, ...]]:
     """Draw an action; None if nothing can be done here. Also return all candidates.
 
     A kind is drawn by its weight among those of which something can be done here, and each
@@ -72,7 +72,7 @@ def drawn(
     action = Action(type=chosen, target=actions.target(declared, here))
     is_certain = odds[chosen] == 1.0
     draw = None if is_certain else Draw(purpose=_PURPOSE, value=point)
-    return Drawn(action, candidates, odds[chosen], draw), candidates
+    return _Drawn(action, candidates, odds[chosen], draw), candidates
 
 
 def _odds(how: Autonomous, possible: Sequence[str]) -> Mapping[str, float]:

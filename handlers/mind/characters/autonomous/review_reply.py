@@ -32,7 +32,7 @@ _MOST = 6
 _SENTENCE = 200
 
 
-class Review(Struct, frozen=True):
+class _Review(Struct, frozen=True):
     """A review, and what it would change."""
 
     text: str
@@ -40,7 +40,7 @@ class Review(Struct, frozen=True):
     left_out: tuple[str, ...]
 
 
-def read(text: str, how: Autonomous, known: Autonomy) -> Review:
+def read(text: str, how: Autonomous, known: Autonomy) -> _Review:
     """Read a review.
 
     Raises:
@@ -58,7 +58,7 @@ def read(text: str, how: Autonomous, known: Autonomy) -> Review:
     ]
     left_out += [f"{each.kind} {each.name}: one too many" for each in changes[_MOST:]]
     words = shown(review, limits.INSIGHT)
-    return Review(words, tuple(changes[:_MOST]), tuple(left_out))
+    return _Review(words, tuple(changes[:_MOST]), tuple(left_out))
 
 
 def _weights(
