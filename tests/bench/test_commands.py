@@ -26,6 +26,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.embedders.measure": ("",),
     "bench.estimates": ("--runs 2 --show",),
     "bench.reanswer": ("packs/survival/recording/explored.echoic",),
+    "bench.evening": ("--seeds 3 --unseen --count 2 --causes",),
     "bench.flood": (
         "--messages 200 --seconds 0.5",
         "--disk-mb 260 --senders 1 --seconds 0.5",
