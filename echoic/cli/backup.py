@@ -12,7 +12,6 @@ from echoic.cli.connected import on_instance
 from echoic.cli.options import InstanceCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import backup as backups
-from echoic.client.backup import Backup
 from echoic.client.connection import Connection, is_running
 from echoic.errors import EchoicError
 from echoic.run import restoring
@@ -43,7 +42,7 @@ def backup(call: InstanceCall, path: Place, with_credentials: bool = False) -> N
     kept = settings.data if with_credentials else None
     with Progress("kB copied", is_silent=call.as_json) as progress:
 
-        async def copy(connection: Connection) -> Backup:
+        async def copy(connection: Connection) -> backups.Backup:
             return await backups.make(connection.client, kept, file, progress)
 
         if is_running(settings):
@@ -70,7 +69,7 @@ def restore(call: InstanceCall, path: _File) -> None:
     told. Examples: `echoic restore tonight.backup --data restored`, `echoic restore last`.
 
     Args:
-        path: The backup; `last` is the newest that the instance made by itself.
+        path: The backup; `last` is the newest whole one that the instance made by itself.
     """
     settings = call.settings
     with Progress("kB read", is_silent=call.as_json) as progress:
@@ -82,6 +81,7 @@ def restore(call: InstanceCall, path: _File) -> None:
         **backups.held(done.manifest),
         "aside": str(done.aside) if done.aside else None,
         "lost": [asdict(each) for each in done.lost],
+        "passed_over": list(done.passed_over),
     }
     _show(call, fields)
     if not call.as_json:
@@ -94,6 +94,8 @@ def restore(call: InstanceCall, path: _File) -> None:
 
 def _tell(done: restoring.Restored) -> None:
     """Say what was there before, and what of it the backup lacks."""
+    for why in done.passed_over:
+        note(f"passed over, a newer one: {why}")
     if done.aside is None:
         return
     note(f"{done.path}, made {done.manifest.made_at}; what was there: {done.aside}")

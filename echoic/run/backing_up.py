@@ -1,7 +1,8 @@
 """Backups that an instance with an embedded broker makes by itself (ADR 0083).
 
 Of a damaged log none is made: the broker compares checksums as it hands out what it stores, and
-what it passes over in silence is looked for before. A failure is told, and ends nothing.
+what it passes over in silence is looked for before. Each is restored aside once, so that no
+older one goes for one that cannot be. A failure is told, and ends nothing.
 """
 
 import asyncio
@@ -16,12 +17,13 @@ from echoic.client.admission import limits_of
 from echoic.config.load import Settings
 from echoic.config.option import span_s
 from echoic.errors import EchoicError
+from echoic.run import restoring
 from echoic.run.supervision import Notify
 from streams.backup_file import reading
 from streams.bounds import Room, floor_of
 from streams.broker import guarding
 from streams.cancellation import heed_cancellation
-from streams.errors import LogReclaimed
+from streams.errors import LogReclaimed, StreamsError
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from streams.log import ReadableLog
@@ -29,6 +31,9 @@ from streams.topology import LOG, LOG_SUBJECTS
 
 _BEGIN_S = 60.0
 """Seconds after its start in which an instance has enough to do."""
+
+_DRAFT = ".partial"
+"""How the name of a backup ends that was not proved yet."""
 
 _RETRY_S = 600.0
 """Seconds after which one that failed is tried again, at the latest."""
@@ -40,8 +45,7 @@ async def keep_backed_up(
     """Back up the log again and again, until cancelled."""
     every, folder = span_s(settings.backup_every), settings.data / backups.FOLDER
     folder.mkdir(mode=0o700, exist_ok=True)
-    for draft in folder.glob("*.partial"):
-        draft.unlink()
+    _tidy(folder)
     pause, told = min(every, _BEGIN_S), None
     while True:
         heed_cancellation()
@@ -61,6 +65,14 @@ async def keep_backed_up(
                 told = why
             with suppress(OSError):
                 backups.note_failure(settings.data, why)
+
+
+def _tidy(folder: Path) -> None:
+    """Delete what a backup left behind that was cut off."""
+    for each in folder.glob(f"*{_DRAFT}"):
+        each.unlink()
+    for each in folder.glob(f"{restoring.PROVING}*"):
+        shutil.rmtree(each)
 
 
 async def _left(settings: Settings, log: ReadableLog, every: float) -> float:
@@ -105,6 +117,8 @@ def _check_room(settings: Settings) -> None:
     size = sum(int(each.stat().st_size) for each in store.rglob("*.blk"))
     usage = shutil.disk_usage(settings.data)
     floor = floor_of(Room(usage.free, usage.total), limits_of(settings))
+    # The file, and the folder into which it is restored to prove it.
+    size *= 2
     if usage.free - size < floor:
         raise EchoicError(
             f"it may take {size / 1e6:,.0f} MB, and of the disk {usage.free / 1e6:,.0f} MB"
@@ -113,12 +127,22 @@ def _check_room(settings: Settings) -> None:
 
 
 async def _made(credentials: Credentials, data: Path, path: Path) -> None:
-    """Make a backup in a thread, as it hashes and syncs while others want an answer."""
+    """Make a backup in a thread, as it hashes and syncs while others want an answer.
+
+    Raises:
+        EchoicError: it could not be restored, and is gone.
+    """
+    draft = path.with_name(f"{path.name}{_DRAFT}")
 
     async def make() -> None:
-        async with connected(credentials, "echoic backup") as client:
-            await guarding.check_open_blocks(client, data / "nats")
-            await backups.make(client, None, path, lambda kilobytes: None)
+        try:
+            async with connected(credentials, "echoic backup") as client:
+                await guarding.check_open_blocks(client, data / "nats")
+                await backups.make(client, None, draft, lambda kilobytes: None)
+            await _prove(draft)
+            draft.rename(path)
+        finally:
+            draft.unlink(missing_ok=True)
 
     done, theirs = asyncio.Event(), asyncio.get_running_loop()
     loop = asyncio.new_event_loop()
@@ -143,3 +167,15 @@ async def _made(credentials: Credentials, data: Path, path: Path) -> None:
     if making.cancelled():
         raise EchoicError("it was broken off")
     making.result()
+
+
+async def _prove(draft: Path) -> None:
+    """Restore a backup aside: what is damaged may be passed over while it is made.
+
+    Raises:
+        EchoicError: it cannot be restored.
+    """
+    try:
+        await restoring.prove(draft, draft.parent)
+    except StreamsError as error:
+        raise EchoicError(f"what was copied cannot be restored: {error}") from error

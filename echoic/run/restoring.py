@@ -5,13 +5,12 @@ import shutil
 import tempfile
 from collections.abc import AsyncIterator, Callable
 from contextlib import ExitStack, asynccontextmanager
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from echoic.client import backup as backups
 from echoic.client import verified
-from echoic.client.backup import Backup
 from echoic.client.connection import Connection, credentials_of, open_log
 from echoic.client.instance_note import sole_instance
 from echoic.config.load import Settings
@@ -21,6 +20,7 @@ from streams.broker import data_folder as folders
 from streams.broker import guarding
 from streams.broker.server import Guard, embedded_server
 from streams.embedded import write_private
+from streams.errors import BackupDamaged
 from streams.jetstream import taken_mark
 from streams.jetstream.backup import restore
 from streams.jetstream.connection import connected
@@ -31,7 +31,10 @@ _SERVER = "nats"
 """The broker's folder within the data folder."""
 
 _LAST = "last"
-"""Names the newest backup that the instance of the data folder made by itself."""
+"""Names the newest whole backup that the instance of the data folder made by itself."""
+
+PROVING = ".proving-"
+"""How the name of a folder begins into which a backup is restored to prove it."""
 
 _OF_THE_LOG = ("postgres", verified.FILE, taken_mark.FILE)
 """What follows from the log alone, and is made again of the one that is restored."""
@@ -41,7 +44,7 @@ Progress = Callable[[int], None]
 
 async def back_up_stopped(
     settings: Settings, path: Path, progress: Progress, *, with_credentials: bool
-) -> Backup:
+) -> backups.Backup:
     """Back up an instance that does not run, by a broker started for it.
 
     Raises:
@@ -103,13 +106,15 @@ class Restored:
     aside: Path | None = None
     """Where what stood in its place is kept; None: there was nothing."""
     lost: tuple[_Lost, ...] = ()
+    passed_over: tuple[str, ...] = ()
+    """Newer backups that are altered, and why so."""
 
 
 def restored(settings: Settings, path: Path, progress: Progress) -> Restored:
     """Put a backup back: at the broker of the settings, else into the data folder.
 
-    One that the instance made by itself, of which `last` names the newest, takes the place of
-    the log that is there, whose files are kept aside.
+    One that the instance made by itself takes the place of the log that is there, whose files
+    are kept aside; `last` names the newest of them that is whole.
 
     Raises:
         BackupDamaged: the file is not whole, or altered; nothing was changed.
@@ -117,8 +122,9 @@ def restored(settings: Settings, path: Path, progress: Progress) -> Restored:
         LogRefused: the broker has one of the streams.
     """
     data = settings.data
-    if str(path) == _LAST and settings.nats_url is None:
-        path = _newest(data)
+    passed_over: tuple[str, ...] = ()
+    if settings.nats_url is None:
+        path, passed_over = _named(data, path)
     is_own = path.absolute().parent == (data / backups.FOLDER).absolute()
     with reading(path) as backup:
         if settings.nats_url is None and not is_own:
@@ -127,20 +133,56 @@ def restored(settings: Settings, path: Path, progress: Progress) -> Restored:
         if settings.nats_url is not None:
             asyncio.run(_at_broker(settings, backup, progress))
         elif is_own:
-            return _in_place(data, path, backup, progress)
+            done = _in_place(data, path, backup, progress)
+            return replace(done, passed_over=passed_over)
         else:
             _into(data, backup, progress)
         return Restored(path, backup.manifest)
 
 
-def _newest(data: Path) -> Path:
-    if not (made := backups.own(data)):
+async def prove(path: Path, folder: Path) -> None:
+    """Restore a backup into a folder that is deleted again.
+
+    Raises:
+        BackupDamaged: it cannot be restored, for what was copied was damaged.
+    """
+    aside = tempfile.TemporaryDirectory(dir=folder, prefix=PROVING)
+    with reading(path) as backup, aside as draft:
+        await _with_server(Path(draft) / _SERVER, backup, lambda kilobytes: None)
+
+
+def _named(data: Path, path: Path) -> tuple[Path, tuple[str, ...]]:
+    """Return the backup that is meant, and which newer ones are altered.
+
+    Raises:
+        BackupDamaged: each of the instance's own is altered.
+        EchoicError: it has made none.
+    """
+    if str(path) == _LAST:
+        return _newest_whole(data)
+    own = (each for each in backups.own(data) if str(path) in (each.name, each.stem))
+    return path if path.exists() else next(own, path), ()
+
+
+def _newest_whole(data: Path) -> tuple[Path, tuple[str, ...]]:
+    made = backups.own(data)
+    if not made:
         raise EchoicError(
             f"{data / backups.FOLDER} holds no backup: backup.every is off, or the log was"
             " younger. Its files stay as they are; another folder begins anew",
             next_step="echoic up --detach --data ANOTHER_FOLDER",
         )
-    return made[-1]
+    altered: list[str] = []
+    for path in reversed(made[1:]):
+        try:
+            with reading(path) as backup:
+                backup.check(lambda kilobytes: None)
+        except BackupDamaged as error:
+            altered.append(str(error))
+        else:
+            return path, tuple(altered)
+    # Of the oldest the caller is told itself.
+    return made[0], tuple(altered)
 
 
 def _in_place(

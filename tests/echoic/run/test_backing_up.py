@@ -14,8 +14,10 @@ from bench.beside import beside
 from echoic import doctor
 from echoic.client import backup as backups
 from echoic.config.load import Settings, defaults
-from echoic.run import backing_up
+from echoic.errors import EchoicError
+from echoic.run import backing_up, restoring
 from echoic.run.backing_up import keep_backed_up
+from echoic.run.restoring import restored
 from schemas.messages.sensing import Sensed
 from schemas.values.subjects import partition_of
 from streams.backup_file import reading
@@ -124,3 +126,54 @@ async def test_one_that_is_broken_off_leaves_nothing() -> None:
             await making
 
         assert not list(folder.glob("*.backup*"))
+
+
+@pytest.mark.services
+async def test_one_that_cannot_be_restored_takes_no_place() -> None:
+    """A damaged stream beside the log is told; the older backup stays."""
+    async with fresh_broker() as broker:
+        await say(broker, "1")
+        blobs = await broker.client.jetstream().object_store("BLOBS")
+        await blobs.put("a", b"a pack, as it was loaded" * 9)
+        await blobs.put("b", b"another one" * 9)
+        folder = broker.server.folder.parent
+        await backing_up._made(broker.server.core, folder, folder / "old.backup")
+        await broker.server.stop()
+        (block,) = broker.server.folder.glob(
+            "jetstream/jetstream/*/*/OBJ_BLOBS/msgs/*.blk"
+        )
+        block.write_bytes(block.read_bytes().replace(b"a pack", b"a crab", 1))
+        await broker.server.start()
+
+        with pytest.raises(EchoicError, match="cannot be restored: OBJ_BLOBS"):
+            await backing_up._made(broker.server.core, folder, folder / "new.backup")
+
+        assert [each.name for each in folder.glob("*.backup*")] == ["old.backup"]
+        assert not list(folder.glob(".proving-*"))
+
+
+@pytest.mark.services
+async def test_the_newest_whole_one_is_restored(tmp_path: Path) -> None:
+    """By `last`, which says what it passed over; and by a name alone."""
+    settings = replace(defaults(), data=tmp_path / "data")
+    own = settings.data / backups.FOLDER
+    own.mkdir(parents=True)
+    async with fresh_broker() as broker:
+        for number in range(3):
+            await say(broker, f"{number}")
+            path = own / f"echoic-{number}.backup"
+            await backing_up._made(
+                broker.server.core, broker.server.folder.parent, path
+            )
+    for path in backups.own(settings.data)[1:]:
+        altered = bytearray(path.read_bytes())
+        altered[altered.index(b"streams/LOG/") + 1_024] ^= 1
+        path.write_bytes(altered)
+
+    done = await asyncio.to_thread(restored, settings, Path("last"), lambda _: None)
+    named, _ = restoring._named(settings.data, Path("echoic-1"))
+
+    assert (done.path.name, named.name) == ("echoic-0.backup", "echoic-1.backup")
+    two, one = done.passed_over
+    assert "echoic-2.backup" in two
+    assert "echoic-1.backup" in one
