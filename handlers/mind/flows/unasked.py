@@ -26,8 +26,9 @@ from schemas.state.executive import EVERYBODY, Sign
 from schemas.values import ids
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.phrases import Phrases
+from schemas.values.reasons import ResponseType
 
-_TTL_S = 600.0
+_WAITS = timedelta(minutes=10)
 """How long what waits for a break is worth saying."""
 
 
@@ -40,15 +41,6 @@ class _Opening(Struct, frozen=True):
     """The sort of events that it is about, if it is about one."""
 
 
-class _Saying(Struct, frozen=True):
-    """What one that is taken has to say."""
-
-    timer: Timer
-    text: str
-    """One of its words."""
-    about: str
-
-
 class Kind(Struct, frozen=True):
     """One kind of opportunity."""
 
@@ -59,7 +51,11 @@ class Kind(Struct, frozen=True):
     """Return it if it is there: about what is given, or what the input shows."""
     words: Callable[[TurnContext, str], tuple[str, ...]]
     """Return what may be said about something; nothing: it is never taken."""
-    initiative: Callable[[TurnContext, _Saying], Initiative]
+    said: Callable[[TurnContext, str, str], tuple[str, str | None]]
+    """Return one of these words about something as it is said, and to whom."""
+    response_type: ResponseType
+    lasts: timedelta = _WAITS
+    """How long it is worth saying where it waits for a break."""
     next_in_s: Callable[[ExecutiveSettings], float] | None = None
     """After how long there is the next one by itself; None: events must show it."""
 
@@ -111,11 +107,27 @@ def run(turn: TurnContext, timer: Timer) -> None:
     if opening.first <= turn.now:
         words = kind.words(turn, about)
         word = words[int(_value(turn, kind, f"{kind.purpose}_words") * len(words))]
-        initiate.take(turn, kind.initiative(turn, _Saying(timer, word, about)))
+        initiate.take(turn, _initiative(turn, kind, timer, word, about))
         first = None
         if kind.next_in_s is not None:
             first = turn.now + timedelta(seconds=kind.next_in_s(settings))
     _draw(turn, kind, first, chance, about if first is not None else "")
+
+
+def _initiative(
+    turn: TurnContext, kind: Kind, timer: Timer, word: str, about: str
+) -> Initiative:
+    text, person = kind.said(turn, word, about)
+    return Initiative(
+        timer=timer.id,
+        kind=kind.purpose,
+        arm=kind.purpose,
+        text=text,
+        response_type=kind.response_type,
+        urgency=0.0,
+        expires_at=turn.now + kind.lasts,
+        person=person,
+    )
 
 
 def _chance(
@@ -179,16 +191,8 @@ def _check_in_words(turn: TurnContext, about: str) -> tuple[str, ...]:
     return _phrased(turn, lambda phrases: phrases.check_ins)
 
 
-def _check_in(turn: TurnContext, saying: _Saying) -> Initiative:
-    return Initiative(
-        timer=saying.timer.id,
-        kind=CHECK_IN,
-        arm=CHECK_IN,
-        text=saying.text,
-        response_type="check_in",
-        urgency=0.0,
-        expires_at=turn.now + timedelta(seconds=_TTL_S),
-    )
+def _to_all(turn: TurnContext, word: str, about: str) -> tuple[str, str | None]:
+    return word, None
 
 
 _CHECK_IN = Kind(
@@ -196,8 +200,9 @@ _CHECK_IN = Kind(
     lambda settings: settings.check_in,
     _check_in_opening,
     _check_in_words,
-    _check_in,
-    lambda settings: settings.check_in_interval_s,
+    _to_all,
+    "check_in",
+    next_in_s=lambda settings: settings.check_in_interval_s,
 )
 
 
@@ -236,19 +241,11 @@ def _observations(turn: TurnContext, about: str) -> tuple[str, ...]:
     return _phrased(turn, lambda phrases: phrases.observations)
 
 
-def _observation(turn: TurnContext, saying: _Saying) -> Initiative:
-    pattern = turn.state.executive.patterns.get(saying.about)
+def _observation(turn: TurnContext, word: str, about: str) -> tuple[str, str | None]:
+    pattern = turn.state.executive.patterns.get(about)
     count = str(pattern.count + pattern.before) if pattern is not None else ""
-    type_ = saying.about.partition(".")[2].replace("_", " ").replace("-", " ")
-    return Initiative(
-        timer=saying.timer.id,
-        kind=OBSERVE,
-        arm=OBSERVE,
-        text=saying.text.replace("{count}", count).replace("{type}", type_),
-        response_type="observation",
-        urgency=0.0,
-        expires_at=turn.now + timedelta(seconds=_TTL_S),
-    )
+    type_ = about.partition(".")[2].replace("_", " ").replace("-", " ")
+    return word.replace("{count}", count).replace("{type}", type_), None
 
 
 _OBSERVE = Kind(
@@ -257,6 +254,7 @@ _OBSERVE = Kind(
     _pattern_opening,
     _observations,
     _observation,
+    "observation",
 )
 
 
@@ -297,19 +295,9 @@ def _comments(turn: TurnContext, about: str) -> tuple[str, ...]:
     return _phrased(turn, lambda phrases: phrases.mood_comments)
 
 
-def _comment(turn: TurnContext, saying: _Saying) -> Initiative:
+def _comment(turn: TurnContext, word: str, about: str) -> tuple[str, str | None]:
     found = _sign(turn)
-    person = found[0] if found is not None else EVERYBODY
-    return Initiative(
-        timer=saying.timer.id,
-        kind=MOOD_COMMENT,
-        arm=MOOD_COMMENT,
-        text=saying.text,
-        response_type="check_in",
-        urgency=0.0,
-        expires_at=turn.now + STRUGGLE_HOLDS,
-        person=person or None,
-    )
+    return word, (found[0] if found is not None else EVERYBODY) or None
 
 
 _COMMENT = Kind(
@@ -318,5 +306,7 @@ _COMMENT = Kind(
     _mood_opening,
     _comments,
     _comment,
+    "check_in",
+    STRUGGLE_HOLDS,
 )
 _KINDS = (_CHECK_IN, _OBSERVE, _COMMENT)
