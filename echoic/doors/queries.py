@@ -24,7 +24,7 @@ from projections.folds import events
 from projections.folds.learning import beliefs
 from schemas.messages.sensing import Sensed
 from schemas.state.evidence import Belief
-from schemas.values.base import as_fields
+from schemas.values.base import fields_of
 from schemas.values.settings import UNSTARTED
 from schemas.values.vectors import Embedder
 from streams.log import ReadableLog
@@ -66,7 +66,7 @@ async def reminders(at_hand: AtHand, asked: OfPersonAsked) -> Reply:
     """Return what is to be said at its time, the soonest first."""
     held = sorted(at_hand.known.agent.executive.reminders, key=lambda each: each.due)
     rows = [
-        msgspec.to_builtins(each, enc_hook=as_fields)
+        msgspec.to_builtins(each, enc_hook=fields_of)
         for each in held
         if asked.person in (None, each.person)
     ]

@@ -14,7 +14,7 @@ from immutables import Map
 
 from schemas.codec import upcasts
 from schemas.state.agent import AgentState, PartitionState
-from schemas.values.base import Part
+from schemas.values.base import Part, fields_of
 from schemas.values.bounded_map import EMPTY
 from schemas.values.packed_texts import PackedTexts
 
@@ -97,11 +97,7 @@ def of_agent(state: PartitionState, agent: str) -> PartitionState:
 
 
 def _to_builtin(value: Any) -> Any:
-    if isinstance(value, Map | PackedTexts):
-        return dict(value)
-    if isinstance(value, Part):
-        return value.model_dump(mode="json", exclude_none=True)
-    raise NotImplementedError(f"{type(value).__name__} is no part of a state")
+    return dict(value) if isinstance(value, Map | PackedTexts) else fields_of(value)
 
 
 def _from_builtin(type_: Any, value: Any) -> Any:

@@ -131,7 +131,7 @@ class MessagePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
             pydantic.ValidationError: a field is of the wrong type, or beyond its limits.
         """
         # Not by its JSON, in which a number that is not finite is null.
-        return self.from_fields(msgspec.to_builtins(self, enc_hook=as_fields))
+        return self.from_fields(msgspec.to_builtins(self, enc_hook=fields_of))
 
     def as_fields(self, *, whole: bool = False) -> dict[str, Any]:
         """Return its fields as in its JSON; if `whole`, with those that are not set."""
@@ -219,22 +219,16 @@ def part_of(kind: type, value: object) -> object:
     raise NotImplementedError(f"{kind} is no part of a message")
 
 
-def as_fields(value: object) -> object:
-    """Return a part that is a pydantic model as its fields, for `msgspec.to_builtins`."""
-    if isinstance(value, Part):
-        return value.model_dump(mode="json", exclude_none=True)
-    raise NotImplementedError(f"{type(value).__name__} is no part of a message")
+def fields_of(part: object) -> object:
+    """Return a part that is a pydantic model as its fields: it is encoded as these are."""
+    if isinstance(part, Part):
+        return part.model_dump(mode="json", exclude_none=True)
+    raise NotImplementedError(
+        f"{type(part).__name__} is no part of a state or a message"
+    )
 
 
-def _part_as_json(value: object) -> msgspec.Raw:
-    """Encode a part that is a pydantic model as pydantic does, to be embedded as it is."""
-    if isinstance(value, Part):
-        serializer = value.__pydantic_serializer__
-        return msgspec.Raw(serializer.to_json(value, exclude_none=True))
-    raise NotImplementedError(f"{type(value).__name__} is no part of a message")
-
-
-_ENCODER = msgspec.json.Encoder(enc_hook=_part_as_json)
+_ENCODER = msgspec.json.Encoder(enc_hook=fields_of)
 
 
 def rfc3339(at: datetime) -> str:
