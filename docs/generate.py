@@ -11,7 +11,9 @@ from bench.shape import ceilings
 from echoic.cli import commands_page
 from echoic.config import settings_page
 from echoic.docs_pages import engines, events, services
+from echoic.explain.gates import REASONS, SILENCE_OF_GATE, passers_of
 from echoic.metrics import page as metrics_page
+from schemas.values.reasons import PASSERS
 
 FOLDER = Path(__file__).parent
 PAGES: Mapping[str, Callable[[], str]] = {
@@ -23,6 +25,7 @@ PAGES: Mapping[str, Callable[[], str]] = {
     "engines.schema.json": engines.render,
     # Of this page a table alone is made from the code.
     "architecture.md": lambda: ceilings.page(_read("architecture.md") or ""),
+    "gates.md": lambda: _with_gates(_read("gates.md") or ""),
 }
 
 
@@ -36,6 +39,21 @@ def main(arguments: list[str]) -> int:
     for name in stale:
         print(f"docs/{name} is stale: run `make docs`", file=sys.stderr)
     return 1 if stale else 0
+
+
+def _with_gates(text: str) -> str:
+    """Return the page of gates with the table of who passes them between its marks."""
+    begins, ends = "<!-- gates begin -->\n", "<!-- gates end -->\n"
+    before, _, rest = text.partition(begins)
+    rows = (
+        f"| `{name}` | {REASONS[SILENCE_OF_GATE.get(name, name)]} |"
+        f" {passers_of(name) or 'nobody'} |\n"
+        for name in PASSERS
+    )
+    table = "".join(
+        ("| gate | if it is closed | passes all the same |\n|---|---|---|\n", *rows)
+    )
+    return f"{before}{begins}{table}{ends}{rest.partition(ends)[2]}"
 
 
 def _read(name: str) -> str | None:

@@ -3,6 +3,7 @@
 from collections.abc import Mapping
 
 from schemas.messages.decisions import Decided, Gate
+from schemas.values.reasons import PASSERS, Passer
 
 UNDELIVERED: Mapping[str, str] = {
     "expired": "it came too late to be delivered",
@@ -87,24 +88,35 @@ def value_of(gate: Gate, decided: Decided) -> str:
     return _VALUES.get(gate.name, gate.name)
 
 
-_WORDS_PASS = "Alerts and answers to a person's own words pass."
+_OF_PASSERS: Mapping[Passer, str] = {
+    "threat": "alerts",
+    "own_words": "answers to a person's own words",
+    "asker": "answers to the words of whoever asked for it",
+}
+_ENDED_BY: Mapping[str, str] = {
+    "muted": "echoic mute off",
+    "quiet": "echoic quiet off",
+    "suppressed": "echoic salience clear ID",
+}
+"""The command that ends what a gate is closed by."""
+
+
+def passers_of(gate: str) -> str:
+    """Return who passes a gate that is closed, in words; empty if nobody does."""
+    return " and ".join(_OF_PASSERS[each] for each in PASSERS[gate])
+
+
+def _told(gate: str) -> str:
+    passers, command = passers_of(gate), _ENDED_BY.get(gate)
+    until = f" until it ends: `{command}`" if command else ""
+    if not passers:
+        return f"Nothing passes{until}."
+    return f"{passers[0].upper()}{passers[1:]} pass{',' if until else ''}{until}."
+
 
 PASSES: Mapping[str, str] = {
-    "muted": "Nothing passes until it ends: `echoic mute off`.",
-    "quiet": (
-        "Alerts pass, and answers to the words of whoever asked for it, until it ends:"
-        " `echoic quiet off`."
-    ),
-    "quiet_hours": _WORDS_PASS,
-    "suppressed": (
-        "Alerts and answers to a person's own words pass, until it ends:"
-        " `echoic salience clear ID`."
-    ),
-    "cooldown": _WORDS_PASS,
-    "heuristic_cooldown": _WORDS_PASS,
-    "rate": _WORDS_PASS,
+    # Of what an event is worth its numbers tell.
+    **{gate: _told(gate) for gate in PASSERS if gate not in _OF_SALIENCE},
     "budget": "What a trusted heuristic answers passes.",
-    "quip": _WORDS_PASS,
-    "busy": _WORDS_PASS,
 }
 """What passes a gate that is closed to other things."""

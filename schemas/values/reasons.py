@@ -4,6 +4,7 @@ Each is part of a recorded fact. New ones may be added at the end of a list, non
 change its meaning.
 """
 
+from collections.abc import Mapping
 from typing import Literal, get_args
 
 Path = Literal[
@@ -70,6 +71,41 @@ Silence = Literal[
     "nothing_due",
     "own_echo",
 ]
+
+Passer = Literal["threat", "own_words", "asker"]
+"""What a gate may let through though it is closed: a threat of 0.8 or more, or an alert; what
+a person says themselves; what that person says who asked for the gate."""
+
+_TOO_MUCH: tuple[Passer, ...] = ("threat", "own_words")
+
+PASSERS: Mapping[str, tuple[Passer, ...]] = {
+    "muted": (),
+    "quiet": ("threat", "asker"),
+    "quiet_hours": _TOO_MUCH,
+    "suppressed": _TOO_MUCH,
+    "relevance": _TOO_MUCH,
+    "habituation": _TOO_MUCH,
+    "cooldown": _TOO_MUCH,
+    "heuristic_cooldown": _TOO_MUCH,
+    "rate": _TOO_MUCH,
+    "busy": _TOO_MUCH,
+    "quip": _TOO_MUCH,
+}
+"""Who passes each gate that keeps the companion from being too much. The mind asks here, and
+what is told of a gate is made of it."""
+
+_NOTES: Mapping[Passer, str] = {
+    "threat": "a threat always passes",
+    "own_words": "a person's words always pass",
+    "asker": "a person's words always pass",
+}
+
+
+def passing(gate: str, shown: tuple[Passer, ...]) -> str | None:
+    """Return the note of a gate that lets through what shows these; None if it does not."""
+    passers = PASSERS[gate]
+    return next((_NOTES[each] for each in shown if each in passers), None)
+
 
 Absence = Literal["dead", "player_controlled", "locked", "asleep"]
 """Why a character does not decide."""

@@ -106,7 +106,9 @@ def gated(
     held = turn.state.executive
     first = list(limits.before_salience(held, settings, here))
     if moved.suppressed is not None:
-        first.append(modulation.suppressed_gate(moved.suppressed, here.excuse))
+        first.append(
+            modulation.suppressed_gate(moved.suppressed, here.passing("suppressed"))
+        )
     last = list(limits.after_salience(held, settings, here))
     if not first and not last:
         return own
@@ -247,11 +249,10 @@ def _closed_to_quips(
     """Return the gate that is closed to quips for the event, with its reason."""
     settings = turn.settings.executive
     here = _heard(turn, event, is_threat=is_threat)
-    if here.excuse is not None:
-        return None
-    return delivery.closed_to_quips(
+    found = delivery.closed_to_quips(
         turn.state.executive, settings.quip_interval_s, event.person, turn.now
     )
+    return None if found is None or here.passing(found[0].name) else found
 
 
 def _unless_quip(each: HeuristicCandidate, reason: Silence) -> HeuristicCandidate:
@@ -264,7 +265,7 @@ def _quipped(
     turn: TurnContext, response_type: ResponseType, here: Heard
 ) -> tuple[Drop, str] | None:
     """Return why a quip that took its time is not said any more, with the detail."""
-    if response_type != "quip" or here.excuse is not None:
+    if response_type != "quip" or here.passing("quip"):
         return None
     waited_s = delivery.since_quip_s(turn.state.executive, turn.now)
     if waited_s is None or waited_s >= turn.settings.executive.quip_interval_s:

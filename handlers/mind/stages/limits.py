@@ -1,10 +1,9 @@
 """Limits: is the companion to hold its tongue for now, whatever the event says?
 
 Muted and quiet as somebody asked for them, quiet hours, a cooldown between responses and
-between two of one heuristic, and a number of responses an hour. Alerts pass all but a mute.
-A person's own words pass quiet hours, cooldown and rate, and a quiet which that person
-asked for, or of which nobody knows who did. Each limit that is in force is a gate on
-record.
+between two of one heuristic, and a number of responses an hour. Who passes each is declared
+(`PASSERS`); the asker of a quiet of which nobody knows who asked for it is anybody. Each
+limit that is in force is a gate on record.
 """
 
 from collections.abc import Iterator, Mapping
@@ -21,14 +20,12 @@ from schemas.state.executive import EVERYBODY, Executive, Restraint, Saying
 from schemas.values import timezones
 from schemas.values.exact_math import round6
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.reasons import Drop
+from schemas.values.reasons import Drop, Passer, passing
 
 _RAISED_AFTER_QUIET = 0.3
 """How much more an event must matter in the minutes after a quiet that lapsed."""
 
 _HOUR = timedelta(hours=1)
-_THREAT_PASSES = "a threat always passes"
-_WORDS_PASS = "a person's words always pass"
 
 
 class Heard(Struct, frozen=True):
@@ -41,12 +38,14 @@ class Heard(Struct, frozen=True):
     """Whose own words the event is; None: nobody's."""
     is_threat: bool
 
-    @property
-    def excuse(self) -> str | None:
-        """Why it passes whatever only keeps things from being too much."""
-        if self.is_threat:
-            return _THREAT_PASSES
-        return _WORDS_PASS if self.speaker is not None else None
+    def passing(self, gate: str, by: str = "") -> str | None:
+        """Return the note of a gate that it passes though that is closed, as `by` asked."""
+        shown: list[Passer] = ["threat"] if self.is_threat else []
+        if self.speaker is not None:
+            shown.append("own_words")
+            if by == PERSON or self.speaker in (SOMEBODY, by):
+                shown.append("asker")
+        return passing(gate, tuple(shown))
 
 
 def before_salience(
@@ -59,7 +58,7 @@ def before_salience(
     if settings.quiet_hours:
         local_time = timezones.local(here.now, settings.timezone)
         if timezones.is_within(settings.quiet_hours, local_time):
-            excuse = here.excuse
+            excuse = here.passing("quiet_hours")
             why = (
                 f"{settings.quiet_hours} {settings.timezone}, it is {local_time:%H:%M}"
             )
@@ -74,12 +73,13 @@ def after_salience(
     if settings.cooldown_s:
         waited_s = _waited_s(executive, here.now)
         if waited_s is not None:
-            yield _gate("cooldown", waited_s, settings.cooldown_s, here.excuse)
+            excuse = here.passing("cooldown")
+            yield _gate("cooldown", waited_s, settings.cooldown_s, excuse)
     most = settings.rate_per_hour
     if most:
         said = len(list(_said_since(executive, here.now - _HOUR, here.now)))
         why = f"{said} of {most} responses in the last hour"
-        yield _gate("rate", float(most - said), 1.0, here.excuse or why)
+        yield _gate("rate", float(most - said), 1.0, here.passing("rate"), why)
 
 
 def cooling(
@@ -87,7 +87,7 @@ def cooling(
 ) -> Mapping[str, float]:
     """Return the heuristics that answered too recently, with the seconds since then."""
     span_s = settings.heuristic_cooldown_s
-    if not span_s or here.excuse is not None:
+    if not span_s or here.passing("heuristic_cooldown"):
         return {}
     since = here.now - timedelta(seconds=span_s)
     # Nearly always there is none, which takes less than to look at each.
@@ -122,7 +122,7 @@ def too_late(
     if stopped_by is not None:
         return stopped_by
     waited_s = _waited_s(executive, here.now)
-    if waited_s is None or here.excuse is not None or waited_s >= settings.cooldown_s:
+    if waited_s is None or here.passing("cooldown") or waited_s >= settings.cooldown_s:
         return None
     return "cooldown", f"{waited_s:g} s after another response"
 
@@ -151,10 +151,12 @@ def _restrained(
     ]
     if held:
         # The one that lets nothing through, if there is one, decides.
-        each = next((one for one in held if _excuse(one, here) is None), held[0])
-        excuse = _excuse(each, here)
+        name = _GATES[mode]
+        kept = (one for one in held if here.passing(name, one.by) is None)
+        each = next(kept, held[0])
+        excuse = here.passing(name, each.by)
         note = excuse or _described(each, here.now)
-        yield Gate(name=_GATES[mode], passed=excuse is not None, note=note)
+        yield Gate(name=name, passed=excuse is not None, note=note)
 
 
 def _is_in_force(restraint: Restraint, now: datetime) -> bool:
@@ -169,15 +171,6 @@ def _is_after(restraint: Restraint, now: datetime) -> bool:
 def _concerns(restraint: Restraint, here: Heard) -> bool:
     # What is said to everybody would disturb the one who is to be spared as well.
     return here.person is None or restraint.person in (EVERYBODY, here.person)
-
-
-def _excuse(restraint: Restraint, here: Heard) -> str | None:
-    if restraint.mode == "mute":
-        return None
-    if here.is_threat:
-        return _THREAT_PASSES
-    is_whose = here.speaker in (SOMEBODY, restraint.by) or restraint.by == PERSON
-    return _WORDS_PASS if here.speaker is not None and is_whose else None
 
 
 def _described(restraint: Restraint, now: datetime) -> str:
@@ -207,14 +200,19 @@ def _said_since(
     return (each for each in executive.said if since < each.at <= now)
 
 
-def _gate(name: str, value: float, threshold: float, note: str | None) -> Gate:
+def _gate(
+    name: str,
+    value: float,
+    threshold: float,
+    excuse: str | None,
+    why: str | None = None,
+) -> Gate:
     value = round6(value)
-    always = note in (_THREAT_PASSES, _WORDS_PASS)
     return Gate(
         name=name,
-        passed=always or value >= threshold,
+        passed=excuse is not None or value >= threshold,
         value=value,
         threshold=threshold,
         margin=round6(value - threshold),
-        note=note,
+        note=excuse or why,
     )

@@ -23,7 +23,7 @@ from schemas.packs import conditions
 from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values import vectors
 from schemas.values.exact_math import clamp, exp, power, round6
-from schemas.values.reasons import Silence
+from schemas.values.reasons import Passer, Silence, passing
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
 
@@ -40,8 +40,6 @@ _ABOVE_ALL = 1.0
 """The priority of a person's words, and what a threat's own value is added to: salience
 ends at 1, so both are served before other events."""
 _NEVER_FORGETS = 0.0
-_THREAT_NOTE = "a threat always passes"
-_PERSON_NOTE = "a person's words always pass"
 
 _NO_WEIGHTS: Mapping[Dimension, float] = {}
 _INTENT_GATES: Mapping[Intent, Gate] = {
@@ -131,11 +129,11 @@ def assess(
         added = weighed.goal + weighed.focus + weighed.novelty + weighed.already_said
         score, effective = round6(clamp(score + added, 0.0, 1.0)), weighed.score
     is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
-    always = _THREAT_NOTE if is_threat else _PERSON_NOTE if is_addressed else None
-    note = always or (f"the threshold is moved by {raised:+.2f}" if raised else None)
-    is_open = always is not None
-    relevance = _gate("relevance", score, threshold, note, is_open)
-    habituation = _gate("habituation", effective, threshold, note, is_open)
+    threat: tuple[Passer, ...] = ("threat",) if is_threat else ()
+    shown: tuple[Passer, ...] = (*threat, "own_words") if is_addressed else threat
+    why = f"the threshold is moved by {raised:+.2f}" if raised else None
+    relevance = _gate("relevance", score, threshold, shown, why)
+    habituation = _gate("habituation", effective, threshold, shown, why)
     # Relevance first: an event that never mattered is not silent by habit.
     silence: Silence | None = None
     if not relevance.passed:
@@ -295,13 +293,18 @@ def relevance_threshold(settings: MindSettings, domain: Domain) -> float:
 
 
 def _gate(
-    name: str, value: float, threshold: float, note: str | None, is_open: bool
+    name: str,
+    value: float,
+    threshold: float,
+    shown: tuple[Passer, ...],
+    why: str | None,
 ) -> Gate:
+    excuse = passing(name, shown)
     return Gate(
         name=name,
-        passed=is_open or value >= threshold,
+        passed=excuse is not None or value >= threshold,
         value=value,
         threshold=threshold,
         margin=round6(value - threshold),
-        note=note,
+        note=excuse or why,
     )

@@ -46,7 +46,7 @@ def test_quiet_by_command_and_by_words(live: Program) -> None:
     page = live.here("explain", "--last", "--agent", "hush").out
     told = " ".join(page.split())
     assert "Stayed silent: quiet was asked for (asked for by user, for 8 min" in told
-    assert "Alerts pass, and answers to the words of whoever asked for it" in told
+    assert "Alerts and answers to the words of whoever asked for it pass" in told
     rows = live.here("salience", "list", "--agent", "hush", "--json").json["rows"]
     assert [(each["change"], each["asked_by"]) for each in rows] == [("quiet", "user")]
 

@@ -1,12 +1,14 @@
 """Limits explained: who asked for quiet, what passes, and what a shorter cooldown makes."""
 
+from pathlib import Path
+
 from msgspec import structs
 
 from echoic.explain.explain import explain
 from echoic.explain.what_if import opening
 from replay.recording.decisions import DecisionRecord, DecisionRecords
 from schemas.messages.decisions import Decided, Gate
-from schemas.values.reasons import Silence
+from schemas.values.reasons import PASSERS, Silence
 from tests.echoic.samples import NAMES, gate, group, habituated, sensed
 
 
@@ -33,8 +35,8 @@ def test_quiet_names_who_asked_for_it_and_what_passes() -> None:
         "Stayed silent: quiet was asked for (asked for by ana, for 9 min 0 s more)."
     )
     assert explanation.counterfactual == (
-        "Would have passed but for quiet. Alerts pass, and answers to"
-        " the words of whoever asked for it, until it ends: `echoic quiet off`."
+        "Would have passed but for quiet. Alerts and answers to"
+        " the words of whoever asked for it pass, until it ends: `echoic quiet off`."
     )
 
 
@@ -58,3 +60,22 @@ def test_a_cooldown_can_be_supposed_shorter() -> None:
         still.supposed == "would have stayed silent: cooldown (cooldown 1.25 s < 2 s)"
     )
     assert opening(decision) == ("cooldown", 1.25)
+
+
+def test_the_page_of_when_it_speaks_names_who_passes_each_gate() -> None:
+    """In words of its own, which say the same as the declaration."""
+    page = Path(__file__).parents[3] / "docs" / "executive.md"
+    rows = [line.split("|") for line in page.read_text().splitlines() if "|" in line]
+    cells = {cells[1].strip(" `"): cells[3] for cells in rows if len(cells) == 5}
+    words = {
+        "threat": "alerts",
+        "own_words": "to a person",
+        "asker": "the one who asked",
+    }
+
+    named = [name for name in PASSERS if name in cells]
+
+    assert len(named) >= 8
+    for name in named:
+        found = {who for who, said in words.items() if said in cells[name]}
+        assert found == set(PASSERS[name]), name
