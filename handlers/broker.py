@@ -112,7 +112,4 @@ async def stop(broker: _EffectsBroker) -> None:
 
 async def settle(connection: Flushing) -> None:
     """Wait until the server has processed all that was sent so far."""
-    # The client's flush sends its PING ahead of what it has not written yet; the
-    # second PING is behind that for certain.
-    await connection.flush(_FLUSH_S)
     await connection.flush(_FLUSH_S)

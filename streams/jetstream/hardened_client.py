@@ -276,6 +276,16 @@ class BrokerClient(Client):
             raise SecureConnRequiredError
         return super()._connect_command()
 
+    async def _send_ping(self, future: "asyncio.Future[bool] | None" = None) -> None:
+        """Send a PING behind all that was sent before: its PONG says that that arrived.
+
+        The library's overtakes what it has not written yet, as a subscription made just now.
+        """
+        if self._pending and self.is_connected:
+            unwritten, self._pending, self._pending_data_size = self._pending, [], 0
+            self._transport.writelines(unwritten)  # type: ignore[union-attr]
+        await super()._send_ping(future)
+
     async def _process_pong(self) -> None:
         """Take an answer to a PING, also where nobody waits for it any more.
 

@@ -19,6 +19,7 @@ from nats.protocol.parser import Parser
 
 from handlers.broker import settle
 from streams.jetstream.hardened_client import BrokerClient, MessageParser
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, opened
 
 MESSAGES = (
@@ -111,6 +112,32 @@ async def test_each_answer_finds_who_asked(broker: Broker) -> None:
 
 
 @pytest.mark.services
+async def test_a_flush_is_behind_what_was_sent_before(
+    broker: Broker, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """So its answer says that the server knows of a subscription."""
+    written: list[bytes] = []
+    transport = broker.client._transport
+    assert transport is not None
+    monkeypatch.setattr(transport, "write", written.append)
+    monkeypatch.setattr(transport, "writelines", written.extend)
+    flushing = asyncio.ensure_future(flushed(broker.client))
+    while b"PING\r\n" not in written:  # noqa: ASYNC110  # it is written by the library
+        await asyncio.sleep(0)
+    flushing.cancel()
+    monkeypatch.undo()
+
+    (subscribed,) = (at for at, each in enumerate(written) if b"svc._.late" in each)
+    assert written.index(b"PING\r\n") > subscribed
+
+
+async def flushed(client: BrokerClient) -> None:
+    """Subscribe, and wait until the server knows."""
+    await client.subscribe("svc._.late")
+    await client.flush()
+
+
+@pytest.mark.services
 async def test_messages_made_ready_arrive_in_order_and_the_last_is_answered(
     broker: Broker,
 ) -> None:
@@ -161,7 +188,6 @@ async def test_a_flush_that_was_given_up_leaves_the_connection_open(
     await asyncio.wait({flushing})
 
     await broker.client.flush()
-    await settle(broker.client)
 
     assert await broker.reader.last_sequence(">") >= 0
 
@@ -195,7 +221,7 @@ async def test_a_connection_that_fails_is_closed_before_the_next(
     await client.connect(core.url, user=core.user, password=core.password)
     try:
         await client.force_reconnect()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while client.left is None or not client.is_connected:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
