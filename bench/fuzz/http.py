@@ -21,9 +21,10 @@ from streams.log import ReadableLog, scan
 
 AT_ONCE = 6
 """Clients at once."""
-_TRIES = 300
 _PAUSE_S = 1.0
 _PATIENCE_S = 60.0
+_KNOWN_S = 300.0
+"""How long it may take until one knows what became of a request, whatever is killed."""
 _AGAIN = (408, 429, 503, 504)
 """Answers that are worth another try, as docs/http.md says."""
 
@@ -100,18 +101,23 @@ class _Client:
 
 
 async def flood(
-    maker: Maker, numbers: Sequence[int], port: int, done: Callable[[], object]
+    maker: Maker,
+    numbers: Sequence[int],
+    port: int,
+    done: Callable[[], object],
+    waiting: Callable[[], object] = lambda: None,
 ) -> Ledger:
     """Send the requests of these numbers, and return what came of them.
 
-    `done` is called after each; it may kill the door, if it starts another.
+    `done` is called after each; it may kill the door, if it starts another. `waiting` is
+    called while one has no answer.
     """
     ledger = Ledger()
 
     async def some(part: int) -> None:
         client = _Client(port)
         for number in numbers[part::AT_ONCE]:
-            await _one(maker.make(number), client, port, ledger)
+            await _one(maker.make(number), client, port, ledger, waiting)
             done()
         client.close()
 
@@ -121,7 +127,13 @@ async def flood(
     return ledger
 
 
-async def _one(asked: Asked, client: _Client, port: int, ledger: Ledger) -> None:
+async def _one(
+    asked: Asked,
+    client: _Client,
+    port: int,
+    ledger: Ledger,
+    waiting: Callable[[], object],
+) -> None:
     ledger.asked[asked.kind] += 1
     if asked.key is None:
         # What is no proper request, or may be, has a connection of its own.
@@ -134,9 +146,9 @@ async def _one(asked: Asked, client: _Client, port: int, ledger: Ledger) -> None
         return
     if asked.trouble in ("half", "deaf"):
         await _cut(asked, port, ledger)
-    code, body = await _until_known(asked, client, ledger)
+    code, body = await _until_known(asked, client, ledger, waiting)
     if asked.trouble == "twice":
-        again = await _until_known(asked, client, ledger)
+        again = await _until_known(asked, client, ledger, waiting)
         if again[0] != code:
             ledger.faults.append(f"{asked.number}: {code}, and then {again[0]}")
     _note(asked, code, body, ledger)
@@ -156,18 +168,24 @@ async def _cut(asked: Asked, port: int, ledger: Ledger) -> None:
 
 
 async def _until_known(
-    asked: Asked, client: _Client, ledger: Ledger
+    asked: Asked, client: _Client, ledger: Ledger, waiting: Callable[[], object]
 ) -> tuple[int, bytes]:
-    """Send a request until its answer says what became of it."""
-    for _ in range(_TRIES):
+    """Send a request until its answer says what became of it.
+
+    Raises:
+        RuntimeError: none does in time.
+    """
+    until, code = asyncio.get_running_loop().time() + _KNOWN_S, 0
+    while asyncio.get_running_loop().time() < until:
         with suppress(OSError):
             ledger.sent[asked.key or ""] += 1
             code, body = await client.ask(asked.data)
             ledger.codes[code] += 1
             if code and code not in _AGAIN:
                 return code, body
+        waiting()
         await asyncio.sleep(_PAUSE_S)
-    raise RuntimeError(f"{asked.number} has no answer after {_TRIES} tries")
+    raise RuntimeError(f"{asked.number} has no answer in {_KNOWN_S:.0f} s: last {code}")
 
 
 def _unkeyed(asked: Asked, code: int, body: bytes, ledger: Ledger) -> None:

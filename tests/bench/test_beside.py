@@ -8,7 +8,7 @@ import pytest
 
 from bench.beside import beside
 from bench.rig import Rig, child, rig
-from tests.minds import DEADLINE_S
+from tests.patience import PATIENCE_S
 
 
 async def fails() -> None:
@@ -44,7 +44,7 @@ async def test_a_work_that_fails_ends_what_waits(what: str) -> None:
         async with beside(fails()):
             await WAITS[what]()
 
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         with pytest.raises(ValueError, match="lacks an argument"):
             await waits()
 
@@ -56,7 +56,7 @@ async def test_a_work_that_returns_ends_what_waits() -> None:
         async with beside(returns()):
             await asyncio.Event().wait()
 
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         with pytest.raises(RuntimeError, match=r"returns.*ended before"):
             await waits()
 
@@ -96,7 +96,7 @@ async def test_a_process_that_ends_ends_what_waits_for_it() -> None:
             worker.send_signal(signal.SIGKILL)
             await asyncio.Event().wait()
 
-    async with rig() as running, asyncio.timeout(4 * DEADLINE_S):
+    async with rig() as running, asyncio.timeout(4 * PATIENCE_S):
         with pytest.raises(RuntimeError, match=r"bench.worker' ended \(-9\)"):
             await waits(running)
 

@@ -3,9 +3,12 @@
 import asyncio
 import importlib
 import os
+import signal
 import subprocess
 import sys
+import time
 from collections.abc import Iterator, Mapping
+from contextlib import suppress
 from pathlib import Path
 
 import pytest
@@ -149,20 +152,38 @@ def test_a_command_works(name: str, arguments: str, tmp_path: Path) -> None:
     words = arguments.format(folder=tmp_path).split()
     before = tracked()
 
-    done = subprocess.run(
-        [sys.executable, "-m", name, *words],
-        cwd=ROOT,
-        env={**os.environ, "TMPDIR": str(tmp_path)},
-        capture_output=True,
-        text=True,
-        check=False,
-        timeout=WHOLE_S if name == "bench" else LIMIT_S,
-    )
+    done = run([name, *words], WHOLE_S if name == "bench" else LIMIT_S, tmp_path)
 
     has_counted = name in VERDICTS and done.returncode == 1 and done.stdout.strip()
     assert done.returncode == 0 or has_counted, done.stderr[-4_000:]
     assert done.stdout.strip() or list(tmp_path.rglob("*.echoic"))
     assert tracked() == before
+
+
+def run(
+    words: list[str], limit_s: float, folder: Path
+) -> subprocess.CompletedProcess[str]:
+    """Run a command of the bench; one that hangs says where, and ends with its programs."""
+    command = [sys.executable, "-X", "faulthandler", "-m", *words]
+    with subprocess.Popen(
+        command,
+        cwd=ROOT,
+        env={**os.environ, "TMPDIR": str(folder)},
+        stdout=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+        text=True,
+        start_new_session=True,
+    ) as process:
+        try:
+            out, err = process.communicate(timeout=limit_s)
+        except subprocess.TimeoutExpired:
+            process.send_signal(signal.SIGABRT)
+            with suppress(ProcessLookupError):
+                time.sleep(2)
+                os.killpg(process.pid, signal.SIGKILL)
+            _, err = process.communicate()
+            pytest.fail(f"it takes {limit_s:.0f} s, and was here: {err[-4_000:]}")
+        return subprocess.CompletedProcess(command, process.returncode, out, err)
 
 
 def tracked() -> dict[Path, int]:

@@ -18,7 +18,8 @@ from schemas.values.record import Record, Wire
 from schemas.values.subjects import SHARED_AGENT, partition_of
 from streams.groups import answer, groups
 from streams.jetstream.segments import roll_over
-from tests.minds import DEADLINE_S, bringer, publish, sensed, started, working
+from tests.minds import bringer, publish, sensed, started, working
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 
 pytestmark = pytest.mark.services
@@ -46,7 +47,7 @@ async def all_answered(broker: Broker, wires: list[Wire]) -> None:
     sequences = await publish(broker.writer, wires)
     for wire, sequence in zip(wires, sequences, strict=True):
         partition = int(wire.subject.split(".")[1])
-        await answer(broker.reader, partition, sequence, DEADLINE_S)
+        await answer(broker.reader, partition, sequence, PATIENCE_S)
 
 
 async def life(broker: Broker) -> None:
