@@ -20,9 +20,7 @@ from schemas.values.vectors import Embedder
 from streams.groups import Group, groups
 from streams.log import ReadableLog, WritableLog
 from tests import factories
-
-DEADLINE_S = 60.0
-"""How long a test waits for what must happen."""
+from tests.patience import PATIENCE_S
 
 
 @cache
@@ -80,7 +78,7 @@ async def publish(writer: WritableLog, wires: Sequence[Wire]) -> list[int]:
 async def until(condition: Callable[[], bool], what: str) -> None:
     """Wait until something holds, but not for ever."""
     try:
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not condition():  # noqa: ASYNC110  # whoever knows has no event
                 await asyncio.sleep(0.005)
     except TimeoutError:

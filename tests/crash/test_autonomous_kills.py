@@ -24,6 +24,7 @@ from tests.crash.test_kills import assert_it_replays, everything
 from tests.crash.worker_process import DoingModel, serve_for_ever, serving
 from tests.handlers.mind.characters.autonomous.cafe import BODY, cafe
 from tests.minds import bringer, publish, started
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 
 pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
@@ -60,7 +61,7 @@ async def beginnings(broker: Broker) -> list[Wire]:
 
 async def some(broker: Broker, detail: str, count: int) -> Sequence[Record]:
     """The golem's outputs of a sort, once there are so many."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             found = await everything(broker, f"ev.*.out.{GOLEM}.{detail}")
             if len(found) >= count:

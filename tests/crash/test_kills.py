@@ -32,6 +32,7 @@ from streams.topology import LOG
 from tests.crash.conftest import Running
 from tests.crash.worker_process import SETTINGS, serve_for_ever, serving
 from tests.minds import bringer, publish, sensed
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 
 pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
@@ -40,7 +41,6 @@ KILLS = 20
 BURST = 40
 """Events for each kill."""
 AGENTS = ("ada", "bob")
-SETTLE_S = 60.0
 
 
 @pytest.fixture
@@ -145,7 +145,7 @@ async def some_outputs(broker: Broker, count: int) -> None:
     """Wait until so many more outputs are in the log."""
     last = await broker.reader.last_sequence("ev.*.out.>")
     following = broker.reader.follow("ev.*.out.>", last, 1)
-    async with asyncio.timeout(SETTLE_S):
+    async with asyncio.timeout(PATIENCE_S):
         for _ in range(count):
             await anext(following)
     await following.aclose()
@@ -157,7 +157,7 @@ async def settled(broker: Broker) -> Audit:
     One that a killed effect had in hand is handed over again after a while, and its second
     result is an input, too.
     """
-    async with asyncio.timeout(SETTLE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             with suppress(LogUnavailable, nats.errors.Error):
                 in_hand = await asks_in_hand(broker)

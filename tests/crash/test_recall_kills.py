@@ -21,6 +21,7 @@ from tests.crash.test_kills import assert_it_replays, everything, settled
 from tests.crash.worker_process import SlowMemory, serve_for_ever, serving
 from tests.factories import plain_executive
 from tests.minds import bringer, publish, started
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 
 pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
@@ -57,7 +58,7 @@ def said(burst: int) -> list[Wire]:
 async def asks_of_the_memory(broker: Broker, count: int) -> None:
     """Wait until the memory was asked so often."""
     following = broker.reader.follow("ev.*.out.*.ask.recall_asked", 0, 1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         for _ in range(count):
             await anext(following)
     await following.aclose()

@@ -26,6 +26,7 @@ from streams.jetstream.owners import OwnerBucket
 from tests.crash.conftest import Running
 from tests.crash.standing_process import stand_for_ever
 from tests.minds import bringer, publish, sensed
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
@@ -33,7 +34,6 @@ pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
 AGENTS = ("ada", "bo", "cy", "dee")
 PAUSE_S = 0.01
 """Seconds between two events."""
-DEADLINE_S = 60.0
 
 
 @dataclass
@@ -61,7 +61,7 @@ class Load:
         """Wait until an event is answered that came after this."""
         self.phase, last = phase, max(self.sequences, default=0)
         log, partition = self.broker.reader, partition_of(AGENTS[0])
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while await last_answered(log, partition) <= last:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
 
@@ -77,7 +77,7 @@ async def under_load(broker: Broker) -> AsyncIterator[Load]:
 async def stands(broker: Broker, name: str) -> None:
     """Wait until a worker is in charge, or knows who is."""
     bucket = OwnerBucket(broker.client)
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not await bucket.exists() or f"test.{name}" not in await bucket.read():  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
@@ -105,7 +105,7 @@ async def test_who_stands_by_takes_over(
             await load.goes_on("calm again")
             kill(second)
             await load.goes_on("killed")
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while (await audit(broker.reader)).unanswered:  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
     await assert_nothing_is_amiss(broker, load)

@@ -26,6 +26,7 @@ from tests.crash.worker_process import serve_for_ever, serving
 from tests.factories import plain_characters
 from tests.handlers.mind.characters.test_talker import pack
 from tests.minds import bringer, publish, started
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 
 pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
@@ -80,7 +81,7 @@ async def load(broker: Broker) -> None:
 async def turns(broker: Broker, count: int) -> None:
     """Wait until so many turns were asked for."""
     following = broker.reader.follow("ev.*.out.*.ask.turn_asked", 0, 1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         for _ in range(count):
             await anext(following)
     await following.aclose()
@@ -127,7 +128,7 @@ async def test_each_turn_is_granted_once_whenever_it_is_killed(
 
 async def all_ended(broker: Broker) -> None:
     """Wait until each villager's decision has ended, and no ask is in hand."""
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             ends = await decisions(broker, "decision.dropped")
             if len(ends) == len(VILLAGERS) and not await asks_in_hand(broker):

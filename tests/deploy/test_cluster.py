@@ -27,14 +27,13 @@ from streams.topology import STREAMS
 from tests.deploy.cluster import Cluster, cluster
 from tests.e2e.companion import GAME, Companion, companion
 from tests.e2e.conftest import running_instance
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 pytestmark = [
     pytest.mark.services,
     pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here"),
 ]
-
-DEADLINE_S = 30.0
 
 
 async def test_the_broker_takes_the_configuration(tmp_path: Path) -> None:
@@ -135,7 +134,7 @@ async def test_a_sensor_comes_by_a_reload(tmp_path: Path) -> None:
         access = await sensor_credentials(made.settings, "ada", "door")
         context = ssl.create_default_context(cafile=access.ca)
 
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while not await lets_in(access, context):  # noqa: ASYNC110
                 await asyncio.sleep(0.1)
 
@@ -171,7 +170,7 @@ def desk(made: Cluster, agent: str) -> int:
 async def published(ada: Companion, number: int) -> str:
     """Send an event, again until it is stored: a broker may just have died."""
     id_ = f"018f0000-0000-7000-8000-{number:012d}"
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             try:
                 return await ada.publish("Player health is low", id_=id_)
@@ -213,6 +212,6 @@ async def is_projected(live: Instance, url: str, partition: int) -> bool:
 
 async def eventually(look) -> None:
     """Wait until it holds."""
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not await look():  # noqa: ASYNC110
             await asyncio.sleep(0.2)

@@ -17,6 +17,7 @@ from streams.jetstream.reading_client import READERS
 from streams.log import Records, scan
 from streams.topology import LOG
 from tests.deploy.cluster import cluster
+from tests.patience import PATIENCE_S
 
 pytestmark = [
     pytest.mark.services,
@@ -24,7 +25,6 @@ pytestmark = [
 ]
 
 SUBJECT = "ev.3.in.ada.feedback.vote"
-DEADLINE_S = 30.0
 
 
 async def test_it_does_not_wait_until_that_copy_has_caught_up(tmp_path: Path) -> None:
@@ -36,7 +36,7 @@ async def test_it_does_not_wait_until_that_copy_has_caught_up(tmp_path: Path) ->
             (first,) = await anext(following)
             await pause_readers(client)
             await log.append(Wire(SUBJECT, {"ce-id": "2"}, b"2"), "2")
-            async with asyncio.timeout(DEADLINE_S):
+            async with asyncio.timeout(PATIENCE_S):
                 (second,) = await anext(following)
 
     assert [first.body, second.body] == [b"1", b"2"]

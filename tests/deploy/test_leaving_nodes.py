@@ -12,13 +12,13 @@ from streams.jetstream.connection import connected
 from streams.jetstream.majority import leave, named
 from streams.jetstream.migrate import migrate, open_intake
 from tests.deploy.cluster import LinkedCluster, linked_cluster
+from tests.patience import PATIENCE_S
 
 pytestmark = [
     pytest.mark.services,
     pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here"),
 ]
 
-DEADLINE_S = 60.0
 ELECTION_S = 9.0
 SENSOR = ("ada", "crafter")
 
@@ -39,7 +39,7 @@ async def test_it_goes_by_what_the_node_tells(tmp_path: Path) -> None:
             met = set()
             while alone not in met:
                 await leave(sensor)
-                async with asyncio.timeout(DEADLINE_S):
+                async with asyncio.timeout(PATIENCE_S):
                     while not sensor.is_connected:  # noqa: ASYNC110
                         await asyncio.sleep(0.01)
                 met.add(node_of(made, sensor))
@@ -51,7 +51,7 @@ async def test_it_goes_by_what_the_node_tells(tmp_path: Path) -> None:
 
 async def gone_from(made: LinkedCluster, client: Client, number: int) -> None:
     """Wait until it is connected to another node."""
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not client.is_connected or node_of(made, client) == number:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -9,14 +9,13 @@ from pathlib import Path
 import pytest
 
 from tests.deploy.cluster import LinkedCluster, Node, linked_cluster
+from tests.patience import PATIENCE_S
 
 pytestmark = [
     pytest.mark.services,
     pytest.mark.slow,
     pytest.mark.skipif(shutil.which("openssl") is None, reason="no openssl here"),
 ]
-
-DEADLINE_S = 60.0
 
 
 async def test_a_node_that_is_cut_off_has_no_way_left(tmp_path: Path) -> None:
@@ -25,11 +24,11 @@ async def test_a_node_that_is_cut_off_has_no_way_left(tmp_path: Path) -> None:
         every = await settled(made)
         for number, node in enumerate(made.nodes):
             made.cut(number)
-            async with asyncio.timeout(DEADLINE_S):
+            async with asyncio.timeout(PATIENCE_S):
                 while await asyncio.to_thread(routes_of, node):  # noqa: ASYNC110
                     await asyncio.sleep(0.5)
             made.heal()
-            async with asyncio.timeout(DEADLINE_S):
+            async with asyncio.timeout(PATIENCE_S):
                 while await routes(made) != every:  # noqa: ASYNC110
                     await asyncio.sleep(0.5)
 
@@ -37,7 +36,7 @@ async def test_a_node_that_is_cut_off_has_no_way_left(tmp_path: Path) -> None:
 async def settled(made: LinkedCluster) -> list[int]:
     """How many connections each node has once they stand still: doubles are closed late."""
     seen: list[list[int]] = []
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while len(seen) < 4 or any(each != seen[-1] for each in seen[-4:]):
             seen.append(await routes(made))
             await asyncio.sleep(0.5)

@@ -12,6 +12,7 @@ from streams.jetstream.missed import Lookout
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.read import JetStreamReader
 from tests.deploy.cluster import cluster
+from tests.patience import PATIENCE_S
 from tests.streams.jetstream.passed_over import (
     BOXED,
     PUBLISHED,
@@ -37,7 +38,7 @@ async def test_what_three_nodes_passed_over_is_brought_over(tmp_path: Path) -> N
             await publish(client, PUBLISHED, "four")
         await publish(client, BOXED, "three")
         bringer = Bringer(client, OneInstance(client, "intake"))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             while len(found := await logged_inputs(client, reader)) < 4:
                 await bringer.look()
                 await asyncio.sleep(0.5)

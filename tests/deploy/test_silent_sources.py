@@ -23,9 +23,9 @@ from streams.jetstream.silent_sources import (
 )
 from streams.topology import LOG
 from tests.deploy.cluster import cluster
+from tests.patience import PATIENCE_S
 
 BOX = "IN_3"
-DEADLINE_S = 30.0
 
 
 def test_a_source_without_a_sign_of_life_is_silent() -> None:
@@ -142,7 +142,7 @@ async def once(
     client: BrokerClient, is_so: Callable[[Mapping[str, Any]], bool]
 ) -> dict[str, Any]:
     """What the broker tells of the log, once it is so."""
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             found = await insist(client, f"$JS.API.STREAM.INFO.{LOG.name}", {})
             if is_so(found):

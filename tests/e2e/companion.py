@@ -33,14 +33,13 @@ from streams.audit import audit_partition
 from streams.groups import Group, answer, arrival, groups
 from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
+from tests.patience import PATIENCE_S
 
 M = TypeVar("M", bound=OutputMessage)
 N = TypeVar("N", bound=InputMessage)
 
 GAME = "game"
 PACK = "game-advisor"
-DEADLINE_S = 20.0
-"""How long a test waits for what must happen."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,14 +84,14 @@ class Companion:
     async def decided(self, event_id: str, type_: str = "vital") -> DecisionRecord:
         """The decision on an event, once it is final."""
         return await decided_on(
-            self.live.log, self.agent, GAME, type_, event_id, 0, DEADLINE_S
+            self.live.log, self.agent, GAME, type_, event_id, 0, PATIENCE_S
         )
 
     async def answered(self, subject: str, event_id: str, after: int = 0) -> Group:
         """The group that answers whatever was published with this id."""
-        record = await arrival(self.live.log, subject, event_id, after, DEADLINE_S)
+        record = await arrival(self.live.log, subject, event_id, after, PATIENCE_S)
         place = int(record.subject.split(".")[1])
-        return await answer(self.live.log, place, record.sequence, DEADLINE_S)
+        return await answer(self.live.log, place, record.sequence, PATIENCE_S)
 
     async def tell(
         self, message: ControlMessage | FeedbackGiven
@@ -119,7 +118,7 @@ class Companion:
 
     async def hears(self) -> dict[str, Any]:
         """The next words said, as a listener gets them."""
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             message = await self.words.get()
         body: dict[str, Any] = orjson.loads(message.data)
         return body
@@ -139,7 +138,7 @@ class Companion:
 
     async def comes(self, type_: type[M], count: int = 1) -> list[M]:
         """The messages of one type, once there are so many."""
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while len(found := await self.outputs(type_)) < count:  # noqa: ASYNC110
                 await asyncio.sleep(0.02)
         return found
@@ -205,7 +204,7 @@ async def companion(
 
 async def is_sound(live: Instance, partition: int) -> None:
     """Wait until every input of a partition is answered; nothing else may be wrong."""
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not (found := await audit_partition(live.log, partition)).sound:
             assert found.faults == found.unanswered, found
             await asyncio.sleep(0.02)

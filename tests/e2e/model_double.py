@@ -10,8 +10,9 @@ from contextlib import asynccontextmanager
 from dataclasses import dataclass, field
 from typing import Any
 
+from tests.patience import PATIENCE_S
+
 NAME = "openai/double"
-DEADLINE_S = 20.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,7 +68,7 @@ class ModelDouble:
         def found() -> list[Asked]:
             return [each for each in self.asked if words in each.prompt]
 
-        async with asyncio.timeout(DEADLINE_S), self._news:
+        async with asyncio.timeout(PATIENCE_S), self._news:
             await self._news.wait_for(lambda: len(found()) >= count)
         return found()
 

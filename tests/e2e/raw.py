@@ -6,6 +6,7 @@ from collections.abc import Sequence
 from urllib.parse import urlsplit
 
 from streams.jetstream.accounts import Credentials
+from tests.patience import PATIENCE_S
 
 
 async def publish_raw(
@@ -38,7 +39,7 @@ async def _publish(
             b"CONNECT " + json.dumps(hello).encode() + b"\r\n"
             b"HPUB " + subject + b" " + sizes + b"\r\n" + head + body + b"\r\nPING\r\n"
         )
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while (line := await reader.readline()) and not line.startswith(b"PONG"):
                 continue
     except ConnectionError:

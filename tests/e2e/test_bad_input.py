@@ -21,9 +21,10 @@ from schemas.values.record import Record, Wire
 from schemas.values.subjects import input_subject
 from streams.groups import Group, answer
 from streams.jetstream.connection import ApiError
-from tests.e2e.companion import DEADLINE_S, GAME, Companion, companion, is_sound
+from tests.e2e.companion import GAME, Companion, companion, is_sound
 from tests.e2e.conftest import running_instance
 from tests.e2e.raw import publish_raw as publish_anything
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
 
@@ -116,7 +117,7 @@ async def test_a_large_input_of_the_log_is_quarantined(
         Wire(subject, {"ce-id": "big"}, body), f"e:{subject}:{size}"
     )
 
-    group = await answer(ada.live.log, ada.partition, sequence, DEADLINE_S)
+    group = await answer(ada.live.log, ada.partition, sequence, PATIENCE_S)
 
     assert quarantined(group).reason == "too_large"
     assert group.input.body == body
@@ -187,7 +188,7 @@ async def test_a_subject_outside_the_grammar_is_quarantined(
     if reason is not None:
         record = await arrived(ada, event_id, before)
         place = int(record.subject.split(".")[1])
-        group = await answer(ada.live.log, place, record.sequence, DEADLINE_S)
+        group = await answer(ada.live.log, place, record.sequence, PATIENCE_S)
         note = quarantined(group)
         assert note.reason == reason
         assert note.subject == record.subject
@@ -225,7 +226,7 @@ async def test_the_longest_message_is_quarantined(ada: Companion, type_: str) ->
 
     record = await arrived(ada, "longest", before)
     group = await answer(
-        ada.live.log, int(record.subject.split(".")[1]), record.sequence, DEADLINE_S
+        ada.live.log, int(record.subject.split(".")[1]), record.sequence, PATIENCE_S
     )
     assert quarantined(group).reason == "bad_subject"
     await goes_on(ada)
@@ -322,7 +323,7 @@ def outputs_of(group: Group) -> list[Output]:
 
 async def arrived(ada: Companion, event_id: str, after: int) -> Record:
     """The record of an event, wherever the log put it."""
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         async for records in ada.live.log.follow("ev.*.in.>", after, 100):
             for record in records:
                 if record.headers.get("ce-id") == event_id:

@@ -19,6 +19,7 @@ from streams.log import append_input
 from tests.e2e.companion import Companion, companion, of_pack
 from tests.e2e.conftest import reached_at, running_instance
 from tests.e2e.model_double import GOOD, ModelDouble, Reply, reply
+from tests.patience import PATIENCE_S
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -210,6 +211,6 @@ async def says_again(ada: Companion, answered: ModelAnswered, text: str) -> None
         id_=f"{answered.ask_id}-again",
         source="/model",
     )
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while len(await ada.inputs(ModelAnswered)) == before:  # noqa: ASYNC110
             await asyncio.sleep(0.02)

@@ -16,6 +16,7 @@ from streams.groups import groups
 from streams.jetstream.connection import connected
 from streams.jetstream.migrate import close_intake
 from tests.e2e.conftest import running_instance
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
@@ -57,7 +58,7 @@ async def assert_settings_come_first(live: Instance, since: int = 0) -> int:
 
 async def answered(live: Instance, count: int) -> None:
     """Wait until so many events are decided on."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         following = live.log.follow("ev.*.out.*.decision.decided", 0, 1)
         for _ in range(count):
             await anext(following)
@@ -92,10 +93,10 @@ async def test_a_later_start_holds_events_back(
     async def close_and_send(client: Any) -> None:
         await close_intake(client)
         with pytest.raises(nats.errors.NoRespondersError):
-            await client.request("svc.ada.state", b"", timeout=5)
+            await client.request("svc.ada.state", b"", timeout=PATIENCE_S)
         refused.append(True)
         for agent in AGENTS:
-            await client.request(f"in.{agent}.game.vital", b"low", timeout=5)
+            await client.request(f"in.{agent}.game.vital", b"low", timeout=PATIENCE_S)
 
     monkeypatch.setattr(starting, "close_intake", close_and_send)
     async with running_instance(tmp_path, {"ECHOIC_STRATEGY": "urgency"}) as live:

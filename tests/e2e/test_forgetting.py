@@ -43,7 +43,7 @@ from streams.jetstream.migrate import migrate
 from streams.session_files.file import read_session, write_session
 from streams.session_files.memory_log import SessionLog
 from streams.topology import LOG_SUBJECTS
-from tests.e2e.companion import DEADLINE_S, Companion, bringer, companion, replay
+from tests.e2e.companion import Companion, bringer, companion, replay
 from tests.e2e.conftest import reached_at, running_instance
 from tests.e2e.model_double import ModelDouble, reply
 from tests.e2e.searching import (
@@ -54,6 +54,7 @@ from tests.e2e.searching import (
     on_disk,
     unpacked,
 )
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 CANARY = "Xylocarp"
@@ -224,7 +225,7 @@ async def verified(live: Instance, path: Path) -> Verification:
 
 async def checkpointed(live: Instance, partition: int) -> None:
     """Wait until a state of a partition is saved."""
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not await JetStreamCheckpoints(live.client).labels(partition):  # noqa: ASYNC110
             await asyncio.sleep(0.05)
 
@@ -233,7 +234,7 @@ async def caught_up(live: Instance) -> None:
     """Wait until the tables are up with the log."""
     assert live.database_url is not None
     with Store(live.database_url) as store:
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while await behind(live, store):  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
 

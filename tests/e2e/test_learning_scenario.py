@@ -21,17 +21,10 @@ from projections.store.store import Store
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.learning import Endorsed, HeuristicFormed, HeuristicReinforced
 from schemas.state.evidence import Belief
-from tests.e2e.companion import (
-    DEADLINE_S,
-    GAME,
-    PACK,
-    Companion,
-    bringer,
-    of_pack,
-    replay,
-)
+from tests.e2e.companion import GAME, PACK, Companion, bringer, of_pack, replay
 from tests.e2e.conftest import running_instance, with_goals
 from tests.e2e.model_double import ModelDouble, Reply, reply
+from tests.patience import PATIENCE_S
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
@@ -220,7 +213,7 @@ async def tables_are_the_fold(house: House, live: Instance) -> None:
     assert live.database_url is not None
     last = (await house.ada.groups())[-1].input.sequence
     with Store(live.database_url) as store:
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while stands(store, house.ada.partition) < last:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         found = await rebuild.verify(

@@ -14,8 +14,9 @@ from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered
-from tests.e2e.companion import DEADLINE_S, Companion
+from tests.e2e.companion import Companion
 from tests.e2e.model_double import ModelDouble, Reply, reply
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
 
@@ -109,7 +110,7 @@ async def test_the_model_is_asked_again_for_a_prediction(
 
 async def late_answer(ada: Companion) -> None:
     """Wait until an answer came that nobody waited for any more."""
-    async with asyncio.timeout(DEADLINE_S):
+    async with asyncio.timeout(PATIENCE_S):
         while not await reasons(ada, "late"):  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

@@ -21,8 +21,9 @@ from schemas.messages.controls import (
 )
 from schemas.messages.learning import Endorsed, HeuristicFormed, ProposalMade
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
-from tests.e2e.companion import DEADLINE_S, PACK, Companion, bringer, replay
+from tests.e2e.companion import PACK, Companion, bringer, replay
 from tests.e2e.model_double import ModelDouble, Reply, reply
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
 
@@ -173,7 +174,7 @@ async def tables_are_the_fold(ada: Companion, live: Instance) -> None:
     assert live.database_url is not None
     last = (await ada.groups())[-1].input.sequence
     with Store(live.database_url) as store:
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             while _stands(store, ada.partition) < last:  # noqa: ASYNC110
                 await asyncio.sleep(0.05)
         found = await rebuild.verify(

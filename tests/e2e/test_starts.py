@@ -194,7 +194,7 @@ async def test_a_broker_that_stays_away_is_named_in_the_end(
 
 async def test_credentials_that_are_refused_are_told_at_once(tmp_path: Path) -> None:
     """No patience makes them right."""
-    async with fresh_server() as server, asyncio.timeout(20):
+    async with fresh_server() as server, asyncio.timeout(60):
         address = address_of(server).replace(server.core.password, "guess")
         with pytest.raises(LogForbidden, match="as 'echoic'"):
             async with running_instance(tmp_path, of_others(address)):

@@ -5,6 +5,7 @@ import asyncio
 import pytest
 
 from echoic.cli.shadow import Pulse
+from tests.patience import PATIENCE_S
 
 
 async def test_it_tells_how_it_stands_though_nothing_happens(
@@ -22,7 +23,7 @@ async def test_it_tells_how_it_stands_though_nothing_happens(
         return f"{count} decisions, still there"
 
     async with Pulse(told, every_s=0.001):
-        await asyncio.wait_for(asked.wait(), 10)
+        await asyncio.wait_for(asked.wait(), PATIENCE_S)
     after = count
 
     lines = capsys.readouterr().err.splitlines()

@@ -7,6 +7,7 @@ from nats.aio.client import Client
 from nats.errors import FlushTimeoutError
 
 from handlers.broker import faststream_broker, start, stop
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_server
 
 pytestmark = pytest.mark.services
@@ -31,7 +32,7 @@ async def test_a_connection_that_fails_is_closed_before_the_next(
     try:
         monkeypatch.setattr(client, "flush", fail_once)
         await client.force_reconnect()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while not (left and client.is_connected):  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
@@ -48,9 +49,9 @@ async def test_one_that_stops_without_a_server_leaves_nothing_open() -> None:
         faststream = faststream_broker(server.core)
         client = await faststream.connect()
         await start(faststream)
-        await client.request("$JS.API.INFO", b"", timeout=30)
+        await client.request("$JS.API.INFO", b"", timeout=PATIENCE_S)
         await server.kill()
-        async with asyncio.timeout(20):
+        async with asyncio.timeout(PATIENCE_S):
             while client.is_connected:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         await client.publish("svc._.nobody", b"never sent")

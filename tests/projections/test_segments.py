@@ -18,7 +18,8 @@ from schemas.values.subjects import PARTITIONS
 from streams.jetstream.segments import listed, roll_over
 from streams.log import scan
 from tests.bench.test_segments import AGENTS, all_answered, life
-from tests.minds import DEADLINE_S, bringer, sensed, started, working
+from tests.minds import bringer, sensed, started, working
+from tests.patience import PATIENCE_S
 from tests.projections.conftest import fresh_database
 from tests.projections.test_live import is_up_to_date
 from tests.servers import Broker, fresh_broker
@@ -68,7 +69,7 @@ async def lived(postgres: str, first: int, then: int) -> Rows:
                     await roll_over(broker.client, then)
                 async with working(log, broker.writer, started()):
                     await more_life(broker)
-                async with asyncio.timeout(DEADLINE_S):
+                async with asyncio.timeout(PATIENCE_S):
                     while not await is_up_to_date(log, store):  # noqa: ASYNC110
                         await asyncio.sleep(0.05)
             assert len((await listed(broker.client)).open) == then

@@ -29,7 +29,8 @@ from streams.jetstream.sealed_log import open_reader
 from streams.log import GroupWrite
 from tests.bench.session import PARTITION
 from tests.memory_log import MemoryLog
-from tests.minds import DEADLINE_S, publish, sensed, started, the_embedder, working
+from tests.minds import publish, sensed, started, the_embedder, working
+from tests.patience import PATIENCE_S
 from tests.replay.evening import evening
 from tests.replay.scenarios import everything, recording_of, records_of
 from tests.servers import Broker, fresh_broker
@@ -161,7 +162,7 @@ async def test_a_source_is_opened_to_be_read():
             wires = [sensed("ana", f"e{n}", f"thing {n}") for n in range(6)]
             sequences = await publish(broker.writer, wires)
             place = partition_of("ana")
-            await answer(broker.reader, place, sequences[-1], DEADLINE_S)
+            await answer(broker.reader, place, sequences[-1], PATIENCE_S)
         source = LogSource(
             credentials=broker.server.core,
             agent="ana",

@@ -10,6 +10,7 @@ from typing import Any
 
 import pytest
 
+from tests.patience import PATIENCE_S
 from tests.replay.evening import evening
 
 ROOT = Path(__file__).parents[2]
@@ -31,7 +32,7 @@ def _again(variables: tuple[tuple[str, str], ...]) -> dict[str, Any]:
         env=os.environ | dict(variables),
         capture_output=True,
         text=True,
-        timeout=50,
+        timeout=PATIENCE_S,
     )
     assert ran.returncode == 0, ran.stderr
     report: dict[str, Any] = json.loads(ran.stdout)

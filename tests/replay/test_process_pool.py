@@ -14,6 +14,7 @@ import pytest
 
 from replay.process_pool import JobFailedError, Progress, run
 from streams.errors import LogDamaged, SessionFileError
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[2]
 
@@ -116,7 +117,7 @@ def _is_alive(process: psutil.Process) -> bool:
 
 
 def _until(condition) -> None:
-    end = time.monotonic() + 20
+    end = time.monotonic() + PATIENCE_S
     while not condition():
         assert time.monotonic() < end, "it never came true"
         time.sleep(0.02)

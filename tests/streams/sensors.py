@@ -11,6 +11,7 @@ from nats.aio.client import Client
 from schemas.values.record import Record
 from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 OWN = "in.ada.cam.motion"
@@ -30,7 +31,7 @@ async def sensor(
 async def arrived(broker: Broker, count: int, subjects: str = "ev.>") -> list[Record]:
     """The first records of the log, once there are so many."""
     records: list[Record] = []
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         async for page in broker.reader.follow(subjects, 0, 100):
             records.extend(page)
             if len(records) >= count:
@@ -43,5 +44,7 @@ async def send(
 ) -> Any:
     """Publish and return the broker's acknowledgement."""
     named = {name.replace("_", "-"): value for name, value in headers.items()}
-    answer = await client.request(subject, body, timeout=30, headers=named or None)
+    answer = await client.request(
+        subject, body, timeout=PATIENCE_S, headers=named or None
+    )
     return json.loads(answer.data)

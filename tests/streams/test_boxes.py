@@ -15,6 +15,7 @@ from streams.jetstream.migrate import close_intake, live_of, open_intake, withou
 from streams.jetstream.registry import load
 from streams.jetstream.stalls import keep_taking
 from streams.topology import BOX_WINDOW, BOXES, LOG, box_subject
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor
 
@@ -67,7 +68,7 @@ async def test_kills_of_the_broker_lose_and_double_nothing(
             await broker.server.kill()
             await broker.server.restart()
         await telling
-    async with asyncio.timeout(60), beside(keep_taking(broker.client)):
+    async with asyncio.timeout(PATIENCE_S), beside(keep_taking(broker.client)):
         found: list[bytes] = []
         while not set(stored) <= set(found):
             with suppress(LogUnavailable, TimeoutError):
@@ -83,7 +84,10 @@ async def test_a_source_is_put_back_though_the_broker_dies(broker: Broker) -> No
     segments, _ = await load(broker.client)
     log, box = segments.open[0], BOXES[partition_of("ada")].name
 
-    async with asyncio.timeout(30), without(broker.client, segments, log, {box}):
+    async with (
+        asyncio.timeout(PATIENCE_S),
+        without(broker.client, segments, log, {box}),
+    ):
         others = await sources(broker)
         await broker.server.kill()
         coming = asyncio.create_task(later(broker))

@@ -13,6 +13,7 @@ from schemas.values.subjects import SubjectError, inputs_of, outputs_of
 from streams.errors import Fenced, LogRefused
 from streams.log import GroupWrite, scan
 from tests.memory_log import MemoryLog
+from tests.patience import PATIENCE_S
 from tests.streams.conftest import BothLogs
 from tests.streams.messages import a_group, an_input, an_output, append_inputs
 
@@ -194,7 +195,7 @@ async def test_following_gives_what_is_there_and_what_arrives(log: BothLogs) -> 
     pieces: list[list[int]] = []
     following = log.read.follow(inputs_of(11), 1, 2)
 
-    async with asyncio.timeout(30), aclosing(following):
+    async with asyncio.timeout(PATIENCE_S), aclosing(following):
         async for records in following:
             pieces.append([each.sequence for each in records])
             if pieces[-1][-1] == 5:
@@ -215,7 +216,7 @@ async def test_a_slow_follower_misses_nothing(log: BothLogs) -> None:
     seen: list[int] = []
     following = log.read.follow(outputs_of(11), 0, 700)
 
-    async with asyncio.timeout(20), aclosing(following):
+    async with asyncio.timeout(PATIENCE_S), aclosing(following):
         async for records in following:
             seen.extend(each.sequence for each in records)
             if len(seen) == 5000:
@@ -230,7 +231,7 @@ async def test_followed_and_paged_records_are_equal(log: BothLogs) -> None:
     following = log.read.follow(inputs_of("*"), 0, 10)
     followed: list[Record] = []
 
-    async with asyncio.timeout(30), aclosing(following):
+    async with asyncio.timeout(PATIENCE_S), aclosing(following):
         async for records in following:
             followed.extend(records)
             if len(followed) == 2:

@@ -12,6 +12,7 @@ from streams.broker.enrolment import remove_sensor
 from streams.errors import LogUnavailable
 from streams.jetstream.accounts import SENSOR_LIMITS
 from streams.jetstream.connection import connected
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor
 
@@ -94,7 +95,7 @@ async def test_its_subscriptions_are_limited(broker: Broker) -> None:
         await cam.flush()
         assert cam.is_connected
         await cam.subscribe("out.ada.one_more")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await ended.wait()
 
         assert "maximum subscriptions exceeded" in str(cam.last_error)
@@ -119,7 +120,7 @@ async def test_a_revoked_sensor_is_put_out(broker: Broker) -> None:
     async with sensor(broker, "ada", "mic") as mic, connected(credentials) as cam:
         cam._disconnected_cb = _setting(closed)
         await remove_sensor(broker.server.folder, "ada", "cam")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             await closed.wait()
 
         with pytest.raises(LogUnavailable):

@@ -12,6 +12,7 @@ from schemas.values.subjects import inputs_of, partition_of
 from streams.errors import LogUnavailable
 from streams.jetstream.connection import connected
 from streams.topology import SENSOR_MESSAGE_BYTES
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 from tests.streams.sensors import OWN, arrived, send, sensor
 
@@ -139,7 +140,7 @@ async def test_it_hears_only_its_agent_and_its_inbox(
         await cam.subscribe(subject, cb=hear)
         await cam.subscribe("out.ada.chat", cb=hear)
         await cam.flush()
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             # A new subscription may miss what is said in its first moment.
             while heard.empty():
                 for other in (*SECRET, "out.ada.chat"):
@@ -167,7 +168,7 @@ async def test_headers_that_steer_the_broker_are_refused(
 ) -> None:
     """No batch is held, nothing expires, nothing is replaced."""
     async with sensor(broker) as cam:
-        answer = await cam.request(OWN, b"{}", timeout=30, headers=headers)
+        answer = await cam.request(OWN, b"{}", timeout=PATIENCE_S, headers=headers)
 
     assert "error" in json.loads(answer.data)
 
@@ -189,7 +190,7 @@ async def test_headers_that_pass_the_door_change_nothing(
 ) -> None:
     """The event stands in the log as sent, its neighbours too, and all can be read."""
     async with sensor(broker) as cam:
-        await cam.request(OWN, b"", timeout=30, headers=headers)
+        await cam.request(OWN, b"", timeout=PATIENCE_S, headers=headers)
         await send(cam, OWN, b"after")
         followed = await arrived(broker, 2)
 

@@ -7,6 +7,7 @@ from contextlib import contextmanager
 from typing import Any
 
 from tests.echoic.cli.conftest import ROOT, Program, Ran
+from tests.patience import PATIENCE_S
 
 THIRST = ("--source", "crafter", "--type", "vital_changed", "--field", "vital=drink")
 
@@ -75,7 +76,7 @@ def read_models(program: Program) -> dict[str, str]:
     return found
 
 
-def eventually(attempt: Callable[[], Ran], within_s: float = 60.0) -> Ran:
+def eventually(attempt: Callable[[], Ran], within_s: float = PATIENCE_S) -> Ran:
     """The first attempt that worked, or the last one in time."""
     deadline = time.monotonic() + within_s
     while (ran := attempt()).code != 0 and time.monotonic() < deadline:

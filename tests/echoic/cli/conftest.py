@@ -18,6 +18,7 @@ from msgspec.structs import replace
 
 from echoic.cli.program import command, run
 from streams.bounds import Standing, amend_standing
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 DAY_BYTES = 8_192_000_000
@@ -84,7 +85,7 @@ class Program:
             text=True,
             cwd=self.folder,
             env=self.environment | environment,
-            timeout=55,
+            timeout=PATIENCE_S,
             check=False,
         )
         return Ran(done.returncode, done.stdout, done.stderr)

@@ -7,6 +7,7 @@ import sys
 import time
 
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 
 class Terminal:
@@ -27,7 +28,7 @@ class Terminal:
         )
         os.close(there)
 
-    def until(self, words: str, seconds: float = 60.0) -> None:
+    def until(self, words: str, seconds: float = PATIENCE_S) -> None:
         """Read until these words were on the screen."""
         end = time.monotonic() + seconds
         while words not in self.text:

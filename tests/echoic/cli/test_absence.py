@@ -32,6 +32,7 @@ from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import ALL, address_of
 from tests.echoic.cli.test_instances import running
 from tests.model_server import ModelServer, model_server
+from tests.patience import PATIENCE_S
 from tests.ports import free_port
 
 pytestmark = [
@@ -54,7 +55,6 @@ OF_OTHERS = ("key.hall.unknown",)
 """Whose keys stay, of those that words are under."""
 RETAINED = "Zugzwang"
 AGENTS = ("desk", "hall")
-PATIENT_S = 60.0
 
 Access = Mapping[str, str]
 
@@ -172,7 +172,7 @@ def device(access: Access, port: int) -> Iterator[mqtt.Client]:
 
 def send(device: mqtt.Client, topic: str, body: bytes, *, retain: bool = False) -> None:
     """Publish until it is acknowledged."""
-    device.publish(topic, body, 1, retain=retain).wait_for_publish(20)
+    device.publish(topic, body, 1, retain=retain).wait_for_publish(PATIENCE_S)
 
 
 @contextmanager
@@ -201,7 +201,7 @@ def by_http(program: Program, agent: str) -> None:
     media = {"Content-Type": "application/cloudevents+json"}
     with (
         door(program) as url,
-        httpx.Client(base_url=url, headers=headers, timeout=60) as http,
+        httpx.Client(base_url=url, headers=headers, timeout=PATIENCE_S) as http,
     ):
         key = {"Idempotency-Key": uuid4().hex}
         sent = [http.post("/v1/events", json=one, headers=key)]
@@ -216,7 +216,7 @@ def by_http(program: Program, agent: str) -> None:
 
 def decided(program: Program, agent: str) -> str:
     """The id of an agent's first decision, once there is one."""
-    deadline = time.monotonic() + PATIENT_S
+    deadline = time.monotonic() + PATIENCE_S
     while time.monotonic() < deadline:
         ran = program.here("log", "tail", "--agent", agent, "--json")
         for line in ran.out.splitlines():
@@ -270,7 +270,7 @@ async def is_everywhere(program: Program) -> None:
             if partition_of(agent) in segment.every
         ]
         assert len(set(places)) == len(AGENTS)
-        async with asyncio.timeout(PATIENT_S):
+        async with asyncio.timeout(PATIENCE_S):
             while lacking(in_tables(connection)):  # noqa: ASYNC110
                 await asyncio.sleep(0.2)
         assert not lacking(await in_log(connection))

@@ -22,6 +22,7 @@ from streams.log import append_input
 from tests.echoic.cli.acting import eventually, read_models
 from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
 from tests.echoic.cli.test_instances import other_processes, running
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
@@ -88,13 +89,13 @@ def test_a_backup_amid_events_and_a_killed_worker(echoic: Program) -> None:
         (victim,) = other_processes(echoic)
         copying = echoic.start("backup", str(path), "--with-credentials", "--json")
         victim.kill()
-        out, err = copying.communicate(timeout=60)
+        out, err = copying.communicate(timeout=PATIENCE_S)
         assert copying.returncode == 0, err
         told = json.loads(out)
         again = echoic.here("backup", str(path))
         for each in senders:
             # It also closes their pipes.
-            each.communicate(timeout=60)
+            each.communicate(timeout=PATIENCE_S)
             assert each.returncode == 0
         is_sound(echoic)
         original = log_of(echoic)

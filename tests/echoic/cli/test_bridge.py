@@ -13,6 +13,7 @@ from websockets.asyncio.client import connect
 
 from tests.echoic.cli.conftest import Program
 from tests.echoic.doors.engines.engine import Engine, event
+from tests.patience import PATIENCE_S
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -46,7 +47,7 @@ def test_an_engine_is_the_body_of_a_character(live: Program, tmp_path: Path) -> 
             first, second = asyncio.run(eats_twice(address_of(process), token(live)))
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
     why = live.here("explain", first, "--agent", "aria")
 
     assert first != second

@@ -12,6 +12,7 @@ pytest.importorskip("paho", reason="the extra `homeassistant` is not installed")
 
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.test_instances import running
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.slow, pytest.mark.timeout(300)]
 
@@ -33,7 +34,7 @@ def started(program: Program, *command: str) -> Iterator["subprocess.Popen[str]"
             yield process
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
 
 
 def until(process: "subprocess.Popen[str]", words: str) -> str:

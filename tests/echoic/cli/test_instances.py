@@ -20,6 +20,7 @@ from tests import strict_models
 from tests.echoic.cli.acting import eventually, started_with
 from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
 from tests.model_server import model_server
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
@@ -102,6 +103,7 @@ def test_without_a_database_the_mind_goes_on(echoic: Program) -> None:
     assert "is away" in models.err
 
 
+@pytest.mark.timeout(400)
 def test_processes_share_the_agents(echoic: Program) -> None:
     """Every agent is answered and known, by whichever process; one that dies comes back."""
     agents = ("ana", "bo", "cy")
@@ -111,12 +113,13 @@ def test_processes_share_the_agents(echoic: Program) -> None:
         owned = worker_check(echoic)
         (other,) = other_processes(echoic)
         other.kill()
-        gone = eventually(lambda: Ran(worker_check(echoic) == owned, "", ""))
-        back = eventually(lambda: Ran(worker_check(echoic) != owned, "", ""))
+        # The process, not what is said of it: it may be back before anybody asks.
+        back = eventually(lambda: Ran(int(not is_back(echoic, other)), "", ""))
+        whole = eventually(lambda: Ran(int(worker_check(echoic) != owned), "", ""))
         spoken += [said(echoic, "hello again", agent) for agent in agents]
         sound = echoic.here("log", "verify")
 
-    assert [ran.code for ran in (*spoken, gone, back, sound)] == [0] * 9
+    assert [ran.code for ran in (*spoken, back, whole, sound)] == [0] * 9
     assert owned == ("every input is answered; worker-0 owns 0-7, worker-1 owns 8-15")
 
 
@@ -139,6 +142,11 @@ def other_processes(program: Program) -> list[psutil.Process]:
         for each in psutil.Process(note["pid"]).children()
         if "echoic.run.worker_process" in each.cmdline()
     ]
+
+
+def is_back(program: Program, killed: psutil.Process) -> bool:
+    """Tell whether another process runs in place of one that was killed."""
+    return any(each.pid != killed.pid for each in other_processes(program))
 
 
 @pytest.mark.slow
@@ -250,7 +258,7 @@ def test_ctrl_c_ends_an_instance_without_a_word_too_many(echoic: Program) -> Non
     assert "is up" in process.stdout.readline()
 
     os.killpg(process.pid, signal.SIGINT)
-    _, err = process.communicate(timeout=55)
+    _, err = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 0
     assert err.splitlines() == ["starting …", "stopping …"]

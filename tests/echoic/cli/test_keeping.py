@@ -12,6 +12,7 @@ import pytest
 from echoic.client import admission
 from tests.echoic.cli.acting import eventually, thirsty, watching
 from tests.echoic.cli.conftest import ROOT, Program
+from tests.patience import PATIENCE_S
 
 # Each command is a process of its own, or waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -222,7 +223,7 @@ def test_watch_shows_what_is_decided_from_now_on(live: Program) -> None:
     """Each decision is one line of JSON; the last one wanted ends it."""
     with watching(live, "watch", "--agent", "seen", "-n", "1", "--json") as watcher:
         thirsty(live, "seen", 3, "Your drink is low: 3 of 9.")
-        out, _ = watcher.communicate(timeout=30)
+        out, _ = watcher.communicate(timeout=PATIENCE_S)
 
     assert json.loads(out.splitlines()[-1])["said"].startswith("You are thirsty")
 
@@ -231,7 +232,7 @@ def test_ctrl_c_ends_watch_with_130(live: Program) -> None:
     """Interrupting is no error and leaves no traceback."""
     with watching(live, "watch", "--agent", "seen") as watcher:
         watcher.send_signal(signal.SIGINT)
-        _, err = watcher.communicate(timeout=30)
+        _, err = watcher.communicate(timeout=PATIENCE_S)
 
     assert watcher.returncode == 130
     assert "Traceback" not in err

@@ -18,6 +18,7 @@ from echoic.client.connection import connect as connect_to
 from echoic.config.load import load
 from schemas.values.subjects import input_subject, partition_of
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -71,7 +72,7 @@ class Game:
 
     async def asked(self) -> dict[str, Any]:
         """The action that is asked for next, as it must be by the specification."""
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             told = json.loads(await self.socket.recv())
         assert told["command"] == "action"
         assert set(told["data"]) <= {"id", "name", "data"}
@@ -101,7 +102,7 @@ def table(live: Program, tmp_path_factory: pytest.TempPathFactory) -> Iterator[s
             yield next(found[0] for found in lines if found)
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
 
 
 @asynccontextmanager
@@ -195,7 +196,7 @@ async def results_of(live: Program, count: int) -> list[dict[str, Any]]:
     """The first results that the log holds, once there are so many."""
     found: list[dict[str, Any]] = []
     settings = load({"data": str(live.data)}, environment={})
-    async with connect_to(settings) as connection, asyncio.timeout(60):
+    async with connect_to(settings) as connection, asyncio.timeout(PATIENCE_S):
         subject = input_subject(partition_of(AGENT), AGENT, "sensor", "game.result")
         async for records in connection.log.follow(subject, 0, 100):
             found += [json.loads(each.body) for each in records]

@@ -10,6 +10,7 @@ from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from tests.echoic.cli.acting import eventually
 from tests.echoic.cli.conftest import Program, Ran
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
@@ -24,7 +25,9 @@ def publish(access: str, *events: dict[str, object]) -> None:
         async with connected(credentials, "a hostile phone") as client:
             for each in events:
                 body = json.dumps(each).encode()
-                await client.request("in.guarded.user.message", body, timeout=10)
+                await client.request(
+                    "in.guarded.user.message", body, timeout=PATIENCE_S
+                )
 
     asyncio.run(run())
 

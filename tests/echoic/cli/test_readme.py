@@ -17,6 +17,7 @@ from tests.echoic.cli.acting import eventually, is_as_shown, started_with
 from tests.echoic.cli.conftest import ROOT, Program, Ran
 from tests.echoic.cli.terminal import Terminal
 from tests.model_server import model_server
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
 
@@ -67,7 +68,7 @@ def test_the_machine_is_watched(live: Program) -> None:
             try:
                 watching.until("This machine is")
                 noticing.send_signal(signal.SIGTERM)
-                assert noticing.wait(timeout=60) == 128 + signal.SIGTERM
+                assert noticing.wait(timeout=PATIENCE_S) == 128 + signal.SIGTERM
             finally:
                 noticing.kill()
     finally:
@@ -113,7 +114,10 @@ def test_the_sensor_works(live: Program) -> None:
     code = block("### A sensor in ten lines", "python")
 
     done = subprocess.run(
-        [sys.executable, "-c", code, access], capture_output=True, text=True, timeout=30
+        [sys.executable, "-c", code, access],
+        capture_output=True,
+        text=True,
+        timeout=PATIENCE_S,
     )
 
     def decided() -> Ran:

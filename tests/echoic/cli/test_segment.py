@@ -14,6 +14,7 @@ from streams.broker.server import embedded_server
 from streams.jetstream.segments import listed
 from streams.log import scan
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 from tests.servers import opened
 from tests.streams.jetstream.test_segments import arrived, check_whole, ids, send
 
@@ -78,7 +79,7 @@ def kill(echoic: Program, victim: str, step: str) -> int:
                 process.kill()
         else:
             process.kill()
-        process.communicate(timeout=60)
+        process.communicate(timeout=PATIENCE_S)
         # A broker ends with the process that started it.
         _, alive = psutil.wait_procs(children, 20)
         assert not alive

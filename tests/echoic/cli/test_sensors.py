@@ -8,6 +8,7 @@ import psutil  # type: ignore[import-untyped]
 import pytest
 
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 # Each command is a process of its own, or waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -39,7 +40,7 @@ def test_a_sensor_ends_with_its_command(
 
             process.send_signal(number)
 
-            code = process.wait(timeout=60)
+            code = process.wait(timeout=PATIENCE_S)
         finally:
             process.kill()
     assert code == 128 + number

@@ -7,6 +7,7 @@ import pytest
 
 from tests.echoic.cli.acting import thirsty, watching
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 # Each command is a process of its own, or waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -18,7 +19,7 @@ def test_a_shadow_tells_what_it_would_have_done(live: Program) -> None:
     with watching(live, *before) as process:
         for drink in (3, 1):
             thirsty(live, "shadow1", drink, f"Your drink is low: {drink} of 9.")
-        out, err = process.communicate(timeout=60)
+        out, err = process.communicate(timeout=PATIENCE_S)
     first, second, totals = (json.loads(line) for line in out.splitlines())
 
     assert process.returncode == 0, err
@@ -49,9 +50,9 @@ def test_ctrl_c_ends_a_shadow_with_the_totals(live: Program) -> None:
             live, "shadow", "silent", "--limit", "1", "--agent", "shadow2"
         ) as other:
             thirsty(live, "shadow2", 1, "Your drink is low: 1 of 9.")
-            flips, err = other.communicate(timeout=60)
+            flips, err = other.communicate(timeout=PATIENCE_S)
         process.send_signal(signal.SIGINT)
-        out, told = process.communicate(timeout=60)
+        out, told = process.communicate(timeout=PATIENCE_S)
 
     assert process.returncode == 0, told
     assert "agrees 1.0 over" in out

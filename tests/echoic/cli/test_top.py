@@ -10,6 +10,7 @@ import pytest
 from tests.echoic.cli.acting import thirsty
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.terminal import Terminal
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
@@ -18,7 +19,7 @@ def test_it_shows_what_the_instance_answered(live: Program) -> None:
     """A pipe gets one look since the start, and a program all of it as JSON."""
     thirsty(live, "top", 3, "Your drink is low: 3 of 9.")
 
-    deadline = time.monotonic() + 30
+    deadline = time.monotonic() + PATIENCE_S
     # The log is looked at now and then, and the projector reports once a second.
     while not _is_whole(found := live.here("top", "--json").json):
         assert time.monotonic() < deadline, found
@@ -44,7 +45,7 @@ def test_no_word_of_a_sensor_is_served(live: Program) -> None:
     where = re.search(r"http://\S+", live.here("top").out)
     assert where is not None
 
-    with urllib.request.urlopen(where[0], timeout=10) as answer:
+    with urllib.request.urlopen(where[0], timeout=PATIENCE_S) as answer:
         served = answer.read().decode()
 
     assert "echoic_decisions_total" in served

@@ -8,6 +8,7 @@ from typing import Any
 
 from schemas.values.subjects import partition_of
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 AGENTS = ("ana", "bo")
 
@@ -49,11 +50,11 @@ def test_workers_have_ranges_and_stand_by(echoic: Program) -> None:
         status = echoic.here("status", "--json").json
         overlaps = echoic.here("worker")
         owner.terminate()
-        owner.communicate(timeout=50)
+        owner.communicate(timeout=PATIENCE_S)
         took = heard(other)
         said += [echoic.here("pub", "ho", "--wait", "--agent", each) for each in AGENTS]
         other.terminate()
-        other.communicate(timeout=50)
+        other.communicate(timeout=PATIENCE_S)
         sound = echoic.here("log", "verify", "--full")
 
     assert refused.code == 3

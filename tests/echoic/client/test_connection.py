@@ -11,6 +11,7 @@ from echoic.config.load import Settings, load
 from streams.broker.server import EmbeddedServer
 from streams.errors import LogForbidden
 from streams.jetstream.migrate import migrate
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 pytestmark = pytest.mark.services
@@ -38,7 +39,7 @@ async def test_a_broker_that_comes_and_gets_its_log_is_waited_for(
         async with connect_when_up(settings, hear) as found:
             return str(found.log.epoch)
 
-    async with fresh_server() as server, asyncio.timeout(60):
+    async with fresh_server() as server, asyncio.timeout(PATIENCE_S):
         settings = settings_for(server, tmp_path, server.core.password)
         await server.kill()
         waiting = asyncio.create_task(seen(settings))
@@ -58,7 +59,7 @@ async def test_a_broker_that_comes_and_gets_its_log_is_waited_for(
 
 async def test_a_door_with_a_wrong_password_ends(tmp_path: Path) -> None:
     """Nobody will let it in later."""
-    async with fresh_server() as server, asyncio.timeout(30):
+    async with fresh_server() as server, asyncio.timeout(PATIENCE_S):
         settings = settings_for(server, tmp_path, "guess")
         with pytest.raises(LogForbidden):
             async with connect_when_up(settings, print):

@@ -10,7 +10,8 @@ from echoic.client.verify_log import Found, verify
 from schemas.values.subjects import partition_of
 from streams.groups import answer
 from tests.handlers.worker.test_starts import Watched
-from tests.minds import DEADLINE_S, publish, sensed, started, working
+from tests.minds import publish, sensed, started, working
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -23,7 +24,7 @@ async def live(broker: Broker, first: int, count: int) -> None:
     async with working(broker.reader, broker.writer, started()):
         wires = [sensed(ADA, f"{n}", f"thing {n}") for n in range(first, first + count)]
         last = (await publish(broker.writer, wires))[-1]
-        await answer(broker.reader, partition_of(ADA), last, DEADLINE_S)
+        await answer(broker.reader, partition_of(ADA), last, PATIENCE_S)
 
 
 async def look(log: Watched, data: Path, *, full: bool = False) -> Found:

@@ -16,6 +16,7 @@ from schemas.values.subjects import PARTITIONS
 from streams.audit import audit
 from streams.topology import DUPLICATE_WINDOW_S
 from tests.minds import publish, sensed, started, working
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -35,7 +36,7 @@ class Caller:
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
         headers = {"ce-id": id_} if id_ else None
         reply = await self.broker.client.request(
-            subject, raw, timeout=10, headers=headers
+            subject, raw, timeout=PATIENCE_S, headers=headers
         )
         answered: dict[str, Any] = orjson.loads(reply.data)
         return answered
@@ -181,7 +182,9 @@ async def test_a_bad_request_hears_of_each_wrong_field(
 ) -> None:
     """Not only of the first; the headers say it, too, as the standard protocol has it."""
     raw = orjson.dumps(body)
-    reply = await call.broker.client.request(f"svc.ada.{service}", raw, timeout=10)
+    reply = await call.broker.client.request(
+        f"svc.ada.{service}", raw, timeout=PATIENCE_S
+    )
     error = orjson.loads(reply.data)["error"]
 
     assert sorted(each["field"] for each in error["fields"]) == wrong

@@ -10,6 +10,7 @@ from echoic.run import supervision
 from echoic.run.supervision import supervise
 from projections.errors import StoreUnavailable
 from streams.errors import LogDamaged, LogUnavailable, ServerFailed, TopologyDrift
+from tests.patience import PATIENCE_S
 
 
 class Restarting:
@@ -43,7 +44,7 @@ async def test_supervision_ends_amid_a_restart() -> None:
         await child.begun.wait()
         task.cancel()
 
-        await asyncio.wait({task}, timeout=30)
+        await asyncio.wait({task}, timeout=PATIENCE_S)
 
         assert task.cancelled()
     assert told == ["the server has ended by itself", "the server is up again"]
@@ -86,11 +87,11 @@ async def test_a_restart_that_failed_in_any_way_is_tried_again(
     monkeypatch.setattr(supervision, "FIRST_PAUSE_S", 0.01)
     child, told = Failing(failure, failure), list[str]()
     task = asyncio.create_task(supervise(child, told.append))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await child.begun.wait()
     task.cancel()
 
-    await asyncio.wait({task}, timeout=30)
+    await asyncio.wait({task}, timeout=PATIENCE_S)
 
     assert task.cancelled()
     assert len(told) == 3

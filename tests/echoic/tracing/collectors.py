@@ -14,15 +14,14 @@ from dataclasses import dataclass
 from itertools import chain, repeat
 from pathlib import Path
 
+from tests.patience import PATIENCE_S
 from tests.ports import free_port
-
-DEADLINE_S = 20.0
 
 
 def wait_until(done: Callable[[], bool]) -> None:
     """Poll a condition until it holds or the deadline is over."""
     pause = threading.Event()
-    end = time.monotonic() + DEADLINE_S
+    end = time.monotonic() + PATIENCE_S
     while not done():
         assert time.monotonic() < end, "the condition did not come to hold"
         pause.wait(0.02)

@@ -15,7 +15,8 @@ from schemas.values.subjects import partition_of
 from streams.groups import answer
 from tests.echoic.tracing import collectors
 from tests.memory_log import MemoryLog
-from tests.minds import DEADLINE_S, all_groups, publish, sensed, started, working
+from tests.minds import all_groups, publish, sensed, started, working
+from tests.patience import PATIENCE_S
 
 ADA = "ada"
 EVENTS = 60
@@ -32,7 +33,7 @@ async def answers(answered: Observer) -> list[Record]:
     ]
     sequences = await publish(log, wires)
     async with working(log, log, started(), listeners=Listeners(answered=answered)):
-        await answer(log, partition_of(ADA), sequences[-1], DEADLINE_S)
+        await answer(log, partition_of(ADA), sequences[-1], PATIENCE_S)
     found = await all_groups(log, ADA)
     return [record for group in found for record in group.outputs]
 

@@ -29,6 +29,7 @@ from schemas.values.subjects import partition_of
 from streams.jetstream.consumers import prepare_consumers
 from streams.log import GroupWrite, ReadableLog
 from tests.minds import until
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, opened
 
 pytestmark = pytest.mark.services
@@ -147,7 +148,7 @@ async def ask(broker: Broker, *asks: AskMessage | StopAsked) -> list[str]:
 async def results(broker: Broker, count: int) -> Sequence[Record]:
     """Wait for so many results, and return all there are."""
     found: list[Record] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         async for page in broker.reader.follow(f"ev.{PARTITION}.in.>", 0, 100):
             found += page
             if len(found) >= count:
@@ -211,7 +212,7 @@ async def test_calls_of_models_are_shared_with_other_processes(broker: Broker) -
             await asyncio.sleep(0.01)
         await ask(broker, delivery_asked("Dusk."))
         found = await results(broker, len(prompts) + 1)
-        message = await heard.next_msg(timeout=10)
+        message = await heard.next_msg(timeout=PATIENCE_S)
 
     assert sorted(here.prompts + there.prompts) == sorted(prompts)
     assert here.prompts
@@ -393,7 +394,7 @@ async def test_an_old_ask_with_a_result_is_not_performed_again(broker: Broker) -
 
 async def until_acknowledged(broker: Broker, durable: str) -> None:
     """Wait until a consumer has nothing left to hand over or to hear of."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             info = await broker.client.jetstream().consumer_info("LOG", durable)
             if info.num_pending == 0 and info.num_ack_pending == 0:

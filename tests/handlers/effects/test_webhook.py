@@ -20,6 +20,7 @@ from handlers.effects.webhook import Webhook, key_of, signature
 from schemas.messages.asks import DeliveryAsked
 from streams.jetstream.consumers import prepare_consumers
 from tests.handlers.effects.test_effects import ask, delivery_asked, results, said
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 DEADLINE_S = 60.0
@@ -204,7 +205,7 @@ async def test_a_delivery_to_the_channel_is_posted(broker: Broker) -> None:
         effects.subscribe(subscriber)
         await start(subscriber)
         try:
-            async with effects.serving(), asyncio.timeout(20):
+            async with effects.serving(), asyncio.timeout(PATIENCE_S):
                 [ask_id] = await ask(broker, ASKED)
                 [delivered] = await results(broker, 1)
         finally:

@@ -19,6 +19,7 @@ from handlers.worker.charge import (
 from schemas.values.subjects import ALL_PARTITIONS
 from streams.errors import LogUnavailable
 from streams.jetstream.owners import Entry, OwnerBucket
+from tests.patience import PATIENCE_S
 
 STEP_S = 0.5
 LOW, HIGH, ALL = tuple(range(8)), tuple(range(8, 16)), ALL_PARTITIONS
@@ -176,7 +177,7 @@ async def test_an_owner_that_is_cut_off_stops_before_another_takes_over(
             asking = asyncio.create_task(first.charge.look())
             first.link.is_cut = False
             # It tries again by itself, a moment later.
-            async with asyncio.timeout(5):
+            async with asyncio.timeout(PATIENCE_S):
                 assert not await asking
             await settled()
             assert (first.working, second.working) == (False, True)
@@ -203,7 +204,7 @@ async def test_an_answer_that_was_lost_changes_nothing(world: World) -> None:
     first = worker(world, "first")
     first.link.loses_answers = True
     async with running(first):
-        async with asyncio.timeout(5):
+        async with asyncio.timeout(PATIENCE_S):
             while not first.working:  # noqa: ASYNC110  # it tries again by itself
                 await asyncio.sleep(0.01)
         first.link.loses_answers = True

@@ -9,7 +9,8 @@ from schemas.values.subjects import ALL_PARTITIONS, inputs_of
 from streams.audit import audit
 from streams.groups import answer
 from streams.jetstream.segments import roll_over
-from tests.minds import DEADLINE_S, publish, sensed, started, working
+from tests.minds import publish, sensed, started, working
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -41,7 +42,7 @@ async def test_a_running_worker_goes_on_in_the_next_segments(broker: Broker) -> 
         # Also those without an agent: each begins its segment with an input.
         for partition in ALL_PARTITIONS:
             last = await broker.reader.last_sequence(inputs_of(partition))
-            await answer(broker.reader, partition, last, DEADLINE_S)
+            await answer(broker.reader, partition, last, PATIENCE_S)
     found = await audit(broker.reader)
     assert found.sound, found
     assert found.inputs > 3 * len(AGENTS)

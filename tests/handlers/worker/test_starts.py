@@ -16,16 +16,8 @@ from streams.groups import answer
 from streams.jetstream.checkpoints import JetStreamCheckpoints
 from streams.jetstream.read import JetStreamReader
 from streams.log import After, Records, scan
-from tests.minds import (
-    DEADLINE_S,
-    bringer,
-    publish,
-    sensed,
-    started,
-    the_embedder,
-    until,
-    working,
-)
+from tests.minds import bringer, publish, sensed, started, the_embedder, until, working
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -78,7 +70,7 @@ async def live(broker: Broker, first: int, count: int) -> None:
             for number in range(first, first + count)
         ]
         last = (await publish(broker.writer, wires))[-1]
-        await answer(broker.reader, PARTITION, last, DEADLINE_S)
+        await answer(broker.reader, PARTITION, last, PATIENCE_S)
 
 
 async def ours(broker: Broker) -> set[int]:
@@ -95,7 +87,7 @@ async def test_a_worker_reads_no_input_that_is_answered(
     checkpoints = JetStreamCheckpoints(broker.client)
     async with working(log, broker.writer, started(), checkpoints=checkpoints):
         (new,) = await publish(broker.writer, [sensed(ADA, "new", "a new thing")])
-        await answer(broker.reader, PARTITION, new, DEADLINE_S)
+        await answer(broker.reader, PARTITION, new, PATIENCE_S)
         await until(lambda: new in log.followed, "the new one is read")
 
     assert min(log.followed) > position

@@ -15,6 +15,7 @@ from schemas.values.record import Record
 from schemas.values.subjects import STRAYED_TO
 from streams.jetstream.connection import connected
 from streams.log import ReadableLog
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -32,7 +33,7 @@ async def readmitting(broker: Broker) -> AsyncIterator[None]:
 async def come(log: ReadableLog, count: int) -> list[Record]:
     """The strays that were appended again, once there are so many."""
     found: list[Record] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         async for records in log.follow(READMITTED, 0, 100):
             found += records
             if len(found) >= count:
@@ -44,7 +45,7 @@ async def publish(broker: Broker, subject: str, body: bytes) -> None:
     """Publish as a sensor may, until the log has it."""
     before = await broker.reader.last_sequence("in.>")
     await broker.client.request(subject, body, headers={"ce-id": "mine", "x-key": "v"})
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while await broker.reader.last_sequence("in.>") == before:  # noqa: ASYNC110
             await asyncio.sleep(0.01)
 

@@ -36,16 +36,8 @@ from streams.audit import audit
 from streams.groups import Group, answer
 from streams.jetstream.checkpoints import Checkpoint, JetStreamCheckpoints, Label
 from streams.log import GroupWrite, WritableLog
-from tests.minds import (
-    DEADLINE_S,
-    all_groups,
-    bringer,
-    publish,
-    sensed,
-    started,
-    until,
-    working,
-)
+from tests.minds import all_groups, bringer, publish, sensed, started, until, working
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, opened
 
 pytestmark = pytest.mark.services
@@ -114,7 +106,7 @@ def events(count: int, start: int = 0) -> list[Wire]:
 
 async def answered(broker: Broker, sequence: int) -> None:
     """Wait until an input of the agent's is answered."""
-    await answer(broker.reader, PARTITION, sequence, DEADLINE_S)
+    await answer(broker.reader, PARTITION, sequence, PATIENCE_S)
 
 
 async def is_sound(broker: Broker) -> bool:
@@ -222,7 +214,7 @@ async def test_a_restart_goes_on_exactly(broker: Broker) -> None:
     # The worker's last ticks may have come after its last answer.
     async with (
         working(broker.reader, broker.writer, started()),
-        asyncio.timeout(DEADLINE_S),
+        asyncio.timeout(PATIENCE_S),
     ):
         while not await is_sound(broker):  # noqa: ASYNC110  # whoever knows has no event
             await asyncio.sleep(0.05)

@@ -32,7 +32,6 @@ from streams.groups import answer
 from tests import factories
 from tests.handlers.worker.test_worker import PACK, control
 from tests.minds import (
-    DEADLINE_S,
     all_groups,
     bringer,
     publish,
@@ -42,6 +41,7 @@ from tests.minds import (
     until,
     working,
 )
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, opened
 
 pytestmark = pytest.mark.services
@@ -99,10 +99,10 @@ async def test_no_input_stops_two_workers_or_a_restart(
         working(other.reader, other.writer, started()),
     ):
         sequences = await publish(broker.writer, inputs(1))
-        await answer(broker.reader, PARTITION, sequences[-1], DEADLINE_S)
+        await answer(broker.reader, PARTITION, sequences[-1], PATIENCE_S)
     async with working(broker.reader, broker.writer, started()) as worker:
         sequences = await publish(broker.writer, inputs(2))
-        await answer(broker.reader, PARTITION, sequences[-1], DEADLINE_S)
+        await answer(broker.reader, PARTITION, sequences[-1], PATIENCE_S)
         await until(lambda: worker.state_of(ADA) is not None, "it is adopted")
 
     assert (await audit(broker.reader)).sound
@@ -179,7 +179,7 @@ async def test_a_text_that_chokes_the_embedder_is_kept_apart(broker: Broker) -> 
     events[3] = sensed(ADA, "3", "poison")
     sequences = await publish(broker.writer, events)
     async with working(broker.reader, broker.writer, started(), bringer=choking):
-        await answer(broker.reader, PARTITION, sequences[-1], DEADLINE_S)
+        await answer(broker.reader, PARTITION, sequences[-1], PATIENCE_S)
 
     found = await all_groups(broker.reader, ADA)
     kept = [group.outputs[0].subject.endswith(".quarantined") for group in found]
@@ -205,7 +205,7 @@ async def test_what_the_machine_lacks_is_waited_for(
     load = control(PackLoaded(name=PACK.name, pack_version="1", digest=blob), "load")
     async with working(broker.reader, broker.writer, started()):
         sequences = await publish(broker.writer, [load, sensed(ADA, "1", "a visitor")])
-        await answer(broker.reader, PARTITION, sequences[-1], DEADLINE_S)
+        await answer(broker.reader, PARTITION, sequences[-1], PATIENCE_S)
 
     found = await all_groups(broker.reader, ADA)
     assert [group.outputs[0].subject.split(".")[-1] for group in found] == [
@@ -226,6 +226,6 @@ async def test_an_observer_that_raises_stops_nothing(broker: Broker) -> None:
         for number in range(2):
             wire = sensed(ADA, str(number), "a visitor")
             sequences = await publish(broker.writer, [wire])
-            await answer(broker.reader, PARTITION, sequences[-1], DEADLINE_S)
+            await answer(broker.reader, PARTITION, sequences[-1], PATIENCE_S)
 
     assert (await audit(broker.reader)).sound

@@ -15,16 +15,8 @@ from streams.errors import Fenced, LogUnavailable
 from streams.groups import answer
 from streams.log import GroupWrite
 from tests.memory_log import MemoryLog
-from tests.minds import (
-    DEADLINE_S,
-    all_groups,
-    bringer,
-    publish,
-    sensed,
-    started,
-    until,
-    working,
-)
+from tests.minds import all_groups, bringer, publish, sensed, started, until, working
+from tests.patience import PATIENCE_S
 
 ADA, BOB = "ada", "bob"
 COUNT = 2 * TAKEN_AT_ONCE
@@ -123,7 +115,7 @@ async def test_who_asks_is_told_of_the_write_under_way() -> None:
         await until(lambda: writer.stored == PARTITIONS, "the starts are answered")
         writer.heard.clear()
         (sequence,) = await publish(log, [sensed(ADA, "e1", "something of note")])
-        await answer(log, partition_of(ADA), sequence, DEADLINE_S)
+        await answer(log, partition_of(ADA), sequence, PATIENCE_S)
         assert worker.state_of(ADA) is None
         asking = asyncio.create_task(worker.known_now(ADA))
         await asyncio.sleep(0)

@@ -11,6 +11,7 @@ from uuid import UUID
 from packs.survival.sensor.playing import Plan, Played, play
 from schemas.messages.sensing import Sensed
 from schemas.values.record import Wire
+from tests.patience import PATIENCE_S
 
 ROOT = Path(__file__).parents[3]
 PLAN = Plan(agent="steve", base=datetime(2026, 1, 1, tzinfo=UTC), run="test", steps=150)
@@ -100,5 +101,5 @@ def _played_by_process(file: Path, hash_seed: str) -> bytes:
         "--seed", "7", "--rate", "0", "--base", "2026-01-01T00:00:00Z", "--run", "r",
     ]  # fmt: skip
     environment = {"PYTHONHASHSEED": hash_seed, "PATH": ""}
-    subprocess.run(command, check=True, env=environment, timeout=50)
+    subprocess.run(command, check=True, env=environment, timeout=PATIENCE_S)
     return file.read_bytes()

@@ -20,6 +20,7 @@ from streams.broker.server import embedded_server
 from streams.errors import PortTaken, ServerFailed
 from streams.jetstream.accounts import Credentials, Listeners
 from tests.devices import end
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 from tests.streams.sensors import arrived
 
@@ -60,12 +61,12 @@ class Device:
         host, _, port = (listeners.mqtt or "").rpartition(":")
         self.client.connect(host, int(port))
         self.client.loop_start()
-        self.is_in = self.answers.get(timeout=10)
+        self.is_in = self.answers.get(timeout=PATIENCE_S)
 
     async def send(self, topic: str, body: bytes) -> None:
         """Publish, and wait for the acknowledgement."""
         sent = self.client.publish(topic, body, qos=1)
-        await asyncio.to_thread(sent.wait_for_publish, 10)
+        await asyncio.to_thread(sent.wait_for_publish, PATIENCE_S)
 
     async def subscribe(self, topic: str) -> bool:
         """Subscribe, and say whether that is allowed."""
@@ -184,7 +185,7 @@ async def test_a_device_that_keeps_sessions_fills_no_more_than_its_own(
             sent = greedy.client.publish(
                 f"in/ada/oven/t{n}", b"x" * 50_000, 1, retain=True
             )
-            await asyncio.to_thread(sent.wait_for_publish, 5)
+            await asyncio.to_thread(sent.wait_for_publish, PATIENCE_S)
         await door.send("in/ada/door/open", b"open")
         await arrived(listening, 1, "ev.*.in.ada.sensor.door.>")
 
@@ -203,7 +204,9 @@ async def test_a_page_speaks_by_websocket(
         inbox_prefix=access.inbox_prefix.encode(),
     )
     try:
-        reply = await client.request("in.ada.page.click", b"the button", timeout=10)
+        reply = await client.request(
+            "in.ada.page.click", b"the button", timeout=PATIENCE_S
+        )
     finally:
         await client.close()
 

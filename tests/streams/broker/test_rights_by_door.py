@@ -19,6 +19,7 @@ from nats.aio.msg import Msg
 from streams.jetstream.accounts import SENSOR_LIMITS, Credentials, Listeners
 from streams.jetstream.segments import roll_over
 from tests.devices import end
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 from tests.streams.broker.test_listeners import Device
 from tests.streams.sensors import arrived
@@ -201,7 +202,7 @@ class Mqtt:
 
 async def _until_free(get: "AsyncGet") -> Sequence[bytes]:
     found = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while (body := await get()) != b"free":
             found.append(body)
     return found
@@ -290,7 +291,7 @@ async def test_what_it_must_not_hear_stays_unheard(
     # An event of another, too, with all that the broker tells of it.
     other = await listening.server.add_sensor("bob", "cam")
     bob = await connected_to(other.url, other)
-    await bob.request("in.bob.cam.motion", FORBIDDEN, timeout=30)
+    await bob.request("in.bob.cam.motion", FORBIDDEN, timeout=PATIENCE_S)
     await bob.close()
     await listening.client.publish("out.ada.free", b"free")
     await listening.client.flush()
@@ -329,12 +330,12 @@ async def test_a_last_will_has_no_more_rights(
     host, _, port = (listeners.mqtt or "").rpartition(":")
     reader, writer = await asyncio.open_connection(host, int(port))
     writer.write(with_will(access, topic, FORBIDDEN))
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         accepted = await reader.read(4)
     # Gone without a word, so that the broker publishes the will.
     writer.transport.abort()
     client = await connected_to(access.url, access)
-    await client.request("in.ada.cam.motion", b"after", timeout=30)
+    await client.request("in.ada.cam.motion", b"after", timeout=PATIENCE_S)
     await client.close()
     await arrived(listening, 1)
 
@@ -361,6 +362,8 @@ def with_will(access: Credentials, topic: str, body: bytes) -> bytes:
 
 async def messages_of(listening: Broker) -> "dict[str, int]":
     """How many messages each stream of CORE has had."""
-    answer = await listening.client.request("$JS.API.STREAM.LIST", b"{}", timeout=10)
+    answer = await listening.client.request(
+        "$JS.API.STREAM.LIST", b"{}", timeout=PATIENCE_S
+    )
     streams = json.loads(answer.data)["streams"]
     return {each["config"]["name"]: each["state"]["last_seq"] for each in streams}

@@ -16,6 +16,7 @@ from streams.broker.enrolment import add_sensor
 from streams.broker.server import MEMORY, EmbeddedServer, embedded_server
 from streams.errors import LogUnavailable, ServerFailed
 from streams.jetstream.connection import connected
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, opened
 from tests.streams.messages import append_inputs
 
@@ -185,7 +186,7 @@ async def test_the_server_dies_with_its_program(tmp_path: Path) -> None:
     parent.kill()
     await parent.wait()
 
-    server.wait(timeout=10)
+    server.wait(timeout=PATIENCE_S)
     assert not server.is_running()
 
 

@@ -16,6 +16,7 @@ from streams.jetstream import append, connection
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.hardened_client import BrokerClient
 from streams.log import GroupWrite
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, opened
 from tests.streams.messages import (
     a_group,
@@ -156,7 +157,7 @@ async def test_a_follower_goes_on_over_a_killed_broker(broker: Broker) -> None:
     seen: list[int] = []
     following = broker.reader.follow("ev.>", 0, 10)
 
-    async with asyncio.timeout(40):
+    async with asyncio.timeout(PATIENCE_S):
         for turn in range(3):
             await broker.writer.append(an_input(f"i{turn}"), f"e:{turn}")
             seen += [each.sequence for each in await anext(following)]
@@ -178,7 +179,7 @@ async def test_a_closed_connection_ends_what_reads_it(broker: Broker) -> None:
         waiting = asyncio.ensure_future(anext(following))
         await asyncio.sleep(0)
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         with pytest.raises(LogUnavailable):
             await waiting
         with pytest.raises(LogUnavailable):

@@ -27,6 +27,7 @@ from streams.jetstream.segments import roll_over
 from streams.jetstream.snapshots import put_back
 from streams.log import scan
 from streams.topology import IN, LOG
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker, fresh_server
 from tests.streams.jetstream.passed_over import BOXED, PUBLISHED, passing_over, publish
 from tests.streams.jetstream.test_segments import Crash, crashing
@@ -72,7 +73,7 @@ async def records(client: BrokerClient, epoch: UUID) -> list[Record]:
 async def having(client: BrokerClient, epoch: UUID, *wanted: str) -> list[Record]:
     """All messages of a log, once it has all of these."""
     missing = set(wanted)
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         async for page in JetStreamReader(client, epoch).follow("ev.>", 0, 100):
             missing.difference_update(bodies(page))
             if not missing:
@@ -184,7 +185,7 @@ async def test_consumers_go_on_where_every_ask_was_done(tmp_path: Path) -> None:
             await broker.client.request(subject, b"%d" % number, 5)
         jetstream = broker.client.jetstream()
         asked = await jetstream.pull_subscribe_bind(MODEL_ASKS.durable, LOG.name)
-        for message in (await asked.fetch(3, timeout=30))[:2]:
+        for message in (await asked.fetch(3, timeout=PATIENCE_S))[:2]:
             await message.ack_sync()
         manifest = await backed_up(broker.client, path)
     async with restored(path) as client:

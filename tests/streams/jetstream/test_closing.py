@@ -24,6 +24,7 @@ from streams.jetstream import closing
 from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected, reading
 from tests.minds import until
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 from tests.test_architecture import FOLDERS, ROOT, python_files
 
@@ -59,7 +60,7 @@ async def test_its_attempts_end_with_it(
         raise ConnectionRefusedError
 
     async with fresh_server() as server:
-        async with asyncio.timeout(30), made(server.core) as client:
+        async with asyncio.timeout(PATIENCE_S), made(server.core) as client:
             monkeypatch.setattr(TcpTransport, "connect", swallow)
             await server.kill()
             await tries.wait()
@@ -138,7 +139,7 @@ async def test_no_close_replaces_the_error_that_led_to_it(
     made: Made, fault: str, fails: Callable[[str], None]
 ) -> None:
     """Whatever it ends with itself, and for every kind of connection."""
-    async with fresh_server() as server, asyncio.timeout(30):
+    async with fresh_server() as server, asyncio.timeout(PATIENCE_S):
         opened = list[Client]()
 
         async def end_in_trouble() -> None:
@@ -170,13 +171,13 @@ async def test_a_cancellation_of_ones_own_is_heeded(
     async with fresh_server() as server:
         for times in (1, 2):
             task = asyncio.create_task(stay())
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 await is_open.wait()
                 is_open.clear()
             for _ in range(times):
                 task.cancel()
                 await asyncio.sleep(0)
-            await asyncio.wait({task}, timeout=20)
+            await asyncio.wait({task}, timeout=PATIENCE_S)
             assert task.cancelled()
 
 

@@ -12,6 +12,7 @@ from streams.jetstream.migrate import close_intake, open_intake
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.sourced import state_of
 from streams.topology import BOXES, IN, LOG
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 from tests.streams.jetstream.passed_over import BOXED, ODD, passing_over, publish
 from tests.streams.sensors import OWN, arrived, send, sensor
@@ -83,7 +84,7 @@ async def test_what_was_brought_over_leaves(broker: Broker, subject: str) -> Non
     await arrived(broker, 1, ">")
     before = await drain(broker.client, BOX)
     bringer = Bringer(broker.client, OneInstance(broker.client, "intake"), sure_s=0.1)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while not await bringer.look():
             pass
 

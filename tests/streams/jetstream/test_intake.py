@@ -17,6 +17,7 @@ from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import migrate
 from streams.log import scan
 from streams.topology import BOX_WINDOW, BOXES, DUPLICATE_WINDOW_S, IN
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 pytestmark = pytest.mark.services
@@ -49,7 +50,7 @@ async def send(client: BrokerClient, numbers: range) -> None:
 
 async def taken(log: LiveLog, count: int) -> dict[str, list[Record]]:
     """What each sensor's lane holds in the log, once all of it is there."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             lanes: dict[str, list[Record]] = {}
             async for each in scan(log, "ev.*.in.ada.sensor.>"):
@@ -106,7 +107,7 @@ async def test_what_was_being_taken_comes_before_what_is_new(
         await asyncio.sleep(2 * DUPLICATE_WINDOW_S)
         async with taking(client, log):
             lanes = await taken(log, 13)
-            async with asyncio.timeout(20):
+            async with asyncio.timeout(PATIENCE_S):
                 while await left(client):  # noqa: ASYNC110
                     await asyncio.sleep(0.05)
 

@@ -18,6 +18,7 @@ from streams.jetstream.origins import BROUGHT_FROM
 from streams.jetstream.registry import load
 from streams.jetstream.segments import roll_over
 from streams.topology import IN
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 from tests.streams.jetstream.passed_over import (
     BOX,
@@ -42,7 +43,7 @@ def bringer(broker: Broker, mark: Path | None = None) -> Bringer:
 async def brought(broker: Broker, count: int, by: Bringer | None = None) -> list[str]:
     """What the log has, in its order, once nothing is missed and so many are there."""
     by = by or bringer(broker)
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             await by.look()
             found = await logged_inputs(broker.client, broker.reader)
@@ -53,7 +54,7 @@ async def brought(broker: Broker, count: int, by: Bringer | None = None) -> list
 
 async def arrived(broker: Broker, count: int) -> None:
     """Wait until the log has so many."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while len(await logged_inputs(broker.client, broker.reader)) < count:  # noqa: ASYNC110
             await asyncio.sleep(0.02)
 

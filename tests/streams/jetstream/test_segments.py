@@ -22,6 +22,7 @@ from streams.log import GroupWrite, scan
 from streams.segments import WIDTH
 from streams.topology import BOXES, box_subject
 from tests.minds import until
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -66,7 +67,7 @@ async def sensed(broker: Broker) -> list[Record]:
 
 async def arrived(broker: Broker, count: int) -> list[Record]:
     """The sensors' messages, once so many are there; a moment later there are no more."""
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         while len(await sensed(broker)) < count:  # noqa: ASYNC110
             await asyncio.sleep(0.05)
     await asyncio.sleep(0.3)
@@ -240,7 +241,7 @@ async def test_the_ends_of_all_ranges_are_asked_for_at_once(broker: Broker) -> N
 
     await send(broker, ids("newest"))
     heard: list[str] = []
-    async with asyncio.timeout(20):
+    async with asyncio.timeout(PATIENCE_S):
         async for records in broker.reader.follow("ev.*.in.*.sensor.>", ends, 10):
             heard.extend(each.headers["ce-id"] for each in records)
             if len(heard) == 90:

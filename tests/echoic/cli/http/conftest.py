@@ -12,6 +12,7 @@ pytest.importorskip("fastapi", reason="the extra `http` is not installed")
 import httpx
 
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 AGENT = "anna"
 """Whose token it is, unless the test names another."""
@@ -48,7 +49,7 @@ def door(live: Program) -> Iterator[str]:
             yield address_of(process)
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
 
 
 @pytest.fixture
@@ -61,7 +62,7 @@ def client(live: Program, door: str) -> Iterator[Client]:
         ran = live.here("http", "token", own, "--agent", agent, "--json", *options)
         assert ran.code == 0, ran.err
         headers = {"Authorization": f"Bearer {ran.json['token']}"}
-        made.append(httpx.Client(base_url=door, headers=headers, timeout=30))
+        made.append(httpx.Client(base_url=door, headers=headers, timeout=PATIENCE_S))
         return made[-1]
 
     yield make

@@ -21,6 +21,7 @@ from echoic.config.load import load
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import ALL
 from tests.echoic.cli.http.test_http import decided_until
+from tests.patience import PATIENCE_S
 
 # It waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -70,7 +71,7 @@ def token(live: Program, agent: str) -> Token:
 def decision(door: str, own: Token) -> Any:
     """Send an event, and return what was decided on it."""
     headers = {"Authorization": f"Bearer {own.secret}"}
-    with httpx.Client(base_url=door, headers=headers, timeout=30) as client:
+    with httpx.Client(base_url=door, headers=headers, timeout=PATIENCE_S) as client:
         sent = client.post("/v1/events", json={"type": "seen", "text": "x"})
         event_id = sent.json()["events"][0]["event_id"]
         return decided_until(client, event_id, own.agent)[-1]

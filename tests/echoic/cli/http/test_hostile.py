@@ -20,6 +20,7 @@ from schemas.codec.decode import NESTING_LIMIT
 from schemas.values.bounds import NESTING
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import ALL, Client, address_of
+from tests.patience import PATIENCE_S
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -224,7 +225,7 @@ def own_door(live: Program) -> Iterator[tuple[str, psutil.Process]]:
             yield address_of(process), psutil.Process(process.pid)
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
 
 
 @pytest.fixture(autouse=True)

@@ -23,6 +23,7 @@ from schemathesis.specs.openapi.checks import (
 from echoic.doors.http import bodies
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.http.conftest import AGENT, ALL, Client, address_of
+from tests.patience import PATIENCE_S
 from tests.ports import free_port
 
 # Each waits for real servers.
@@ -183,10 +184,10 @@ def test_a_door_that_is_killed_loses_and_doubles_nothing(
                     httpx.post(f"{at}/v1/events", json=body, headers=headers | key)
                 except httpx.TransportError:
                     # As a client would: the same again, at another door.
-                    process.wait(timeout=60)
+                    process.wait(timeout=PATIENCE_S)
                 again = tried.post("/v1/events", json=body, headers=key)
                 ids += _ids(again)
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
     last = tried.post("/v1/events", json={"type": "step", "text": "the last"})
 
     made = decided_until(tried, _ids(last)[0], "elsa")

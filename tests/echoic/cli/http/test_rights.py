@@ -17,6 +17,7 @@ import trustme
 from echoic.doors.http import bodies
 from tests.echoic.cli.conftest import DAY_BYTES, Program
 from tests.echoic.cli.http.conftest import AGENT, Client, address_of
+from tests.patience import PATIENCE_S
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -310,4 +311,4 @@ def test_it_serves_tls(live: Program, tmp_path: Path) -> None:
             assert httpx.get(f"{at}/healthz", verify=context).json() == {"broker": True}
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)

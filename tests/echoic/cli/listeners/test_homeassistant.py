@@ -15,6 +15,7 @@ from tests.devices import end
 from tests.echoic.cli.acting import thirsty
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.listeners.conftest import AGENT, account, port_of
+from tests.patience import PATIENCE_S
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -57,7 +58,7 @@ class HomeAssistant:
     def until(self, topic: str, fits: Callable[[Any], bool] = bool) -> Any:
         """The first state on a topic that fits."""
         with self._more:
-            self._more.wait_for(lambda: self.known(topic, fits) is not None, 60)
+            self._more.wait_for(lambda: self.known(topic, fits) is not None, PATIENCE_S)
             state = self.known(topic, fits)
         assert state is not None, self.heard
         return state
@@ -81,7 +82,7 @@ class HomeAssistant:
 
     def send(self, topic: str, body: str) -> None:
         """Publish, and wait for the acknowledgement."""
-        self.client.publish(topic, body, 1).wait_for_publish(20)
+        self.client.publish(topic, body, 1).wait_for_publish(PATIENCE_S)
 
 
 @contextmanager

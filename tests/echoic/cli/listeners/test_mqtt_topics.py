@@ -9,6 +9,7 @@ from paho.mqtt.enums import CallbackAPIVersion
 from tests.devices import end
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.listeners.conftest import access, port_of
+from tests.patience import PATIENCE_S
 
 # It waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -44,7 +45,7 @@ def test_a_topic_that_nats_cannot_carry_starves_nobody(house: Program) -> None:
             client.publish("in/attic/lamp/alarm", b"smoke", qos=1) for _ in range(3)
         ]
         for each in sent:
-            each.wait_for_publish(30)
+            each.wait_for_publish(PATIENCE_S)
             assert each.is_published()
         assert not gone
     finally:

@@ -17,6 +17,7 @@ from mcp.client.streamable_http import streamable_http_client
 
 from tests.echoic.cli.acting import eventually, thirsty
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -282,7 +283,7 @@ def served(live: Program) -> Iterator[str]:
             yield next(found[0] for found in lines if found)
         finally:
             process.terminate()
-            process.wait(timeout=60)
+            process.wait(timeout=PATIENCE_S)
 
 
 def over_http(url: str, token: str | None, work: Work[T]) -> T:

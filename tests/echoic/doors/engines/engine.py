@@ -15,10 +15,10 @@ from schemas.messages.arms import Action
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.results import Delivered
 from schemas.values.record import Record
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 TOKEN = "the token"
-PATIENCE_S = 20.0
 _SETTLED_S = 0.3
 
 

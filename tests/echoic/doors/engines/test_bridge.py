@@ -14,15 +14,9 @@ from echoic.doors.engines import messages, seat
 from schemas.codec.decode import read_input
 from schemas.messages.sensing import Sensed
 from streams.broker.enrolment import remove_sensor
-from tests.echoic.doors.engines.engine import (
-    PATIENCE_S,
-    asks,
-    bridged,
-    engine,
-    event,
-    logged,
-)
+from tests.echoic.doors.engines.engine import asks, bridged, engine, event, logged
 from tests.minds import until
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services

@@ -11,6 +11,7 @@ from echoic.client.connection import Connection
 from echoic.doors.homeassistant.discovery import Topics
 from echoic.doors.homeassistant.hub import Hub, Wanted
 from echoic.doors.homeassistant.mqtt import Mqtt
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.services
@@ -56,7 +57,7 @@ async def test_a_vote_is_shown_once_the_state_has_it(broker: Broker) -> None:
         Topics("ada"),
     )
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await hub.refresh_with(7)
 
     assert shown.rapport == [{"mia": 0.5}, {"mia": 0.6}]

@@ -19,6 +19,7 @@ from echoic.doors.http import bodies, server
 from echoic.doors.http.guard import Connections, Guard, Patience
 from echoic.doors.http.limits import neighbourhood
 from echoic.doors.http.server import serve
+from tests.patience import PATIENCE_S
 
 IMPATIENT = Patience(ask=2.0, body=2.0, leave=0.5, stall=2.0)
 GET = b"GET /ok HTTP/1.1\r\nHost: a\r\n\r\n"
@@ -63,7 +64,7 @@ class Door:
 
     async def is_empty(self) -> None:
         """Wait until the last connection was let go."""
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while len(self.guard.connections) or self.streams:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
 
@@ -71,7 +72,7 @@ class Door:
 async def ended(reader: asyncio.StreamReader) -> bytes:
     """Return all that comes before the server closes the connection."""
     found = b""
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         try:
             while part := await reader.read(65_536):
                 found += part
@@ -191,7 +192,7 @@ async def test_a_client_that_never_reads_is_cut_off() -> None:
             await made.connect(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
             for _ in range(8)
         ]
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not made.streams:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         await made.serves()
@@ -210,7 +211,7 @@ async def test_connections_that_only_wait_make_room(connections: Connections) ->
     guard = Guard(None, connections, Patience(ask=60, stall=60))
     async with door(guard) as made:
         await made.connect(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
-        async with asyncio.timeout(30):
+        async with asyncio.timeout(PATIENCE_S):
             while not made.streams:  # noqa: ASYNC110
                 await asyncio.sleep(0.01)
         for _ in range(100):
@@ -227,7 +228,7 @@ async def test_where_all_are_in_use_a_client_is_told_so() -> None:
     async with door(guard) as made:
         for number in range(2):
             await made.connect(b"GET /stream HTTP/1.1\r\nHost: a\r\n\r\n")
-            async with asyncio.timeout(30):
+            async with asyncio.timeout(PATIENCE_S):
                 while made.streams <= number:  # noqa: ASYNC110
                     await asyncio.sleep(0.01)
         reader, _ = await made.connect()

@@ -12,6 +12,7 @@ from fastapi.sse import EventSourceResponse, ServerSentEvent
 from starlette.types import ASGIApp, Message
 
 from echoic.doors.http.server import Hangups
+from tests.patience import PATIENCE_S
 
 SCOPE = {
     "type": "http", "method": "GET", "path": "/stream", "raw_path": b"/stream",
@@ -49,7 +50,7 @@ async def hang_up(app: ASGIApp) -> None:
             asyncio.get_running_loop().call_later(0.05, went.set)
             await asyncio.Event().wait()
 
-    async with asyncio.timeout(30):
+    async with asyncio.timeout(PATIENCE_S):
         await app(dict(SCOPE), receive, send)
 
 
