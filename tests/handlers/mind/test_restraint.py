@@ -6,7 +6,7 @@ import pytest
 
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked
-from schemas.messages.controls import Control, SessionStarted
+from schemas.messages.controls import SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped, Gate
 from schemas.messages.executive import Muted, SalienceModulated, UserStateChanged
 from schemas.state import limits
@@ -389,7 +389,7 @@ GUARDS: dict[str, dict[str, Any]] = {
     "quip": {"quip_interval_s": 3_600.0},
 }
 """Settings by which a gate can close."""
-CONTROLS: dict[str, Control] = {
+CONTROLS: dict[str, Muted | SalienceModulated | UserStateChanged] = {
     "muted": Muted(mode="mute", by="ana"),
     "quiet": Muted(by="ana"),
     "suppressed": SalienceModulated(change="suppress", about="food", by="ana"),
@@ -423,7 +423,9 @@ def shut(name: str) -> Scenario:
 def test_who_passes_a_gate_is_as_declared(name: str) -> None:
     """By the declaration that explanations and docs/gates.md are made of."""
     worth = {"relevance": 0.1, "habituation": 1.0}.get(name)
-    weights = {"salience": {"novelty": worth, "social": worth}} if worth else {}
+    weights: dict[str, Any] = (
+        {"salience": {"novelty": worth, "social": worth}} if worth else {}
+    )
     found = {
         "nobody": happens(shut(name), **weights),
         "threat": happens(shut(name), **THREAT),
