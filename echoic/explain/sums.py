@@ -46,11 +46,8 @@ def sums(decided: Decided) -> tuple[Sum, ...]:
 
 
 def added(weighed: Relevance | None) -> float:
-    """Return what was added to salience, in the order in which the mind adds it."""
-    if weighed is None:
-        return 0.0
-    terms = (weighed.goal, weighed.focus, weighed.novelty, weighed.already_said)
-    return total(terms)
+    """Return what was added to salience."""
+    return 0.0 if weighed is None else total(weighed.terms.values())
 
 
 def but_for_what_was_said(decided: Decided) -> str:
@@ -72,11 +69,11 @@ def but_for_what_was_said(decided: Decided) -> str:
 def _sums(decided: Decided) -> Iterator[Sum]:
     held = [each for each in decided.gates if each.name in _SUMMED]
     weighed = decided.relevance
+    moved = weighed.terms if weighed is not None else {}
     for gate in held:
         if gate.value is not None:
-            yield _sum(
-                gate.name, (_salience(decided, gate), *_added(weighed)), gate.value
-            )
+            terms = (_Term(name, value) for name, value in moved.items())
+            yield _sum(gate.name, (_salience(decided, gate), *terms), gate.value)
     if held and weighed is not None:
         yield _threshold(weighed)
 
@@ -96,17 +93,6 @@ def _salience(decided: Decided, gate: Gate) -> _Term:
     if gate.name == "relevance":
         return _Term("salience", salience.score)
     return _Term("salience after habituation", salience.effective)
-
-
-def _added(weighed: Relevance | None) -> tuple[_Term, ...]:
-    if weighed is None:
-        return ()
-    return (
-        _Term("goal", weighed.goal),
-        _Term("focus", weighed.focus),
-        _Term("novelty", weighed.novelty),
-        _Term("said already", weighed.already_said),
-    )
 
 
 def _sum(of: str, terms: tuple[_Term, ...], whole: float) -> Sum:

@@ -4,6 +4,7 @@
 `Dropped` follows.
 """
 
+from collections.abc import Mapping
 from typing import Annotated, ClassVar, Literal
 
 from msgspec import Meta
@@ -130,6 +131,16 @@ class Relevance(MessagePart, frozen=True, kw_only=True):
     score: Unit
     """The effective salience with all of it, from 0 to 1."""
     threshold: Unit
+
+    @property
+    def terms(self) -> Mapping[str, float]:
+        """What is added to salience, by name, in the order in which it is added."""
+        return {
+            "goal": self.goal,
+            "focus": self.focus,
+            "novelty": self.novelty,
+            "said already": self.already_said,
+        }
 
 
 class RelevantGoal(MessagePart, frozen=True, kw_only=True):

@@ -22,7 +22,7 @@ from schemas.messages.sensing import Dimension, Intent, Sensed
 from schemas.packs import conditions
 from schemas.state.agent import AgentState, Habit, SourceMemory
 from schemas.values import vectors
-from schemas.values.exact_math import clamp, exp, power, round6
+from schemas.values.exact_math import clamp, exp, power, round6, total
 from schemas.values.reasons import Passer, Silence, passing
 from schemas.values.settings import MindSettings
 from schemas.values.vectors import Vector
@@ -126,8 +126,8 @@ def assess(
     score, effective = salience.score, salience.effective
     if weighed is not None:
         threshold = weighed.threshold
-        added = weighed.goal + weighed.focus + weighed.novelty + weighed.already_said
-        score, effective = round6(clamp(score + added, 0.0, 1.0)), weighed.score
+        added = score + total(weighed.terms.values())
+        score, effective = round6(clamp(added, 0.0, 1.0)), weighed.score
     is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
     threat: tuple[Passer, ...] = ("threat",) if is_threat else ()
     shown: tuple[Passer, ...] = (*threat, "own_words") if is_addressed else threat
