@@ -6,16 +6,14 @@ measures together, since each measure gets an equal share of alpha (Bonferroni).
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from typing import Literal
 
 import numpy as np
 
 from evaluation.ope import sequential
+from evaluation.ope.verdicts import Verdict
 from replay.recording.session_outcomes import SessionValue
 from schemas.messages.experiments import Assignment
 from schemas.values.exact_math import total
-
-_Verdict = Literal["BETTER", "WORSE", "INCONCLUSIVE"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +43,7 @@ class SessionJudgement:
     """None: no bound yet."""
     high: float | None
     alpha: float
-    verdict: _Verdict
+    verdict: Verdict
 
 
 def judge(trials: Iterable[SessionTrial]) -> tuple[SessionJudgement, ...]:
@@ -119,7 +117,7 @@ def _mean(values: Sequence[float], chosen: Sequence[bool]) -> float | None:
     return total(own) / len(own) if own else None
 
 
-def _verdict(better: str, low: float | None, high: float | None) -> _Verdict:
+def _verdict(better: str, low: float | None, high: float | None) -> Verdict:
     if low is None or high is None or low <= 0.0 <= high:
-        return "INCONCLUSIVE"
-    return "BETTER" if (low > 0.0) == (better == "higher") else "WORSE"
+        return Verdict.INCONCLUSIVE
+    return Verdict.BETTER if (low > 0.0) == (better == "higher") else Verdict.WORSE

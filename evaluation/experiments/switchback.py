@@ -8,17 +8,14 @@ look, and stop, at any time.
 import math
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Literal
 
 import numpy as np
 
 from evaluation.ope import sequential
 from evaluation.ope.settings import EstimationSettings
+from evaluation.ope.verdicts import Reason, Verdict
 from schemas.messages.experiments import VariantName
 from schemas.values.exact_math import total
-
-_Verdict = Literal["BETTER", "WORSE", "EQUIVALENT", "INCONCLUSIVE", "INVALID"]
-"""Of variant b against variant a."""
 
 _CHANCE_MIN = 0.001
 """The p-value of the split into variants below which the draw itself is doubted: the usual
@@ -80,14 +77,6 @@ class Difference:
 
 
 @dataclass(frozen=True, slots=True)
-class Reason:
-    """Why the verdict is what it is, for programs and for people."""
-
-    code: str
-    detail: str
-
-
-@dataclass(frozen=True, slots=True)
 class Switchback:
     """The result of an experiment so far."""
 
@@ -103,13 +92,14 @@ class Switchback:
     """The share of the others of which nobody knows what they came to."""
     unfinished: int
     """Units whose value may still change, and which are therefore not counted yet."""
-    verdict: _Verdict
+    verdict: Verdict
+    """Of variant b against variant a."""
     reasons: tuple[Reason, ...]
 
     @property
     def may_stop(self) -> bool:
         """Whether there is a verdict; the sequence stays valid when one stops on it."""
-        return self.verdict != "INCONCLUSIVE"
+        return self.verdict != Verdict.INCONCLUSIVE
 
 
 def analyse(trials: Iterable[Trial], open_unit: str | None = None) -> Switchback:
@@ -232,37 +222,37 @@ def _verdict(
     counted: Sequence[_Unit],
     difference: Difference | None,
     chance: float,
-) -> tuple[_Verdict, Reason]:
+) -> tuple[Verdict, Reason]:
     mixed = sum(unit.is_mixed for unit in units)
     if mixed:
         detail = f"{mixed} were under both variants: not one draw"
-        return "INVALID", Reason("mixed_units", detail)
+        return Verdict.INVALID, Reason("mixed_units", detail)
     if chance < _CHANCE_MIN:
         detail = f"a fair draw splits so with p = {chance:.2g}"
-        return "INVALID", Reason("uneven_split", detail)
+        return Verdict.INVALID, Reason("uneven_split", detail)
     missing = sequential.FIRST_LOOK - len(counted)
     if difference is None or difference.low is None or difference.high is None:
         detail = f"an interval needs {missing} more with an outcome"
-        return "INCONCLUSIVE", Reason("too_few", detail)
+        return Verdict.INCONCLUSIVE, Reason("too_few", detail)
     # Equal values have an interval of no width, which would pass for certainty.
     if len({unit.value for unit in counted}) == 1:
         detail = "every one has the same value: what tells them apart?"
-        return "INCONCLUSIVE", Reason("no_variation", detail)
+        return Verdict.INCONCLUSIVE, Reason("no_variation", detail)
     base = _side(counted, "a").mean
     margin = _ROPE if base is None else EstimationSettings().margin(base)
     return _by_interval(difference.low, difference.high, margin)
 
 
-def _by_interval(low: float, high: float, margin: float) -> tuple[_Verdict, Reason]:
+def _by_interval(low: float, high: float, margin: float) -> tuple[Verdict, Reason]:
     # First, as in `evaluation.ope.verdicts`: a difference too small to matter does not,
     # however certain its sign.
     if low >= -margin and high <= margin:
-        return "EQUIVALENT", Reason("within_rope", f"within ±{margin:.2g} of 0")
+        return Verdict.EQUIVALENT, Reason("within_rope", f"within ±{margin:.2g} of 0")
     if low > 0.0:
-        return "BETTER", Reason("above_zero", "the interval lies above 0")
+        return Verdict.BETTER, Reason("above_zero", "the interval lies above 0")
     if high < 0.0:
-        return "WORSE", Reason("below_zero", "the interval lies below 0")
-    return "INCONCLUSIVE", Reason("holds_zero", "the interval holds 0: go on")
+        return Verdict.WORSE, Reason("below_zero", "the interval lies below 0")
+    return Verdict.INCONCLUSIVE, Reason("holds_zero", "the interval holds 0: go on")
 
 
 def chance_of_split(n_a: int, n_b: int) -> float:

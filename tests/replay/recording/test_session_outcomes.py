@@ -13,6 +13,7 @@ from echoic.api import Mind
 from echoic.terminal import experiment
 from echoic.terminal.screen import rendered
 from evaluation.experiments.session_trials import SessionJudgement, SessionTrial, judge
+from evaluation.ope.verdicts import Verdict
 from replay.recording.outcomes import Ledger, OutcomeSettings
 from replay.recording.session_outcomes import SessionLedger, SessionSummary, summaries
 from schemas.messages.experiments import Assignment
@@ -201,7 +202,7 @@ def test_lower_may_be_better() -> None:
             low=-1.5,
             high=-0.5,
             alpha=0.05,
-            verdict="BETTER",
+            verdict=Verdict.BETTER,
         ),
         "session",
     )
