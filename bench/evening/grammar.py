@@ -334,9 +334,8 @@ class _Drawing:
     def _is_news(self, truth: Truth) -> bool:
         if self._free_until.get(truth.matter, -1.0) > self.now:
             return False
-        self._free_until[truth.matter] = self.now + (
-            90 if truth.worth == "urgent" else 1500
-        )
+        lasts = truth.lasts_s if truth.worth == "urgent" else None
+        self._free_until[truth.matter] = self.now + (lasts or 1500)
         return True
 
     def _busy(self, person: str, activity: str, on: bool) -> None:

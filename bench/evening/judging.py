@@ -9,11 +9,11 @@ It knows what is true at each moment, and asks for what a reasonable person woul
   twenty minutes ago. What came about while nothing was to be said, and is on a list that can
   be asked for, counts neither way. What is over before it could be told was no need.
 - **Annoying.** Said to an empty house; into a call or somebody's typing, unless it is a
-  danger, a ring, or an answer; in a quiet, likewise; in a mute, anything but the answer to
-  who mutes or unmutes; what somebody wants to hear no more of; the same again within eight
-  minutes, a ring within fifteen seconds; what is over; what nobody wants to be told; remarks
-  of its own beyond two an hour; and what is no sentence. A word that breaks several rules
-  counts once.
+  danger, a ring, an answer, or the reminder of somebody else; in a quiet, likewise; in a
+  mute, anything but the answer to who mutes or unmutes; what somebody wants to hear no more
+  of; the same again within eight minutes, a ring within fifteen seconds; what is over; what
+  nobody wants to be told; remarks of its own beyond two an hour; and what is no sentence. A
+  word that breaks several rules counts once.
 - **Lost.** A need that nobody was told of, then or later, and that is on no list either.
 - **Promised.** A wish for quiet, a mute, no more of something, a watch or a reminder, which
   the companion agreed to in words or made a control of. It is broken by one thing said
@@ -244,12 +244,12 @@ class _Judge:
         remarks = 0
         for saying in self.course.sayings:
             steps = [self.step_of[each] for each in saying.answers]
-            met = {each.what for each in needs if each.told is saying}
+            met = {each.what: each for each in needs if each.told is saying}
             remarks += not steps and not met
             truths = [self.steps[each].truth for each in steps]
             fault = self._is_untimely(saying, steps)
             if fault is None and not any(self.steps[each].is_persons for each in steps):
-                fault = self._intrudes(saying, truths, is_reminder="reminder" in met)
+                fault = self._intrudes(saying, truths, met.get("reminder"))
                 if steps:
                     fault = fault or self._is_unwanted(saying, steps, told)
                 elif not met and remarks > _REMARKS:
@@ -272,15 +272,18 @@ class _Judge:
         return "mute" if at < muted_until and not is_of_mute else None
 
     def _intrudes(
-        self, saying: Saying, truths: Sequence[Truth], *, is_reminder: bool
+        self, saying: Saying, truths: Sequence[Truth], reminder: Need | None
     ) -> Fault | None:
         """Return whom something intrudes on that is no answer."""
         now = self.at(saying.at)
         if saying.channel != _ALOUD or _worst(truths) in ("alert", "urgent"):
             return None
-        if now.is_engaged():
+        # Who asked to be reminded is, though another is in a call.
+        asker = self.steps[reminder.step].event.person if reminder else None
+        is_in_the_way = now.busy.get(asker) if asker else now.is_engaged()
+        if is_in_the_way:
             return "busy"
-        return "quiet" if saying.at < now.quiet_until and not is_reminder else None
+        return "quiet" if saying.at < now.quiet_until and not asker else None
 
     def _is_unwanted(
         self, saying: Saying, steps: Sequence[int], told: Mapping[str, float]

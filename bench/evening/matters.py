@@ -119,7 +119,14 @@ def useful(kind: str, room: str) -> Happening:
             return "post", event, _of(kind, ("mail",), "the mail")
         case "cake":
             event = changed(_plain("timer", "The cake is ready."), urgency=0.8)
-            truth = _of(kind, ("cake",), "the cake", within_s=PROMPT_S, lasts_s=600)
+            truth = _of(
+                kind,
+                ("cake",),
+                "the cake",
+                worth="urgent",
+                within_s=PROMPT_S,
+                lasts_s=600,
+            )
             return "kitchen", event, truth
         case "dryer":
             event = changed(_plain("dryer", "The dryer has finished."), urgency=0.4)
