@@ -16,6 +16,7 @@ _FOR_WHOM: Mapping[Hearing, str] = {
     "away": "the person whom it concerns, who is away",
     "nobody_there": "somebody to come, since nobody is there",
     "asleep": "a moment in which nobody sleeps",
+    "engaged": "a moment in which nobody there is busy",
 }
 """What it waits for where who would hear it is the reason."""
 
@@ -24,6 +25,7 @@ _IN_PRIVATE: Mapping[Hearing, str] = {
     "away": "the person whom it concerns was away",
     "nobody_there": "nobody was there",
     "asleep": "somebody slept",
+    "engaged": "somebody there was busy",
 }
 
 _OCCASIONS: Mapping[str, str] = {

@@ -35,9 +35,9 @@ ResponseType = Literal[
     "alert", "observation", "suggestion", "question", "quip", "check_in"
 ]
 
-Hearing = Literal["overheard", "away", "nobody_there", "asleep"]
+Hearing = Literal["overheard", "away", "nobody_there", "asleep", "engaged"]
 """Why an answer is not simply said aloud: it is hidden from somebody there, whom it concerns
-is away, the house is empty, or somebody sleeps."""
+is away, the house is empty, somebody sleeps, or is busy."""
 
 Output = Literal["speech", "text", "action", "silent"]
 """By which medium a response is given; `silent`: by none, it is only recorded."""

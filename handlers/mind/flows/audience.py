@@ -3,8 +3,9 @@
 Where a pack declares who lives there, the usual channel is heard by all who are there and by
 nobody else. What is hidden from somebody there is told on the own channel of whom it
 concerns, or waits; what concerns somebody who is away likewise. What is said to nobody in
-particular reaches the one who left last, if it matters and nobody is there; what wakes
-people waits unless it is urgent. Alerts and answers to a person's own words do not wait.
+particular reaches the one who left last, if it matters and nobody is there, and waits while
+anybody there is busy; what wakes people waits unless it is urgent. Alerts and answers to a
+person's own words do not wait.
 """
 
 from collections.abc import Mapping
@@ -13,6 +14,7 @@ from msgspec import Struct
 
 from handlers.mind.context import TurnContext
 from handlers.mind.stages.timing import SMALL_TALK, Answer, is_immediate
+from projections.folds.executive import people
 from schemas.packs.event_types import GUESTS
 from schemas.state.executive import EVERYBODY, Executive, UserState
 from schemas.values.reasons import Hearing, Timing
@@ -40,9 +42,16 @@ class Way(Struct, frozen=True):
 _ALOUD = Way()
 
 
-def way_of(turn: TurnContext, answer: Answer) -> Way:
+def way_of(turn: TurnContext, answer: Answer, *, at_break_of: str | None = None) -> Way:
     """Return how an answer for the usual channel is to reach people now."""
-    return way(turn.state.executive, answer, _residents(turn))
+    found = way(turn.state.executive, answer, residents := _residents(turn))
+    if found is not _ALOUD or not residents or not turn.settings.executive.timing:
+        return found
+    if not _disturbs(turn.state.executive, answer, at_break_of):
+        return found
+    # Where all are busy it waits for a break, whoever hears it.
+    is_busy = people.is_busy(turn.state.executive, None)
+    return Way(waits=True, hearing=None if is_busy else "engaged")
 
 
 def hearing(turn: TurnContext, answer: Answer, when: Timing) -> Hearing | None:
@@ -75,6 +84,23 @@ def way(executive: Executive, answer: Answer, residents: _Residents) -> Way:
     if is_waking and not is_immediate(answer):
         return Way(waits=True, hearing="asleep")
     return _ALOUD
+
+
+def _disturbs(executive: Executive, answer: Answer, at_break_of: str | None) -> bool:
+    """Tell whether somebody there hears it in a call, while typing or the like.
+
+    What is for one person waits for a break of that person alone.
+    """
+    if answer.person is not None or not answer.is_aloud or is_immediate(answer):
+        return False
+    if at_break_of == EVERYBODY:
+        return False
+    there = _there(executive)
+    return any(
+        each.busy or each.typing or each.in_menu
+        for name, each in there.items()
+        if name != at_break_of
+    )
 
 
 def _is_empty(executive: Executive) -> bool:

@@ -22,8 +22,8 @@ from schemas.values.prompt_fencing import shown
 _SOON_S = 1.0
 """After how long a milestone is said: after the answer to the event itself, and not while
 the person is busy."""
-_Told = type[UserStateChanged] | type[BreakSignalled] | type[ContextSwitched]
-_CONTROLS: Mapping[Meaning, _Told] = {
+_Noticed = UserStateChanged | BreakSignalled | ContextSwitched
+_CONTROLS: Mapping[Meaning, type[_Noticed]] = {
     "user_state": UserStateChanged,
     "break": BreakSignalled,
     "context": ContextSwitched,
@@ -50,14 +50,23 @@ def noticed(turn: TurnContext, event: Sensed) -> str | None:
         told["person"] = event.person
     elif not may_name(turn.state.executive, event.source, event.fields.get("person")):
         told["person"] = SOMEBODY
-    try:
-        control = kind.from_fields(told | {"by": event.source})
-    except ValidationError:
+    control = _fitting(kind, told | {"by": event.source})
+    if control is None:
         return None
     infer(turn, control, "rule")
     if isinstance(control, BreakSignalled):
         return control.person or EVERYBODY
     return None
+
+
+def _fitting(kind: type[_Noticed], told: dict[str, object]) -> _Noticed | None:
+    """Return the control by the fields that fit; None if it needs one that does not."""
+    try:
+        return kind.from_fields(told)
+    except ValidationError as error:
+        unfit = {each["loc"][0] for each in error.errors()}
+    fit = {name: value for name, value in told.items() if name not in unfit}
+    return _fitting(kind, fit) if len(fit) < len(told) else None
 
 
 def noted(turn: TurnContext, event: Sensed) -> None:

@@ -283,7 +283,8 @@ def _is_free(turn: TurnContext, each: Waiting, at_break_of: str | None) -> bool:
     """Tell whether what waits may be said now."""
     if each.timing == "asked":
         return False
-    way = audience.way_of(turn, _as_answer(turn, each.answer))
+    answer = _as_answer(turn, each.answer)
+    way = audience.way_of(turn, answer, at_break_of=at_break_of)
     if way.waits:
         return False
     if way.is_at_once or _is_break_for(each, at_break_of):

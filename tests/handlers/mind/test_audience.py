@@ -7,7 +7,7 @@ import pytest
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Completed, Decided, Dropped, Held
-from schemas.messages.executive import UserStateChanged
+from schemas.messages.executive import BreakSignalled, UserStateChanged
 from schemas.messages.results import ClockTicked
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.manifest import Pack, to_blob
@@ -198,6 +198,46 @@ def test_one_sleeper_is_not_woken_but_for_what_is_urgent(
     assert ("DeliveryAsked" in names(turn)) is is_said
     assert one(turn, Decided).hearing == (None if is_said else "asleep")
     assert ("DeliveryAsked" in names(woken)) is not is_said
+
+
+@pytest.mark.parametrize("state", ["busy", "typing", "in_menu"])
+@pytest.mark.parametrize(("urgency", "waits"), [(0.6, True), (0.7, False)])
+def test_what_all_hear_waits_for_whoever_is_in_a_call(
+    state: str, urgency: float, waits: bool
+) -> None:
+    """Though another is free; the break of another is none of theirs."""
+    scenario = start()
+    is_(scenario, "ben", **{state: True})
+    turn = rains(scenario, urgency)
+    others = scenario.control(BreakSignalled(person="ada"))
+    own = scenario.control(BreakSignalled(person="ben"))
+
+    assert one(turn, Decided).hearing == ("engaged" if waits else None)
+    assert ("DeliveryAsked" in names(turn)) is not waits
+    assert "DeliveryAsked" not in names(others)
+    assert ("DeliveryAsked" in names(own)) is waits
+
+
+def test_what_is_for_one_person_waits_for_that_person_alone() -> None:
+    """And so does all where no pack declares who lives there."""
+    for compiled, person in ((home(), "ada"), (home(people=[]), None)):
+        scenario = start(compiled)
+        is_(scenario, "ben", busy=True)
+        assert channel(rains(scenario, person=person)) == scenario.settings.channel
+
+
+def test_at_the_end_of_one_of_two_calls_it_waits_for_the_other() -> None:
+    """It would be heard in that."""
+    scenario = start()
+    for person in ("ada", "ben"):
+        is_(scenario, person, busy=True)
+    held = rains(scenario)
+    first = is_(scenario.wait(10), "ada", busy=False)
+    last = is_(scenario.wait(10), "ben", busy=False)
+
+    assert one(held, Decided).hearing is None
+    assert "DeliveryAsked" not in names(first)
+    assert channel(last) == scenario.settings.channel
 
 
 def test_alerts_and_answers_wait_for_nothing() -> None:

@@ -252,6 +252,19 @@ def test_a_sensor_may_tell_what_a_person_does() -> None:
     assert "DeliveryAsked" in names(turn)
 
 
+def test_a_field_that_does_not_fit_leaves_the_others() -> None:
+    """Else somebody whose sensor writes one of them wrongly would be busy for ever."""
+    scenario = start()
+    scenario.sense(
+        "call", type_="user_state", fields={"busy": True, "activity": "call"}
+    )
+    told = {"busy": False, "activity": "", "typing": "perhaps"}
+    over = scenario.sense("over", type_="user_state", fields=told)
+
+    assert one(over, ControlInferred).fields == {"by": "game", "busy": False}
+    assert not scenario.mind.executive.people[""].busy
+
+
 def test_no_more_wait_than_fit() -> None:
     """The least urgent gives way, and its decision says so."""
     scenario = start()
