@@ -16,7 +16,7 @@ _FOR_WHOM: Mapping[Hearing, str] = {
     "away": "the person whom it concerns, who is away",
     "nobody_there": "somebody to come, since nobody is there",
     "asleep": "a moment in which nobody sleeps",
-    "engaged": "a moment in which nobody there is busy",
+    "engaged": "a moment in which nobody there is in a call or the like",
 }
 """What it waits for where who would hear it is the reason."""
 
@@ -25,7 +25,7 @@ _IN_PRIVATE: Mapping[Hearing, str] = {
     "away": "the person whom it concerns was away",
     "nobody_there": "nobody was there",
     "asleep": "somebody slept",
-    "engaged": "somebody there was busy",
+    "engaged": "somebody there was in a call or the like",
 }
 
 _OCCASIONS: Mapping[str, str] = {
