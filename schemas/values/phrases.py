@@ -16,6 +16,7 @@ from schemas.values.base import Part, Token
 from schemas.values.calendar_words import Calendar, as_heard
 from schemas.values.reasons import Drop, Silence
 from schemas.values.recurrence import When
+from schemas.values.unicode_text import words
 
 Meaning = Literal[
     "quiet",
@@ -68,6 +69,10 @@ any more; `proactive_…` by what was due; `others` is added where it answered f
 
 Recounted = Literal["said", "like", "like_once"]
 """What is told of the past, besides facts: what somebody said, how often such events came."""
+
+_Unanswered = Literal["failed", "declined", "absent", "spent", "known"]
+"""Why a person's question has no answer: the model failed, had none, is not there, or may
+not be asked any more; `known` is added where something is known without it."""
 
 TOPIC, SPAN, TIME, WHEN = "{topic}", "{span}", "{time}", "{when}"
 """Places in a pattern: any words, up to the end or to what follows; a span of time; a time,
@@ -186,6 +191,11 @@ class Phrases(Part):
     item: str = ""
     """One of the `{items}`, with `{text}` and `{when}`."""
 
+    asks: HeardWords = Field(default=(), max_length=128)
+    """How questions begin: `what`, `are you`."""
+    unanswered: dict[_Unanswered, str] = _table()
+    """What is said to a question that no model answers, `known` with `{facts}`. Empty:
+    nothing is."""
     silences: dict[Silence | Drop, str] = Field(default_factory=dict, max_length=64)
     """What is answered to `why_silent`, by the reason, with `{value}` and
     `{threshold}` of the gate that closed."""
@@ -204,6 +214,17 @@ class Phrases(Part):
         """Return why nothing was said; the reply to `why_silent` without words for it."""
         otherwise = self.replies.get("why_silent", self.refusal)
         return filled(_first(self.silences, (reason,)) or otherwise, **told)
+
+    def sorry(self, why: str) -> str:
+        """Return what is said to a question without an answer; may be empty."""
+        return _first(self.unanswered, (why,)) or ""
+
+    def is_question(self, text: str) -> bool:
+        """Tell whether a text is a question by its mark, or begins as one in this language."""
+        if text.rstrip(" \"'\u201d").endswith(("?", "\uff1f")):
+            return True
+        said = f"{' '.join(words(text))} "
+        return any(said.startswith(f"{each} ") for each in self.asks)
 
     def recount(self, kind: Recounted, **told: str) -> str:
         """Return something of the past in words; empty if there are no words for it."""

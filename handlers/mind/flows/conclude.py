@@ -10,6 +10,7 @@ from datetime import timedelta
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
     consult,
+    converse,
     endorsement,
     inferring,
     output,
@@ -33,6 +34,17 @@ from schemas.state import limits
 from schemas.state.agent import Pending
 from schemas.values import ids
 from schemas.values.model_settings import ModelSettings
+
+_APOLOGIES: dict[str, str] = {
+    "llm_timeout": "failed",
+    "llm_no_response": "failed",
+    "llm_malformed": "failed",
+    "llm_declined": "declined",
+    "stale": "failed",
+    "superseded": "failed",
+    "error": "failed",
+}
+"""What a person is told whose words were to be answered, by how that ended."""
 
 
 def heard(
@@ -69,6 +81,20 @@ def end_without_model(
         _end(turn, pending, completion.answered_by_rival(pending, rival, turn.now))
     else:
         _drop(turn, pending, otherwise)
+        _apologise(turn, pending, otherwise)
+
+
+def _apologise(turn: TurnContext, pending: Pending, end: Dropped) -> None:
+    """Tell a person whose words wait for an answer that there is none."""
+    speaker = pending.speaker
+    why = _APOLOGIES.get(end.reason)
+    if speaker is None or why is None:
+        return
+    text = converse.unanswered(turn, pending.heard, pending.person, why)
+    _, silence = restrain.at_timer(turn, pending.person, speaker, is_always=True)
+    if text and silence is None:
+        asked = _sentence(turn, pending, text)
+        output.send(turn, asked, _to(pending))
 
 
 def make_room(turn: TurnContext) -> None:
@@ -160,6 +186,8 @@ def _ask_prediction(
 def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
     if isinstance(end, Dropped):
         _drop(turn, pending, end)
+        if end.reason == "stale":
+            _apologise(turn, pending, end)
         return
     question = _question(turn, end)
     if not question and waiting.hold_late(turn, pending, end):
@@ -170,7 +198,8 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
         return
     if question:
         turn.emit(waiting.asked_first(turn, pending, end, question))
-        output.send(turn, _question_asked(turn, pending, question), _to(pending))
+        asked = _sentence(turn, pending, question, asks=True)
+        output.send(turn, asked, _to(pending))
         return
     rival = pending.rival
     if end.path == "heuristic" and rival is not None:
@@ -269,19 +298,19 @@ def _chained(result: ModelAnswered) -> Chained | None:
     return Chained(link=result.link, attempts=asked, cost_usd=result.cost_usd)
 
 
-def _question_asked(
-    turn: TurnContext, pending: Pending, question: str
+def _sentence(
+    turn: TurnContext, pending: Pending, text: str, *, asks: bool = False
 ) -> DeliveryAsked:
-    """Return the ask to put the question whether something may be done."""
+    """Return the ask to say something of our own about an answer: it lives from now on."""
     ttl_s = turn.settings.ttl_s
     return DeliveryAsked(
         decision_id=pending.decision_id,
         event_id=pending.event_id,
         channel=pending.channel,
-        text=question,
-        response_type="question",
+        text=text,
+        response_type="question" if asks else "observation",
         urgency=pending.urgency,
-        path="llm",
+        path="llm" if asks else "fallback",
         priority=pending.priority,
         expires_at=turn.now + timedelta(seconds=ttl_s),
         ttl_s=ttl_s,

@@ -12,6 +12,8 @@ from schemas.values import phrase_matching
 from schemas.values.phrases import Phrases, filled
 from schemas.values.prompt_fencing import shown
 
+_FACTS = 2
+"""How many facts are told where no model answers."""
 _CAP = 100
 """How many characters of an event or a model's name are said in a reason."""
 
@@ -72,6 +74,41 @@ def why_silent(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     if not last.about:
         return reason
     return filled(words.silent_about, reason=reason, event=shown(last.about, _CAP))
+
+
+def unanswered(turn: TurnContext, text: str, person: str | None, why: str) -> str:
+    """Return what is said to a person's words that no model answers; may be empty.
+
+    What is known without a model goes with it.
+    """
+    known = _in_language_of(turn, text, person)
+    said = known.sorry(why) if known is not None else ""
+    if known is None or not said or "known" not in known.unanswered:
+        return said
+    facts = recall.known_of(turn.state.executive.memory, text, person, _FACTS)
+    if not facts:
+        return said
+    return f"{said} {filled(known.unanswered['known'], facts='; '.join(facts))}"
+
+
+def is_question(turn: TurnContext, event: Sensed) -> bool:
+    """Tell whether a person asks something, in a language that is spoken here."""
+    known = turn.settings.executive.phrases
+    return event.is_persons and any(each.is_question(event.text) for each in known)
+
+
+def _in_language_of(turn: TurnContext, text: str, person: str | None) -> Phrases | None:
+    """Return the phrases of the language of a question; else the person's, else the first."""
+    known = turn.settings.executive.phrases
+    bare = text.rstrip(" ?\uff1f")
+    profile = turn.state.executive.memory.profiles.get(person) if person else None
+    own = (profile.language or "").lower() if profile is not None else ""
+    ranked = (
+        *(each for each in known if each.is_question(bare)),
+        *(each for each in known if each.language == own),
+        *known,
+    )
+    return next(iter(ranked), None)
 
 
 def _is_why(grounds: Grounds, words: Phrases) -> bool:

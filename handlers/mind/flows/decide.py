@@ -27,7 +27,7 @@ from handlers.mind.flows import (
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion, When
 from handlers.mind.flows.output import Addressee
-from handlers.mind.flows.told import acknowledged
+from handlers.mind.flows.told import acknowledge, acknowledged
 from handlers.mind.stages import executive, matching, outcomes, relevance, salience
 from handlers.mind.stages.executive import Choice
 from handlers.mind.stages.personality import Traits
@@ -51,6 +51,9 @@ from schemas.ports.decision_context import (
     Strategy,
 )
 from schemas.values.reasons import Silence, Timing
+
+_ABSENT: Mapping[str, str] = {"llm_unavailable": "absent", "budget_exhausted": "spent"}
+"""Why a question is not put to a model."""
 
 # A day: an event that far off has a wrong clock, or waited too long to tell.
 _IMPLAUSIBLE_S = 24 * 3600.0
@@ -241,6 +244,9 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     turn.enter("messages")
     # Of the first message returned; it serves as the response's id, too.
     decision_id = turn.next_id
+    sorry = _apology(turn, here, choice)
+    if sorry:
+        return acknowledge(turn, here, sorry)
     result = executive.result(context, choice, decision_id)
     prompt = None
     if consulted and choice.asks_model:
@@ -270,6 +276,15 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     ask = output.streamed(turn, ask, here.event)
     decided, first = recollect.first(turn, here, decided, ask, choice.odds.question)
     return [decided, *suggested, first]
+
+
+def _apology(turn: TurnContext, here: Occasion, choice: Choice) -> str:
+    """Return what is said to a question that there is no model for; else nothing."""
+    why = _ABSENT.get(choice.odds.silence)
+    says = choice.asks_model or choice.heuristic is not None or choice.quiet is not None
+    if why is None or says or not converse.is_question(turn, here.event):
+        return ""
+    return converse.unanswered(turn, here.event.text, here.event.person, why)
 
 
 def _prompt(

@@ -110,7 +110,12 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
         or reminding.reply(turn, heard, held, is_done=is_done)
         or _reply(turn, heard, here.event, is_done=is_done)
     )
-    decision_id = turn.next_id
+    return acknowledge(turn, here, text)
+
+
+def acknowledge(turn: TurnContext, here: Occasion, text: str) -> list[OutputMessage]:
+    """Return the decision to answer a person's words in our own, and its delivery."""
+    strategy, decision_id = strategy_in_force(turn), turn.next_id
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     return [
         decision_messages.acknowledgement(turn, here, strategy, text),

@@ -14,21 +14,7 @@ from projections.folds.executive import (
 )
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
-from schemas.messages import controls
-from schemas.messages.executive import (
-    ContextSwitched,
-    FactStated,
-    Muted,
-    OfPerson,
-    OutputInterrupted,
-    PersonalitySelected,
-    PersonsGranted,
-    ReminderSet,
-    SalienceModulated,
-    SkillLoaded,
-    SkillUnloaded,
-    TraitAdjusted,
-)
+from schemas.messages import controls, executive
 from schemas.messages.notes import ControlApplied, ControlRefused
 from schemas.packs import conditions, skills
 from schemas.packs.compiled import CompiledPack
@@ -81,7 +67,7 @@ def answer(
         if isinstance(message, controls.ExperimentStarted):
             for variant in (message.a, message.b):
                 _template(packs, variant.template or NO_TEMPLATE, settings)
-        if isinstance(message, OfPerson):
+        if isinstance(message, executive.OfPerson):
             detail = _of_person(state, packs, message, settings)
         elif isinstance(message, controls.PackLoaded) and message.off:
             detail = _pack_unloaded(state, packs, agent, message.name)
@@ -141,7 +127,7 @@ def _check(
             return _prior_updated(message)
         case controls.ExperimentStarted() | controls.ExperimentStopped():
             return _experiment(state, message, strategy_problem)
-        case controls.SessionEnded() | PersonsGranted():
+        case controls.SessionEnded() | executive.PersonsGranted():
             return _by_state(state, message)
         case _:
             return ""
@@ -150,7 +136,7 @@ def _check(
 def _of_person(
     state: AgentState,
     packs: Sequence[CompiledPack],
-    message: OfPerson,
+    message: executive.OfPerson,
     settings: MindSettings,
 ) -> str:
     """Return a short description of a control of the executive.
@@ -159,9 +145,9 @@ def _of_person(
         _RefusedError: it cannot be made.
     """
     match message:
-        case PersonalitySelected(template=name):
+        case executive.PersonalitySelected(template=name):
             return _template(packs, name, settings)
-        case ContextSwitched(context=name):
+        case executive.ContextSwitched(context=name):
             known = templates.contexts(packs)
             if name not in known:
                 listed = ", ".join(sorted(known))
@@ -169,29 +155,29 @@ def _of_person(
                     "invalid", f"no context {quoted(name)}, there are {listed}"
                 )
             return name
-        case TraitAdjusted(trait=trait, by_amount=amount):
+        case executive.TraitAdjusted(trait=trait, by_amount=amount):
             return f"{trait} as it was" if amount is None else f"{trait} {amount:+g}"
-        case SkillLoaded() | SkillUnloaded():
+        case executive.SkillLoaded() | executive.SkillUnloaded():
             return _skill(packs, message, settings)
-        case Muted():
+        case executive.Muted():
             return restraints.described(message)
-        case SalienceModulated():
+        case executive.SalienceModulated():
             return _salience_modulated(state, message)
-        case ReminderSet():
+        case executive.ReminderSet():
             return _reminder_set(state, message)
-        case FactStated():
+        case executive.FactStated():
             _refused_if(memory_checks.of_fact(state.executive, message))
             return memory_checks.described(message)
         case _:
             return (
                 speech.described(state.executive, message)
-                if isinstance(message, OutputInterrupted)
+                if isinstance(message, executive.OutputInterrupted)
                 else ""
             )
 
 
 def _by_state(
-    state: AgentState, message: controls.SessionEnded | PersonsGranted
+    state: AgentState, message: controls.SessionEnded | executive.PersonsGranted
 ) -> str:
     if isinstance(message, controls.SessionEnded):
         return _session_ended(state)
@@ -200,14 +186,14 @@ def _by_state(
     return f"{message.source} may name {', '.join(message.persons) or 'nobody'}"
 
 
-def _reminder_set(state: AgentState, message: ReminderSet) -> str:
+def _reminder_set(state: AgentState, message: executive.ReminderSet) -> str:
     refusal = reminders.refusal(state, message)
     if refusal is not None:
         raise _RefusedError(*refusal)
     return reminders.described(message)
 
 
-def _salience_modulated(state: AgentState, message: SalienceModulated) -> str:
+def _salience_modulated(state: AgentState, message: executive.SalienceModulated) -> str:
     id_ = message.modulation_id
     if message.change == "clear":
         if id_ is not None and not modulations.is_known(state.executive, id_):
@@ -230,7 +216,7 @@ def _template(packs: Sequence[CompiledPack], name: str, settings: MindSettings) 
 
 def _skill(
     packs: Sequence[CompiledPack],
-    message: SkillLoaded | SkillUnloaded,
+    message: executive.SkillLoaded | executive.SkillUnloaded,
     settings: MindSettings,
 ) -> str:
     known = skills.known(settings.executive, packs)

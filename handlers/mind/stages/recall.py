@@ -17,7 +17,7 @@ from schemas.messages.asks import CHARACTERS_PER_TOKEN
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Habit
 from schemas.state.memory import Fact, Memory, Profile, Utterance
-from schemas.values.prompt_fencing import fenced
+from schemas.values.prompt_fencing import fenced, shown
 
 _TALK_SHARE = 0.5
 """Which part of the budget the conversation may take, so that facts have room."""
@@ -108,6 +108,19 @@ def follows(here: Remembering) -> str | None:
     if last is None or not _is_recent(last, here.now):
         return None
     return last.decision_id
+
+
+def known_of(
+    memory: Memory, text: str, person: str | None, most: int
+) -> tuple[str, ...]:
+    """Return the latest facts about what a text names, in words, as a person may hear them."""
+    said = f" {folded(text)} "
+    about = [
+        each
+        for each in reversed(memory.facts)
+        if each.person in (None, person) and f" {folded(each.subject)} " in said
+    ]
+    return tuple(shown(in_words(each), _CAP) for each in about[:most])
 
 
 def _relevant_facts(
