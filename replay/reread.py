@@ -85,6 +85,6 @@ def _today(asked: ModelAsked, answered: ModelAnswered, agent: str) -> str:
     said = reading.words(content, agent, acts=acts)
     if not isinstance(said, Said):
         return f"[{completion.DROPS[said.reason]}]"
-    question = asked.prompt.partition("\n\n")[0][:ASKED_LIMIT]
+    question = asked.occasion[:ASKED_LIMIT]
     is_nonsense = completion.nonsense(content.text, said.words, question) is not None
     return "[llm_declined]" if is_nonsense or not said.words else said.words

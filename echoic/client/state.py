@@ -145,7 +145,7 @@ async def _raise_unborn(log: ReadableLog, agent: str) -> None:
     if first:
         raise NotFoundError(
             f"nothing of {agent!r} is known by then: its first input is"
-            f" {first[0].sequence}, at {first[0].recorded_at.astimezone():%Y-%m-%d %H:%M:%S}",
+            f" {first[0].sequence}, at {first[0].recorded_at.astimezone():%Y-%m-%d %_H:%M:%S}",
             next_step=f"echoic state {agent} --at {first[0].sequence}",
         )
 

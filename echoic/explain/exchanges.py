@@ -41,6 +41,8 @@ class Exchange:
     prompt: str
     reply: Reply | None
     """None: none came, or none yet."""
+    turns: tuple[tuple[str, str], ...] = ()
+    """What was said before: `user` or `assistant`, and the words."""
     tried: tuple[TriedModel, ...] = ()
     """Of a chain: the models that were asked before the one that sent the reply."""
 
@@ -60,6 +62,7 @@ def _exchanges(record: DecisionRecord) -> Iterator[Exchange]:
             model=_model(asked, answered),
             system=asked.system,
             prompt=asked.prompt,
+            turns=tuple((each.role, each.text) for each in asked.turns or ()),
             reply=_reply(answered, asked, record.agent)
             if answered is not None
             else None,

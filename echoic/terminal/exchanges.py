@@ -16,6 +16,8 @@ def screen(found: Sequence[Exchange]) -> Iterator[RenderableType]:
         yield ""
         yield text((f"asked {each.model} ({each.purpose})", "bold"))
         yield from _part("it was told", each.system)
+        for role, words in each.turns:
+            yield from _part(f"before, as turn of the {role}", words)
         yield from _part("it was asked", each.prompt)
         for before in each.tried:
             why = f"{before.model} was asked before it: {before.reason}"

@@ -163,10 +163,12 @@ def _with_content(
 ) -> Step:
     said: Tags = {
         names.GEN_AI_SYSTEM_INSTRUCTIONS: _parts(ask.system),
-        names.GEN_AI_INPUT_MESSAGES: _message("user", ask.prompt),
+        names.GEN_AI_INPUT_MESSAGES: _messages(
+            *((each.role, each.text) for each in ask.turns or ()), ("user", ask.prompt)
+        ),
     }
     if isinstance(result, ModelAnswered):
-        said[names.GEN_AI_OUTPUT_MESSAGES] = _message("assistant", result.text)
+        said[names.GEN_AI_OUTPUT_MESSAGES] = _messages(("assistant", result.text))
     return replace(step, attributes={**step.attributes, **said})
 
 
@@ -175,9 +177,12 @@ def _parts(text: str) -> str:
     return orjson.dumps([{"type": "text", "content": text}]).decode()
 
 
-def _message(role: str, text: str) -> str:
-    parts = [{"type": "text", "content": text}]
-    return orjson.dumps([{"role": role, "parts": parts}]).decode()
+def _messages(*turns: tuple[str, str]) -> str:
+    told = [
+        {"role": role, "parts": [{"type": "text", "content": text}]}
+        for role, text in turns
+    ]
+    return orjson.dumps(told).decode()
 
 
 def _times(entry: Input, result: Result, asked_ns: int) -> tuple[int, int]:

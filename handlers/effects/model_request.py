@@ -5,10 +5,12 @@ a server's error names is left out or renamed, and remembered for the calls afte
 """
 
 import re
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from types import ModuleType
 from typing import Any, Protocol
+
+from schemas.messages.asks import ChatTurn
 
 ROOM_TOKENS = 2_000
 """The least limit of a model that reasons: what it thinks counts, and comes first."""
@@ -94,6 +96,10 @@ class Asked(Protocol):
         """What it is asked."""
 
     @property
+    def turns(self) -> Sequence[ChatTurn] | None:
+        """What was said before it is asked, if that is a chat."""
+
+    @property
     def temperature(self) -> float:
         """How freely it chooses words."""
 
@@ -159,13 +165,13 @@ def parameters(litellm: ModuleType, asked: Asked, habits: Habits) -> dict[str, A
 
 
 def _messages(asked: Asked, habits: Habits) -> list[dict[str, str]]:
-    if "system" in habits.left_out:
-        told = f"{asked.system}\n\n{asked.prompt}"
-        return [{"role": "user", "content": told}]
-    return [
-        {"role": "system", "content": asked.system},
-        {"role": "user", "content": asked.prompt},
-    ]
+    before = [{"role": each.role, "content": each.text} for each in asked.turns or ()]
+    chat = [*before, {"role": "user", "content": asked.prompt}]
+    if "system" not in habits.left_out:
+        return [{"role": "system", "content": asked.system}, *chat]
+    # The first turn is the user's: templates without that role want it so.
+    told = f"{asked.system}\n\n{chat[0]['content']}"
+    return [{"role": "user", "content": told}, *chat[1:]]
 
 
 def _is_for_json(asked: Asked) -> bool:

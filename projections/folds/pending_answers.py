@@ -63,7 +63,7 @@ def for_answer(
             trigger=trigger,
             lesson=lesson,
             goals=message.goals,
-            asked=message.prompt.partition("\n\n")[0][:ASKED_LIMIT],
+            asked=message.occasion[:ASKED_LIMIT],
             domain=message.domain,
             person=event.person if event is not None else None,
             speaker=event.speaker if event is not None else None,

@@ -45,6 +45,7 @@ _AS_BEFORE: Mapping[str, Any] = {
         "prompt_tokens": 0,
         "recent_events": False,
         "aliases": False,
+        "situated": False,
     },
     "characters": {
         "turns": False,

@@ -67,6 +67,14 @@ class UnpredictedWords(MessagePart, frozen=True, kw_only=True):
     """What it does besides."""
 
 
+class ChatTurn(MessagePart, frozen=True, kw_only=True):
+    """What was said before, as a turn of the chat with a model."""
+
+    role: Literal["user", "assistant"]
+    """`user`: the person who speaks; `assistant`: the companion."""
+    text: Personal
+
+
 CHARACTERS_PER_TOKEN = 4
 """How many characters a token is taken to have: about the mean of English texts."""
 
@@ -94,6 +102,9 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
     model: Name
     system: Personal
     prompt: Personal
+    turns: tuple[ChatTurn, ...] | None = None
+    """What was said before by the person whose words it is asked about; None: these are no
+    person's words, or it is told of the conversation in the prompt."""
     temperature: float
     max_tokens: int
     deadline_s: Seconds
@@ -132,8 +143,17 @@ class ModelAsked(Ask, frozen=True, kw_only=True):
 
     def estimated_tokens(self, *wrote: str) -> int:
         """Return how many tokens the call took by its characters and what was written."""
-        characters = sum(len(each) for each in (self.system, self.prompt, *wrote))
+        before = (each.text for each in self.turns or ())
+        told = (self.system, *before, self.prompt, *wrote)
+        characters = sum(len(each) for each in told)
         return -(-characters // CHARACTERS_PER_TOKEN)
+
+    @property
+    def occasion(self) -> str:
+        """What the prompt tells of what it is about, by which one that repeats it is known."""
+        if self.turns is None:
+            return self.prompt.partition("\n\n")[0]
+        return "\n\n".join(self.prompt.split("\n\n")[-2:])
 
     @property
     def is_afterwards(self) -> bool:

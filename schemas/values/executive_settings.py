@@ -168,6 +168,15 @@ class ExecutiveSettings(Part):
     aliases: Annotated[bool, Setting("memory.aliases")] = True
     """Whether a model is told facts about a thing by all its names, as facts with `also
     known as` state them."""
+    situated: Annotated[bool, Setting("model.situated")] = True
+    """Whether a model is told date and time, where it is, who speaks, what sort of answer is
+    wanted and when nobody jokes; and a person's words, with what was said before, as turns of
+    a chat. Off, the prompt is shorter, and a person's words are data as a sensor's are."""
+    place: Annotated[str, Setting("model.place", reach="nothing")] = Field(
+        default="", max_length=200
+    )
+    """Where a model is told to be, such as `the kitchen of a flat in Berlin`; empty:
+    nothing of it."""
     infers: Annotated[bool, Setting("memory.infers")] = False
     """Whether a model may propose facts and goals of what people say; only what a person
     accepts, with `echoic tune apply`, counts."""

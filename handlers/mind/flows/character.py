@@ -135,11 +135,16 @@ def manner_of(traits: Traits, settings: ExecutiveSettings) -> Manner | None:
         template=traits.name or "",
         at_rest={trait: voice.band(value) for trait, value in traits.at_rest.items()},
         now={trait: voice.band(value) for trait, value in traits.values.items()},
-        is_serious=any(each.name in SERIOUS for each in traits.contexts),
+        is_serious=is_serious(traits),
         longest=voice.shortest_and_longest(traits.values)[1]
         if settings.consistent
         else None,
     )
+
+
+def is_serious(traits: Traits) -> bool:
+    """Tell whether nobody jokes now."""
+    return any(each.name in SERIOUS for each in traits.contexts)
 
 
 def known_with(turn: TurnContext, event: Sensed) -> Sensed:

@@ -11,7 +11,7 @@ from typing import Literal, Protocol
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import known, prompts, recall, withholding
 from handlers.mind.stages.known import Told
-from handlers.mind.stages.prompts import Prompt, PromptManner, request_hash
+from handlers.mind.stages.prompts import Prompt, PromptManner, Situation, request_hash
 from handlers.mind.stages.voice import Tone
 from handlers.mind.strategies import registry
 from handlers.mind.strategies.heuristic_first import Asking, HeuristicFirst, Trusting
@@ -53,6 +53,7 @@ class Consultation:
         background: str = "",
         told: Told = known.NOTHING,
         speaker: str | None = None,
+        situation: Situation | None = None,
     ) -> Prompt:
         """Return the prompt about an event: Echoic's, or the `question` a strategy
         wrote.
@@ -70,6 +71,7 @@ class Consultation:
             rate=self.manner.withhold,
             trusted=threshold_of(self.strategy, turn.settings, context),
         )
+        acts = prompts.listed(offered(actions_of(turn.packs), speaker))
         prompt = prompts.build(
             context,
             shown.candidates,
@@ -77,10 +79,10 @@ class Consultation:
             self.model,
             self.manner,
             withheld=shown.withheld,
-            background="\n\n".join(filter(None, (told.text, background))),
-            actions=offered(actions_of(turn.packs), speaker),
+            background="\n\n".join(filter(None, (told.text, background, acts))),
+            situation=situation,
         )
-        return replace(prompt, skills=told.skills) if told.skills else prompt
+        return replace(prompt, skills=told.skills, acts=bool(acts))
 
 
 class _Surroundings(Protocol):
@@ -210,6 +212,8 @@ def manner_of(settings: MindSettings, strategy: Strategy) -> PromptManner:
 def _background(executive: ExecutiveSettings) -> tuple[str, ...]:
     """Return our own words in what a model is told of memory, and by skills."""
     by_skills = known.TEMPLATES if executive.consistent else ()
+    if executive.situated:
+        by_skills = (*by_skills, *prompts.SITUATION_TEMPLATES)
     if not executive.prompt_tokens:
         return by_skills
     memory = recall.MEMORY_TEMPLATES if executive.recall else ()

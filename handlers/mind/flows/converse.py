@@ -2,9 +2,11 @@
 
 from handlers.mind.context import TurnContext
 from handlers.mind.stages import recall
+from handlers.mind.stages.prompts import EVENT_CAP
 from handlers.mind.stages.recall import Remembering
 from projections.folds.executive import conversation, silences
 from projections.folds.learning import heuristics
+from schemas.messages.asks import ChatTurn
 from schemas.messages.sensing import Sensed
 from schemas.state.executive import EVERYBODY
 from schemas.state.memory import Grounds
@@ -22,6 +24,20 @@ def background(turn: TurnContext, event: Sensed) -> str:
     """Return what a model is told of what is remembered; empty if that is nothing."""
     tokens = turn.settings.executive.prompt_tokens
     return recall.told(_remembering(turn, event), tokens) if tokens else ""
+
+
+def chat(turn: TurnContext, event: Sensed) -> tuple[tuple[ChatTurn, ...], str]:
+    """Return what was said before as turns, and a person's words after them, in one line.
+
+    What that person said before and nobody answered goes with the words.
+    """
+    tokens, words = turn.settings.executive.prompt_tokens, shown(event.text, EVENT_CAP)
+    if event.speaker is None or not tokens:
+        return (), words
+    turns = recall.chat(_remembering(turn, event), tokens)
+    if not turns or turns[-1].role == "assistant":
+        return turns, words
+    return turns[:-1], f"{turns[-1].text}\n{words}"
 
 
 def follows(turn: TurnContext, event: Sensed) -> str | None:
@@ -138,5 +154,6 @@ def _percent(share: float | None) -> str:
 
 def _remembering(turn: TurnContext, event: Sensed) -> Remembering:
     memory, habit = turn.state.executive.memory, turn.appearance.habit
-    has_aliases = turn.settings.executive.aliases
-    return Remembering(memory, event, turn.now, habit, has_aliases)
+    settings = turn.settings.executive
+    aliases, is_chat = settings.aliases, settings.situated
+    return Remembering(memory, event, turn.now, habit, aliases, is_chat)

@@ -298,7 +298,10 @@ def _prompt(
     remembered = converse.background(turn, here.event)
     told = character.told(turn, here.event, here.skills, here.response_type)
     speaker = here.event.speaker
-    return consulted.prompt(turn, context, question, remembered, told, speaker)
+    situation = decision_messages.situation(turn, here)
+    return consulted.prompt(
+        turn, context, question, remembered, told, speaker, situation
+    )
 
 
 def _when(turn: TurnContext, here: Occasion, choice: Choice, *, asks: bool) -> When:

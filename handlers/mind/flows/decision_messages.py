@@ -7,12 +7,18 @@ from typing import Any, Literal
 from msgspec import Struct
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import converse
+from handlers.mind.flows import character, converse
 from handlers.mind.flows.consult import Consultation
-from handlers.mind.stages import executive, response_type, withholding
+from handlers.mind.stages import (
+    executive,
+    modulation,
+    response_type,
+    voice,
+    withholding,
+)
 from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.personality import Traits
-from handlers.mind.stages.prompts import Prompt
+from handlers.mind.stages.prompts import Prompt, Situation
 from handlers.mind.stages.salience import Assessment
 from handlers.mind.stages.voice import Tone
 from projections.folds.events import Domain
@@ -29,10 +35,11 @@ from schemas.messages.decisions import (
     Wording,
 )
 from schemas.messages.experiments import Assignment
-from schemas.messages.sensing import Sensed
+from schemas.messages.sensing import SOMEBODY, Sensed
 from schemas.messages.voices import Voice
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
+from schemas.values import timezones
 from schemas.values.exact_math import round6
 from schemas.values.reasons import Hearing, ResponseType, Silence, Timing
 from schemas.values.skills import Skills
@@ -273,6 +280,7 @@ def model_asked(
         model=model.name,
         system=prompt.system,
         prompt=prompt.user,
+        turns=prompt.turns,
         temperature=model.temperature,
         max_tokens=model.max_tokens,
         deadline_s=model.deadline_s,
@@ -288,6 +296,32 @@ def model_asked(
         domain=consulted.domain if prediction == "separate" else None,
         template_digest=template_of(consulted.arm),
         acts=prompt.acts or None,
+    )
+
+
+def situation(turn: TurnContext, occasion: Occasion) -> Situation | None:
+    """Return in which situation a model is asked; None if it is told of none."""
+    settings, event = turn.settings.executive, occasion.event
+    if not settings.situated:
+        return None
+    traits, speaker = occasion.traits, event.speaker
+    turns, words = converse.chat(turn, event)
+    is_named = speaker not in (None, SOMEBODY)
+    return Situation(
+        now=turn.now.astimezone(timezones.zone(settings.timezone)),
+        place=settings.place,
+        context=traits.active_context,
+        type=occasion.response_type,
+        is_serious=occasion.assessment.is_threat or character.is_serious(traits),
+        longest=voice.shortest_and_longest(traits.values)[1]
+        if traits.is_chosen
+        else None,
+        left_out=modulation.left_out(
+            turn.state.executive.modulations, turn.now, event.person
+        ),
+        speaker=(speaker if is_named else "Somebody") if speaker else None,
+        words=words,
+        turns=turns,
     )
 
 

@@ -42,7 +42,9 @@ def first(
     executive, event = turn.settings.executive, here.event
     if not executive.recall or question is not None:
         return decided, asked
-    room = recall.room(converse.background(turn, event), executive.prompt_tokens)
+    talk = "".join(each.text for each in asked.turns or ())
+    told = f"{talk}{converse.background(turn, event)}"
+    room = recall.room(told, executive.prompt_tokens)
     if not room or not event.text.strip():
         return decided, asked
     before = RecallAsked(

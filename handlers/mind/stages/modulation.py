@@ -81,6 +81,19 @@ def suppressed_gate(modulation: Modulation, excuse: str | None) -> Gate:
     return Gate(name="suppressed", passed=excuse is not None, note=excuse or why)
 
 
+def left_out(
+    modulations: tuple[Modulation, ...], now: datetime, person: str | None
+) -> tuple[str, ...]:
+    """Return the topics that a person does not want to hear of."""
+    held = (
+        each.about
+        for each in modulations
+        if each.change == "suppress" and each.about and _is_in_force(each, now)
+        if each.person in (EVERYBODY, person)
+    )
+    return tuple(dict.fromkeys(held))
+
+
 def _is_in_force(modulation: Modulation, now: datetime) -> bool:
     return modulation.until is None or now < modulation.until
 

@@ -13,7 +13,7 @@ from msgspec import Struct
 
 from projections.folds.executive import conversation
 from projections.folds.executive.facts import folded, in_words, named_alike
-from schemas.messages.asks import CHARACTERS_PER_TOKEN
+from schemas.messages.asks import CHARACTERS_PER_TOKEN, ChatTurn
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import Habit
 from schemas.state.memory import Fact, Memory, Profile, Utterance
@@ -35,6 +35,7 @@ _TALK = "The conversation so far:"
 _THEY, _YOU = "- they said: {}", "- you said: {}"
 _ASKED_THEM = "You asked that person, and this may be the answer: {}"
 _ASKED_ALL = "You asked everybody, and this may be the answer: {}"
+_HAPPENED = "(Something happened.)"
 _FACTS = "What you were told and may use:"
 _FACT = "- {}"
 _LIKE = "Such an event came {count} times before, last {span} ago."
@@ -74,6 +75,8 @@ class Remembering(Struct, frozen=True):
     """That of like events, without this one."""
     has_aliases: bool = False
     """Whether a thing is known by all its names."""
+    is_chat: bool = False
+    """Whether the conversation is told as turns of a chat."""
 
 
 def told(here: Remembering, tokens: int) -> str:
@@ -86,6 +89,28 @@ def told(here: Remembering, tokens: int) -> str:
             parts.append("\n".join(taken))
             left -= len(parts[-1])
     return "\n\n".join(parts)
+
+
+def chat(here: Remembering, tokens: int) -> tuple[ChatTurn, ...]:
+    """Return what was said before, as turns that begin with the person and take turns.
+
+    A person who spoke twice in a row did so in one turn; where the companion spoke of its
+    own accord, something had happened.
+    """
+    turns: list[ChatTurn] = []
+    left = int(tokens * CHARACTERS_PER_TOKEN * _TALK_SHARE)
+    talk = conversation.with_person(here.memory, here.event.speaker)
+    # The latest first: what is too much is the oldest.
+    kept = _within((shown(each.text, _CAP) for each in reversed(talk)), left)
+    for text, each in zip(reversed(kept), talk[len(talk) - len(kept) :], strict=True):
+        is_own = each.grounds is not None
+        if is_own and (not turns or turns[-1].role == "assistant"):
+            turns.append(ChatTurn(role="user", text=_HAPPENED))
+        if not is_own and turns and turns[-1].role == "user":
+            text = f"{turns.pop().text}\n{text}"
+        turns.append(ChatTurn(role="assistant" if is_own else "user", text=text))
+    # What nobody answered goes with the words that are answered now.
+    return tuple(turns)
 
 
 def room(told: str, tokens: int) -> int:
@@ -154,7 +179,7 @@ def _topics(here: Remembering) -> Iterator[tuple[Sequence[str], float]]:
         profile = memory.profiles.get(event.person)
         for line in _addressed(profile) if profile is not None else ():
             yield (line,), 1.0
-    if event.speaker is not None:
+    if event.speaker is not None and not here.is_chat:
         asked = conversation.pending_question(memory, event.speaker)
         if asked is not None and _is_recent(asked, here.now):
             yield (_question(memory, event.speaker, asked),), 1.0

@@ -93,6 +93,7 @@ def _begun(*, recall: bool) -> Scenario:
         timing=True,
         relevance=True,
         modulates=True,
+        situated=True,
     )
     scenario = Scenario(
         GARDEN,

@@ -60,6 +60,11 @@ def frame(ask: ModelAsked) -> set[str]:
     return set(re.sub(r"\d+", "0", bare).split("\n"))
 
 
+def turns(asks: list[ModelAsked]) -> list[tuple[str, str]]:
+    """What was told as turns of a chat."""
+    return [(each.role, each.text) for ask in asks for each in ask.turns or ()]
+
+
 def test_there_are_fifty_of_them_and_each_is_its_own() -> None:
     """At least, of fifteen kinds."""
     assert len(set(TEXTS.values())) == len(TEXTS) >= 50
@@ -90,8 +95,12 @@ def test_it_stands_in_the_fences_of_prompts(text: str) -> None:
     inside = [part for each in told for part in fences(each.prompt)]
     assert not [each for each in inside if STEERS.search(each)]
     if shown(text, 100):
-        # As an event; as an answer; as a name, a fact, a reminder and a conversation.
-        assert sum(shown(text, 100)[:50] in each for each in inside) >= 6
+        # As an event; as an answer; as a name, a fact and a reminder.
+        assert sum(shown(text, 100)[:50] in each for each in inside) >= 5
+    # What was said of it is a turn of the companion's own, and nobody else's.
+    others = {said for role, said in turns(told) if role == "user"}
+    assert others <= {"(Something happened.)"}
+    assert not [said for _, said in turns(told) if STEERS.search(said)]
 
 
 def recalled(text: str) -> ModelAsked:

@@ -10,7 +10,6 @@ from schemas.messages.asks import DeliveryAsked
 from schemas.messages.controls import ProfileSet
 from schemas.messages.decisions import Decided, Dropped
 from schemas.messages.executive import FactStated, Muted
-from schemas.messages.results import ModelFailed
 from tests import factories
 from tests.factories import plain_executive
 from tests.scenario import Scenario, names, one, said
@@ -98,10 +97,11 @@ def test_it_is_told_in_the_persons_own_language() -> None:
 def test_what_is_known_without_a_model_goes_with_it() -> None:
     """Facts about what the question names, and nobody else's."""
     scenario = talking(prompt_tokens=500)
-    told = {"relation": "is in", "object": "the drawer"}
-    scenario.control(FactStated(subject="the key", **told))
-    scenario.control(FactStated(subject="the key", person="bob", **told))
-    scenario.control(FactStated(subject="the car", **told))
+    for subject, person in (("the key", None), ("the key", "bob"), ("the car", None)):
+        fact = FactStated(
+            subject=subject, relation="is in", object="the drawer", person=person
+        )
+        scenario.control(fact)
     heard = fails(scenario, asks(scenario, "where did I put the key?"))
 
     facts = "What I was told: the key is in the drawer."
