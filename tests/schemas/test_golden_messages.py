@@ -19,8 +19,9 @@ FOLDER = Path(__file__).parents[1] / "golden" / "messages"
 MODELS = {model.token: model for model in (*catalogue.INPUTS, *catalogue.OUTPUTS)}
 TOKENS = FOLDER.parent / "tokens.txt"
 FILES = sorted(FOLDER.glob("*.json"))
-SPARSE = {"mind_started.v1"}
-"""Of before settings were recorded in full: read, and written with what they lack."""
+SPARSE = {"mind_started.v1", "mind_started.in_full.v1"}
+"""Of before settings were recorded in full, or of before some of them: read, and written
+with what they lack."""
 
 
 def present(path: Path) -> tuple[str, int, bytes]:

@@ -42,7 +42,7 @@ EVERY_GATE = {
     "check_in": True,
 }
 SAYINGS = (
-    "how deep is the sea", "and tomorrow?", "a zombie is near", "yes", "…", "?", "be quiet",
+    "tell me of the sea", "how deep is it", "and tomorrow", "a zombie is near", "yes", "…", "?", "be quiet",
     "be quiet for a jiffy", "mute for ten minutes", "unmute", "talk less", "undo that",
     "remind me at 25", "remind me in a minute to eat", "why did you say that",
     "why are you quiet", "stop telling me about zombie", "help", "sei anderthalb Stunden still",

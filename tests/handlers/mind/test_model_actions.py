@@ -81,8 +81,9 @@ def acts(turn: Turn) -> list[tuple[str, str | None, dict[str, Any]]]:
 
 
 def heard(turn: Turn) -> list[str]:
-    """What is said aloud or written."""
-    return [each.text for each in said(turn, DeliveryAsked) if each.action is None]
+    """What is said aloud or written of an answer: not that there is none."""
+    told = (each for each in said(turn, DeliveryAsked) if each.path != "fallback")
+    return [each.text for each in told if each.action is None]
 
 
 def call(name: str, arguments: Any) -> str:

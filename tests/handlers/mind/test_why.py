@@ -145,7 +145,7 @@ def test_words_that_no_model_could_answer() -> None:
     """A person's own words that came to nothing."""
     scenario = alive()
     turn = scenario.sense(
-        "how deep is the sea", source="user", type_="message", person="ana"
+        "tell me of the sea", source="user", type_="message", person="ana"
     )
     assert one(turn, Decided).silence == "llm_unavailable"
 
