@@ -191,7 +191,7 @@ class Phrases(Part):
     item: str = ""
     """One of the `{items}`, with `{text}` and `{when}`."""
 
-    asks: HeardWords = Field(default=(), max_length=128)
+    asks: _HeardWords = Field(default=(), max_length=128)
     """How questions begin: `what`, `are you`."""
     unanswered: dict[_Unanswered, str] = _table()
     """What is said to a question that no model answers, `known` with `{facts}`. Empty:

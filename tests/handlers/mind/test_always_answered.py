@@ -25,7 +25,7 @@ from tests.factories import heuristic, pack
 from tests.scenario import Scenario, decision_id, said
 
 WORDS = shipped.shipped(("en", "de"))
-SEEDS = range(14)
+SEEDS = range(18)
 EVERY_GATE = {
     "phrases": WORDS,
     "prompt_tokens": 200,
@@ -42,7 +42,7 @@ EVERY_GATE = {
     "check_in": True,
 }
 SAYINGS = (
-    "tell me of the sea", "how deep is it", "and tomorrow", "a zombie is near", "yes", "…", "?", "be quiet",
+    "tell me of the sea", "and then", "a zombie is near", "yes", "…", "?", "be quiet",
     "be quiet for a jiffy", "mute for ten minutes", "unmute", "talk less", "undo that",
     "remind me at 25", "remind me in a minute to eat", "why did you say that",
     "why are you quiet", "stop telling me about zombie", "help", "sei anderthalb Stunden still",
