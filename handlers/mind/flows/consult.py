@@ -9,7 +9,7 @@ from datetime import timedelta
 from typing import Literal, Protocol
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages import known, prompts, recall, withholding
+from handlers.mind.stages import known, prompts, recall, situation, withholding
 from handlers.mind.stages.known import Told
 from handlers.mind.stages.prompts import Prompt, PromptManner, Situation, request_hash
 from handlers.mind.stages.voice import Tone
@@ -213,7 +213,7 @@ def _background(executive: ExecutiveSettings) -> tuple[str, ...]:
     """Return our own words in what a model is told of memory, and by skills."""
     by_skills = known.TEMPLATES if executive.consistent else ()
     if executive.situated:
-        by_skills = (*by_skills, *prompts.SITUATION_TEMPLATES)
+        by_skills = (*by_skills, *situation.TEMPLATES, *prompts.SPEECH_TEMPLATES)
     if not executive.prompt_tokens:
         return by_skills
     memory = recall.MEMORY_TEMPLATES if executive.recall else ()

@@ -20,6 +20,7 @@ from handlers.mind.stages.executive import Choice, Race
 from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.prompts import Prompt, Situation
 from handlers.mind.stages.salience import Assessment
+from handlers.mind.stages.situation import Surroundings
 from handlers.mind.stages.voice import Tone
 from projections.folds.events import Domain
 from schemas.messages.arms import ACKNOWLEDGE, SILENT, template_of
@@ -307,7 +308,7 @@ def situation(turn: TurnContext, occasion: Occasion) -> Situation | None:
     traits, speaker = occasion.traits, event.speaker
     turns, words = converse.chat(turn, event)
     is_named = speaker not in (None, SOMEBODY)
-    return Situation(
+    here = Surroundings(
         now=turn.now.astimezone(timezones.zone(settings.timezone)),
         place=settings.place,
         context=traits.active_context,
@@ -319,10 +320,10 @@ def situation(turn: TurnContext, occasion: Occasion) -> Situation | None:
         left_out=modulation.left_out(
             turn.state.executive.modulations, turn.now, event.person
         ),
-        speaker=(speaker if is_named else "Somebody") if speaker else None,
-        words=words,
-        turns=turns,
+        is_spoken=speaker is not None,
     )
+    called = speaker if is_named or speaker is None else "Somebody"
+    return Situation(here.told(), called, words, turns)
 
 
 def late_fire(
