@@ -23,6 +23,7 @@ from bench.rig import connected_child
 from echoic.embedders import embedder
 from echoic.packs.phrases import shipped
 from echoic.run.process import prepare
+from echoic.tracing import over_http  # noqa: F401
 from echoic.tracing.export import Tracer, open_tracer
 from echoic.tracing.observe import Answered, Observer, Trace
 from handlers.aids import AidProvider, PackLibrary

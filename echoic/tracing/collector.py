@@ -11,11 +11,7 @@ from dataclasses import dataclass
 from typing import Protocol
 from urllib.parse import urlsplit
 
-from opentelemetry.exporter.otlp.proto.http import Compression
-from opentelemetry.exporter.otlp.proto.http.trace_exporter import OTLPSpanExporter
-
 from echoic.errors import SettingsError
-from echoic.tracing import encode, protobuf
 from echoic.tracing.spans import Attributes, SpanData
 
 _USUAL = "http://127.0.0.1:4318"
@@ -29,7 +25,7 @@ _POST_S = 2.0
 """Seconds that it may take to take a batch, the exporter's own retries included."""
 _POST_MAX_S = 10.0
 """The same at most, whatever OTEL_EXPORTER_OTLP_TIMEOUT says; its default there."""
-_REASON_MAX = 200
+REASON_MAX = 200
 """Characters of a reason at most."""
 
 _VARIABLE = "OTEL_EXPORTER_OTLP_"
@@ -39,7 +35,7 @@ class CollectorError(Exception):
     """A collector did not take a batch."""
 
 
-class _Sender(Protocol):
+class Sender(Protocol):
     """Sends batches over one protocol."""
 
     def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
@@ -54,7 +50,7 @@ class _Sender(Protocol):
 
 
 @dataclass(frozen=True, slots=True)
-class _Endpoint:
+class Endpoint:
     """A collector's address and protocol, as OpenTelemetry's variables name them."""
 
     url: str
@@ -80,7 +76,7 @@ class _Endpoint:
         return host == "localhost" or host == "::1" or host.startswith("127.")
 
 
-def endpoint(base: str | None, environment: Mapping[str, str]) -> _Endpoint:
+def endpoint(base: str | None, environment: Mapping[str, str]) -> Endpoint:
     """Return the collector's endpoint; OpenTelemetry's variables win over `base`.
 
     Raises:
@@ -98,7 +94,7 @@ def endpoint(base: str | None, environment: Mapping[str, str]) -> _Endpoint:
             f"the trace endpoint {url!r} is no http address",
             next_step=f"use one like {_USUAL}: echoic config show --origin",
         )
-    return _Endpoint(
+    return Endpoint(
         url=url,
         protocol=protocol,
         timeout_s=_timeout_s(_variable("TIMEOUT", environment)),
@@ -135,9 +131,9 @@ def _timeout_s(text: str) -> float:
 class Collector:
     """A collector; what sends to it is loaded when needed."""
 
-    def __init__(self, endpoint: _Endpoint) -> None:
+    def __init__(self, endpoint: Endpoint) -> None:
         self.endpoint = endpoint
-        self._sender: _Sender | None = None
+        self._sender: Sender | None = None
 
     @property
     def name(self) -> str:
@@ -153,7 +149,7 @@ class Collector:
         except OSError:
             return False
 
-    def open(self) -> _Sender:
+    def open(self) -> Sender:
         """Load the exporter, which takes about 0.2 s; it connects when it sends.
 
         Raises:
@@ -165,7 +161,7 @@ class Collector:
             # Of certificates, of an unknown provider of credentials: each has errors of
             # its own.
             except Exception as error:
-                raise CollectorError(str(error)[:_REASON_MAX]) from error
+                raise CollectorError(str(error)[:REASON_MAX]) from error
         return self._sender
 
     def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
@@ -183,13 +179,14 @@ class Collector:
             sender.shutdown()
 
 
-def _sender(endpoint: _Endpoint) -> _Sender:
+def _sender(endpoint: Endpoint) -> Sender:
     # Imported only when it is needed.
+    from echoic.tracing.over_http import HttpSender
 
-    return _HttpSender(endpoint)
+    return HttpSender(endpoint)
 
 
-class _LastProblem(logging.Handler):
+class LastProblem(logging.Handler):
     """Keeps what an exporter last logged: why it failed."""
 
     text = "no answer"
@@ -197,9 +194,9 @@ class _LastProblem(logging.Handler):
 
     def emit(self, record: logging.LogRecord) -> None:
         """Keep the message, which may be as long as a stack of errors."""
-        self.text = record.getMessage()[:_REASON_MAX]
+        self.text = record.getMessage()[:REASON_MAX]
 
-    def __enter__(self) -> "_LastProblem":
+    def __enter__(self) -> "LastProblem":
         """Listen, and keep the messages from the terminal: the notice says it once."""
         self._LOGGER.addHandler(self)
         self._LOGGER.propagate = False
@@ -208,39 +205,3 @@ class _LastProblem(logging.Handler):
     def __exit__(self, *_: object) -> None:
         """Listen no longer."""
         self._LOGGER.removeHandler(self)
-
-
-class _HttpSender(OTLPSpanExporter):
-    """The exporter, which is given spans of our own instead of the SDK's."""
-
-    def __init__(self, endpoint: _Endpoint) -> None:
-        # OpenTelemetry's JSON exporter needs other versions of its packages than the
-        # stable ones; all that differs is the body and its type.
-        self._is_json = endpoint.protocol == "http/json"
-        super().__init__(
-            endpoint.url,
-            headers={"Content-Type": "application/json"} if self._is_json else None,
-            timeout=endpoint.timeout_s,
-            compression=Compression(endpoint.compression),
-        )
-
-    def send(self, resource: Attributes, spans: Sequence[SpanData]) -> None:
-        """Send a batch; what passes is tried again within the timeout.
-
-        Raises:
-            CollectorError: it was not taken.
-        """
-        with _LastProblem():
-            # A private name, which the tests with a real collector guard: `export` takes
-            # the SDK's spans, whose encoder costs six times as much (ADR 0044).
-            found = self._client.export(self._encoded(resource, spans))
-        if not found.success:
-            said = (found.status_code, found.reason, found.error)
-            reason = " ".join(str(each) for each in said if each is not None)
-            raise CollectorError(reason[:_REASON_MAX] or _LastProblem.text)
-
-    def _encoded(self, resource: Attributes, spans: Sequence[SpanData]) -> bytes:
-        if self._is_json:
-            return encode.to_json(resource, spans)
-        written: bytes = protobuf.request(resource, spans).SerializeToString()
-        return written
