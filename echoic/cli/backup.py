@@ -43,6 +43,8 @@ def backup(call: InstanceCall, path: Place, with_credentials: bool = False) -> N
     with Progress("kB copied", is_silent=call.as_json) as progress:
 
         async def copy(connection: Connection) -> backups.Backup:
+            if settings.nats_url is None:
+                await restoring.check(connection)
             return await backups.make(connection.client, kept, file, progress)
 
         if is_running(settings):

@@ -25,9 +25,10 @@ def list_(call: Call, about: Annotated[str | None, typer.Argument()] = None) -> 
 
     async def run(connection: Connection) -> list[dict[str, object]]:
         known = await known_at(connection)
+        facts = known.agent.executive.memory.facts
         return [
             row
-            for row in map(_row, known.agent.executive.memory.facts)
+            for row in (_row(each, known.name_of(each.person or "")) for each in facts)
             if about is None or about.casefold() in str(list(row.values())).casefold()
         ]
 
@@ -92,12 +93,12 @@ def forget(
     call.show(fact.as_fields(), [f"forgotten: {what}"])
 
 
-def _row(fact: Fact) -> dict[str, object]:
+def _row(fact: Fact, name: str) -> dict[str, object]:
     return {
         "subject": fact.subject,
         "relation": fact.relation,
         "object": fact.object,
-        "for": fact.person or "everybody",
+        "for": name or "everybody",
         "stated_by": fact.by,
         "since": f"{fact.at.astimezone():%Y-%m-%d %H:%M:%S}",
     }

@@ -194,7 +194,13 @@ def _translations() -> Iterator[
     from schemas.values.naming import NamingError
     from schemas.values.settings_by_name import TuningError
     from schemas.values.subjects import SubjectError
-    from streams.errors import LogUnavailable, PortTaken, ServerFailed, StreamsError
+    from streams.errors import (
+        LogDamaged,
+        LogUnavailable,
+        PortTaken,
+        ServerFailed,
+        StreamsError,
+    )
 
     # Before their base classes: that nothing answers has an exit code of its own.
     yield (PortTaken,), errors.NotRunningError, "echoic config show --origin"
@@ -205,7 +211,7 @@ def _translations() -> Iterator[
     strategies = (UnknownStrategyError, StrategyTextError, MissingStrategyError)
     yield strategies, errors.EchoicError, "echoic strategy list"
     yield (UnknownTemplateError,), errors.EchoicError, "echoic personality list"
-    damaged = (MissingPackError, UnreadableOutputError)
+    damaged = (MissingPackError, UnreadableOutputError, LogDamaged)
     yield damaged, errors.EchoicError, "echoic log verify"
     yield (RecordingError,), errors.EchoicError, "echoic session list"
     plain = (

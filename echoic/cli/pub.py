@@ -162,11 +162,16 @@ async def _send(
     allowed = Allowed(await limit_of(connection.log, connection.settings.agent))
     show = await _shown(connection, as_json) if wait else None
     count = refused = 0
+    warned = set[str]()
     with Progress("events published") as progress:
         for item in items:
             if isinstance(item, PlayedVote):
                 await sender.vote(item)
                 continue
+            for name in item.unread:
+                if name not in warned:
+                    warned.add(name)
+                    note(f"no event has {name!r}: it is kept, and nothing reads it")
             await pace.wait_for(item.at)
             # Slower than the intake's rate: what goes beyond it would be quarantined unread.
             await allowed.wait_for(item.agent, item.source)

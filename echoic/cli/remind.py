@@ -19,7 +19,6 @@ from projections.folds.executive import reminders
 from schemas.messages.executive import ReminderSet
 from schemas.messages.notes import ControlApplied
 from schemas.state.executive import Reminder
-from schemas.state.memory import Profile
 from schemas.values import phrase_matching, recurrence, timezones
 from schemas.values.phrases import Phrases
 from schemas.values.recurrence import Repeat
@@ -180,9 +179,8 @@ def _list(call: Call) -> None:
     async def run(connection: Connection) -> list[dict[str, object]]:
         known = await known_at(connection)
         held, zone = known.agent.executive.reminders, _zone(known)
-        names = known.agent.executive.memory.profiles
         return [
-            _row(each, zone, names.get(each.person or ""))
+            _row(each, zone, known.name_of(each.person or ""))
             for each in sorted(held, key=lambda each: each.due)
         ]
 
@@ -194,26 +192,29 @@ def _list(call: Call) -> None:
 def _cancel(call: Call, id_: str | None) -> None:
     if id_ is None:
         raise EchoicError("name the reminder", next_step="echoic remind list")
-    held = on_instance(call, lambda connection: _held(connection, id_))
+    held, _ = on_instance(call, lambda connection: _held(connection, id_))
     _tell(call, ReminderSet(reminder_id=held.id, off=True).checked())
 
 
 def _move(call: Call, id_: str | None, dues: _Dues) -> None:
     if id_ is None:
         raise EchoicError("name the reminder", next_step="echoic remind list")
-    held = on_instance(call, lambda connection: _held(connection, id_))
-    _tell(call, _at(_again(held, held.id), _only(dues)))
+    held, name = on_instance(call, lambda connection: _held(connection, id_))
+    _tell(call, _at(_again(held, held.id), _only(dues)), name)
 
 
 def _snooze(call: Call, dues: _Dues) -> None:
-    async def last(connection: Connection) -> Reminder | None:
-        said = (await known_at(connection)).agent.executive.reminded
-        return said[-1] if said else None
+    async def last(connection: Connection) -> tuple[Reminder, str]:
+        known = await known_at(connection)
+        said = known.agent.executive.reminded
+        if not said:
+            raise NotFoundError(
+                "no reminder was said yet", next_step="echoic remind list"
+            )
+        return said[-1], known.name_of(said[-1].person or "")
 
-    said = on_instance(call, last)
-    if said is None:
-        raise NotFoundError("no reminder was said yet", next_step="echoic remind list")
-    _tell(call, _at(_again(said, None), _only(dues)))
+    said, name = on_instance(call, last)
+    _tell(call, _at(_again(said, None), _only(dues)), name)
 
 
 def _only(dues: _Dues) -> tuple[datetime | float, Repeat | None]:
@@ -232,19 +233,23 @@ def _again(held: Reminder, id_: str | None) -> ReminderSet:
     ).checked()
 
 
-async def _held(connection: Connection, start: str) -> Reminder:
-    """Return the reminder that is meant."""
-    held = (await known_at(connection)).agent.executive.reminders
+async def _held(connection: Connection, start: str) -> tuple[Reminder, str]:
+    """Return the reminder that is meant, and the name of whom it is for."""
+    known = await known_at(connection)
+    held = known.agent.executive.reminders
     ids = (each.id for each in held)
     whole = meant_id(start, ids, "reminder", listed_by="echoic remind list")
-    return next(each for each in held if each.id == whole)
+    meant = next(each for each in held if each.id == whole)
+    return meant, known.name_of(meant.person or "")
 
 
-def _tell(call: Call, control: ReminderSet) -> None:
+def _tell(call: Call, control: ReminderSet, name: str | None = None) -> None:
     (applied,) = (
         each for each in send(call, control) if isinstance(each, ControlApplied)
     )
     told = in_units(applied.detail)
+    if (name := control.called or name) is not None:
+        told = told.replace(f" for {control.person}", f" for {name}", 1)
     if control.due_at is not None:
         due = f"at {control.due_at:%A, %Y-%m-%d %H:%M %Z}"
         told = told.replace(control.due_at.astimezone(UTC).isoformat(), due)
@@ -258,11 +263,11 @@ def _zone(known: AgentSnapshot) -> str:
     return executive.timezone if executive is not None else "UTC"
 
 
-def _row(held: Reminder, zone: str, profile: Profile | None) -> dict[str, object]:
+def _row(held: Reminder, zone: str, name: str) -> dict[str, object]:
     return {
         "id": held.id,
         "due": f"{timezones.local(held.due, zone):%Y-%m-%d %H:%M:%S %Z}",
         "again": reminders.repeated(held.repeat) if held.repeat else "",
-        "for": (profile.name if profile else "") or held.person or "everybody",
+        "for": name or "everybody",
         "text": held.text,
     }

@@ -31,10 +31,10 @@ def list_(call: Call) -> None:
     async def run(connection: Connection) -> list[dict[str, object]]:
         known = await known_at(connection)
         held = known.agent.executive
-        return [
-            *map(_row, in_force(held.restraints, known.now)),
-            *map(_row, in_force(held.modulations, known.now)),
-        ]
+        rows: list[Modulation | Restraint] = []
+        rows += in_force(held.restraints, known.now)
+        rows += in_force(held.modulations, known.now)
+        return [_row(each, known.name_of(each.person)) for each in rows]
 
     rows = on_instance(call, run)
     header = ("id", "change", "by", "about", "asked by", "for", "until")
@@ -119,7 +119,7 @@ def _tell(call: Call, control: SalienceModulated) -> None:
     call.show(control.as_fields(), [f"{in_units(applied.detail)}, from here"])
 
 
-def _row(held: Modulation | Restraint) -> dict[str, object]:
+def _row(held: Modulation | Restraint, name: str) -> dict[str, object]:
     amount, about = "", ""
     change: str
     if isinstance(held, Modulation):
@@ -134,7 +134,7 @@ def _row(held: Modulation | Restraint) -> dict[str, object]:
         "by": "" if change == "suppress" else amount,
         "about": about,
         "asked_by": held.by,
-        "for": held.person or "everybody",
+        "for": name or "everybody",
         "until": _time(held.until),
     }
 

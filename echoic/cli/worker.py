@@ -7,8 +7,10 @@ from typing import TYPE_CHECKING, Any
 
 from echoic.cli.options import Data, InstanceCall, new_app, settings_of
 from echoic.cli.up import stopped_by_signal
+from echoic.errors import EchoicError
 from echoic.run.process import log_to_stderr
 from echoic.terminal.output import note, print_json
+from schemas.values.subjects import read_range
 from streams.cancellation import ended
 
 if TYPE_CHECKING:
@@ -50,6 +52,13 @@ def worker(
 
     from echoic.run import joining
 
+    try:
+        read_range(partitions or "all")
+    except ValueError as error:
+        raise EchoicError(
+            f"--partitions {partitions}: {error}",
+            next_step="echoic worker --partitions 8-15",
+        ) from error
     note("joining …")
     name = name or str(os.getpid())
     settings = settings_of(call.data, worker__partitions=partitions)

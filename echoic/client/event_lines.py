@@ -22,6 +22,7 @@ _PARTS = frozenset(_HEADER_KEYS) | frozenset(Sensed.__struct_fields__) - {"field
 """What a record may say of an event besides its fields."""
 _FIELDS = "fields."
 """The beginning of a name that means one of an event's fields."""
+_CONTROL = re.compile(r"[\x00-\x1f\x7f-\x9f]")
 _COLUMN = re.compile(r"\{([^{}]+)\}")
 
 
@@ -42,6 +43,11 @@ class Sending:
     def subject(self) -> str:
         """The subject to publish it on."""
         return sensor_subject(self.agent, self.source, self.type)
+
+    @property
+    def unread(self) -> list[str]:
+        """The names in its body that no event has: they are kept, and nothing reads them."""
+        return [each for each in self.body if each not in Sensed.__struct_fields__]
 
     @property
     def wire_headers(self) -> dict[str, str]:
@@ -253,6 +259,8 @@ def _check(sending: Sending) -> None:
         ValueError: it would.
     """
     sensor_subject(sending.agent, sending.source, sending.type)
+    if _CONTROL.search(str(sending.body.get("person", ""))):
+        raise ValueError("a person's name has no control characters")
     fault = admission.refused(
         sending.agent,
         sending.source,

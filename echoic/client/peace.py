@@ -66,13 +66,12 @@ def shown(moment: datetime) -> str:
 
 def _of_agent(name: str, known: "AgentSnapshot") -> list[Peace]:
     """Return the quiets and mutes of an agent that are in force, to be shown."""
-    profiles = known.agent.executive.memory.profiles
     return [
         Peace(
             agent=name,
             mode=each.mode,
             person=None if each.person == EVERYBODY else each.person,
-            name=getattr(profiles.get(each.person), "name", "") or each.person,
+            name=known.name_of(each.person),
             by=each.by,
             until=each.until,
         )

@@ -58,6 +58,11 @@ class AgentSnapshot:
         is_its_own = self.is_past or self.agent.clock
         return self.agent.now if is_its_own else datetime.now(UTC)
 
+    def name_of(self, person: str) -> str:
+        """Return a person's name as far as the agent knows it, else the token."""
+        profile = self.agent.executive.memory.profiles.get(person)
+        return (profile.name if profile else "") or person
+
     @property
     def strategy(self) -> StrategySpec | None:
         """The strategy in force; None before anything was started."""

@@ -52,8 +52,19 @@ async def back_up_stopped(
         LogDamaged: it is damaged.
     """
     async with over_stopped(settings) as connection:
+        await check(connection)
         kept = settings.data if with_credentials else None
         return await backups.make(connection.client, kept, path, progress)
+
+
+async def check(connection: Connection) -> None:
+    """Check that the embedded broker hands out all of the log that its files hold.
+
+    Raises:
+        LogDamaged: it passes over some, as a backup of it would.
+    """
+    data = connection.settings.data
+    await guarding.check_open_blocks(connection.client, data / _SERVER)
 
 
 def holds_log(data: Path) -> bool:

@@ -6,6 +6,7 @@ it has failed for two minutes.
 """
 
 import asyncio
+import shlex
 import subprocess
 import time
 from collections.abc import Awaitable, Callable
@@ -155,7 +156,7 @@ def await_start(
         if process.poll() is not None:
             raise EchoicError(
                 f"the instance did not start{_rest(log, passed_on)}",
-                next_step="echoic doctor",
+                next_step=_next_step(log, data),
             )
         # Only whole lines: the child may be in the middle of writing one.
         whole = news.rfind(b"\n") + 1
@@ -173,6 +174,15 @@ def _rest(log: Path, place: int) -> str:
     """Return the output that was not passed on, worded as the end of a sentence."""
     said = log.read_bytes()[place:].decode(errors="replace").strip()
     return f":\n{said}" if said else ", as it says above"
+
+
+def _next_step(log: Path, data: Path) -> str:
+    """Return what tells more of why a start ended: of a folder that no instance runs over,
+    only `log verify` reads the files."""
+    said = log.read_text(errors="replace")
+    if "the log is damaged" in " ".join(said.split()):
+        return f"echoic log verify --data {shlex.quote(str(data))}"
+    return "echoic doctor"
 
 
 def _banner(log: Path, place: int) -> str:

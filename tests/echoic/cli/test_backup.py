@@ -18,6 +18,7 @@ from echoic.run import restoring
 from schemas.messages.sensing import Sensed
 from schemas.values.subjects import partition_of
 from streams.backup_file import reading
+from streams.broker import guarding
 from streams.log import append_input
 from tests.echoic.cli.acting import eventually, read_models
 from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
@@ -259,6 +260,25 @@ async def come_later(data: Path, text: str) -> int:
         )  # fmt: skip
 
 
+def test_a_backup_by_hand_is_of_all_that_the_files_hold(
+    live: Program, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """As those that an instance makes by itself: what the broker passes over is no log."""
+
+    async def passes_over(_: object, folder: Path) -> None:
+        raise guarding.damage(
+            folder / "jetstream/jetstream/CORE/streams/LOG", 7, "gone"
+        )
+
+    monkeypatch.setattr(guarding, "check_open_blocks", passes_over)
+    refused = live.here("backup", str(tmp_path / "a.backup"))
+
+    assert refused.code == 2
+    assert "damaged at sequence 7" in refused.err
+    assert "echoic log verify" in refused.err
+    assert not (tmp_path / "a.backup").exists()
+
+
 def test_a_damaged_log_is_restored_from_its_own_backup(echoic: Program) -> None:
     """No start drops what can be read, what is missing since is told, and it goes on; what was
     sealed is sealed, with the keys that are there."""
@@ -286,6 +306,7 @@ def test_a_damaged_log_is_restored_from_its_own_backup(echoic: Program) -> None:
         texts = str([each["body"] for each in log_of(echoic)])
 
     assert refused.code != 0
+    assert "echoic log verify --data" in refused.err
     assert (verified.code, verified.json["sound"]) == (1, False)
     assert "restore last" in verified.json["damage"]
     assert restored.code == 0, restored.err

@@ -31,6 +31,24 @@ def test_the_exit_status_tells_what_was_quarantined(
     assert "quarantined (invalid): text" in refused["reason"]
 
 
+def test_what_no_event_has_is_kept_and_told(live: Program) -> None:
+    """A key that is misspelt would be missed by nobody."""
+    ran = live.here("pub", '{"text": "Ding", "saliense": {"threat": 1}}', "--json")
+    tail = live.here("log", "tail", "--kind", "sensor", "--json")
+
+    assert ran.code == 0, ran.err
+    assert "no event has 'saliense': it is kept, and nothing reads it" in ran.err
+    assert "saliense" in tail.out
+
+
+def test_a_name_with_a_line_break_is_refused(live: Program) -> None:
+    """Two names that somebody joined are not a third one."""
+    ran = live.here("pub", "hello", "--person", "a\nb")
+
+    assert ran.code == 2
+    assert "control characters" in ran.err
+
+
 def test_options_hold_for_what_stdin_says(live: Program) -> None:
     """`pub -` hears a person as `pub TEXT` does, and a JSON argument is an event."""
     said = live.here(

@@ -159,6 +159,37 @@ def test_a_program_asks_for_peace_by_a_call(live: Program) -> None:
     assert [each["change"] for each in rows] == ["quiet", "suppress"]
 
 
+def test_people_are_listed_by_their_names(live: Program) -> None:
+    """Not by the tokens that are derived of them."""
+    whom = ("--person", "Łucja", "--agent", "named")
+    assert live.here("pub", "hello", *whom, "--wait").code == 0
+    set_ = live.here("remind", "tea", "--in", "2h", *whom)
+    live.here("fact", "set", "the tea", "is", "green", *whom)
+    live.here("salience", "set", "suppress", "drink", "--for", "1h", *whom)
+    reminders = live.here("remind", "list", "--agent", "named", "--json").json["rows"]
+    moved = live.here(
+        "remind", "move", reminders[0]["id"], "--in", "3h", "--agent", "named"
+    )
+    rows = [
+        *reminders,
+        *live.here("fact", "list", "--agent", "named", "--json").json["rows"],
+        *live.here("salience", "list", "--agent", "named", "--json").json["rows"],
+    ]
+
+    assert set_.code == moved.code == 0, set_.err + moved.err
+    assert [each["for"] for each in rows] == ["Łucja"] * 3
+    for told in (set_.out, moved.out):
+        assert "for Łucja" in told, told
+
+
+def test_a_span_too_long_is_told_as_such(echoic: Program) -> None:
+    """It is one, in its form."""
+    ran = echoic.here("quiet", "99999999d")
+
+    assert ran.code == 2
+    assert "is too long a span of time" in ran.err
+
+
 @pytest.mark.parametrize("span", ["soon", "0m", "10 minutes", "-1s"])
 def test_a_span_that_is_none_is_refused(echoic: Program, span: str) -> None:
     """Before anything is asked of an instance."""

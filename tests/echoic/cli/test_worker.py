@@ -73,6 +73,14 @@ def test_workers_have_ranges_and_stand_by(echoic: Program) -> None:
     assert owner.returncode == other.returncode == 0
 
 
+def test_a_range_that_is_none_is_told_by_the_flag_that_gave_it(echoic: Program) -> None:
+    """Before anything is asked of an instance."""
+    ran = echoic.here("worker", "--partitions", "9-3")
+
+    assert ran.code == 2
+    assert "--partitions 9-3: partitions from 0 to 15" in " ".join(ran.err.split())
+
+
 def test_a_worker_is_refused_where_none_may_join(echoic: Program) -> None:
     """The error says how an instance comes to let others in."""
     with running(echoic):
