@@ -97,7 +97,7 @@ def begin(state: AgentState, input_: Input) -> tuple[AgentState, datetime]:
     if clock.has_changed(last, state, input_, now):
         moved = timers.carried(state, input_.at, now)
         state = reminders.carried(state, moved, clock.name(state, input_))
-    state = clock.advance(state, now, input_)
+    state = controls.lapsed(clock.advance(state, now, input_), now)
     return sessions.opened(state, input_, now), now
 
 

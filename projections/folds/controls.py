@@ -1,6 +1,7 @@
 """Fold an applied control into one agent's state, and what follows for its beliefs."""
 
 from collections.abc import Sequence
+from datetime import datetime, timedelta
 
 from msgspec.structs import replace
 
@@ -40,10 +41,13 @@ from schemas.messages.notes import ControlInferred
 from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, PackRef, Packs
 from schemas.state.evidence import Belief, Prior, belief_key
-from schemas.state.executive import ActiveContext, Executive
+from schemas.state.executive import EVERYBODY, ActiveContext, Executive, Lent
 from schemas.state.taught import Taught
 from schemas.values.learning_settings import LearningSettings
 from schemas.values.settings import StrategySpec
+
+_LENT_MOST = 64
+"""Of how much it is known what it was before; the oldest change beyond stays as it is."""
 
 
 def applied(
@@ -53,6 +57,85 @@ def applied(
 
     `input_` is what the control came with, be it the control itself or not.
     """
+    after = _applied(state, message, origin, input_)
+    if isinstance(message, ContextSwitched | controls.ProfileSet):
+        return _lent(state, after, message, origin)
+    return after
+
+
+def lapsed(state: AgentState, now: datetime) -> AgentState:
+    """Return the state without what was another for a while, and is no longer."""
+    executive = state.executive
+    if not executive.lent or all(now < each.until for each in executive.lent):
+        return state
+    for each in executive.lent:
+        if now >= each.until:
+            executive = _given_back(executive, each)
+    kept = tuple(each for each in executive.lent if now < each.until)
+    return replace(state, executive=replace(executive, lent=kept))
+
+
+def _lent(
+    before: AgentState,
+    after: AgentState,
+    message: ContextSwitched | controls.ProfileSet,
+    origin: Origin,
+) -> AgentState:
+    """Return the state that knows what a change for a while is to give back."""
+    is_context = isinstance(message, ContextSwitched)
+    whose, held = EVERYBODY if is_context else message.person, before.executive.lent
+    if whose is None:
+        return after
+    own = next((each for each in held if each.person == whose), None)
+    kept = tuple(each for each in held if each is not own)
+    if message.for_s is not None:
+        made = Lent(
+            person=whose,
+            by=message.by if isinstance(message, ContextSwitched) else whose,
+            since=origin.at,
+            until=origin.at + timedelta(seconds=message.for_s),
+            # What was set for a while before is not what it goes back to.
+            was=own.was if own is not None else _was(before.executive, whose),
+        )
+        kept = (*kept, made)[-_LENT_MOST:]
+    if kept == held:
+        return after
+    executive = after.executive
+    is_off = isinstance(message, controls.ProfileSet) and message.off
+    if is_off and own is not None:
+        executive = _given_back(executive, own)
+    return replace(after, executive=replace(executive, lent=kept))
+
+
+def _was(executive: Executive, whose: str) -> tuple[str, ...]:
+    if whose == EVERYBODY:
+        now = executive.context
+        return (now.name, now.by) if now is not None else ()
+    known = executive.memory.profiles.get(whose)
+    return (known.name, known.address, known.language) if known else ("", "", "")
+
+
+def _given_back(executive: Executive, lent: Lent) -> Executive:
+    if lent.person == EVERYBODY:
+        there = (
+            ActiveContext(name=lent.was[0], by=lent.was[1], at=lent.until)
+            if (lent.was)
+            else None
+        )
+        return replace(executive, context=there)
+    name, address, language = lent.was
+    memory = facts.profile_set(
+        executive.memory,
+        controls.ProfileSet(
+            person=lent.person, name=name, address=address, language=language
+        ),
+    )
+    return replace(executive, memory=memory)
+
+
+def _applied(
+    state: AgentState, message: object, origin: Origin, input_: Input
+) -> AgentState:
     aids = origin.aids
     # Before the others: it alone sets a timer.
     if isinstance(message, ReminderSet):

@@ -46,6 +46,7 @@ _AS_BEFORE: Mapping[str, Any] = {
         "recent_events": False,
         "aliases": False,
         "situated": False,
+        "settles": False,
     },
     "characters": {
         "turns": False,

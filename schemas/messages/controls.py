@@ -18,6 +18,7 @@ from schemas.values.base import (
     PersonalCode,
     PersonalName,
     Scalar,
+    Seconds,
     Unit,
     written,
 )
@@ -200,6 +201,10 @@ class ProfileSet(Control, frozen=True, kw_only=True):
     """How the person wants to be addressed, for example `Doctor Lee`."""
     language: Name | None = None
     """As a language tag, for example `en` or `de`."""
+    for_s: Seconds | None = None
+    """A person's, for so many seconds; None: until it is set again."""
+    off: bool = False
+    """Whether what was set for a while ends now."""
 
     @classmethod
     def prepared(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:

@@ -336,8 +336,9 @@ class Completed(Decision, frozen=True, kw_only=True):
 
     decision_id: Name
     ask_id: Name
-    path: Literal["llm", "fallback", "heuristic", "proactive"]
-    """`heuristic`: in a race, the model did not answer by the deadline."""
+    path: Literal["llm", "fallback", "heuristic", "proactive", "acknowledged"]
+    """`acknowledged`: the person is told what was changed at their words; `heuristic`: in a
+    race, the model did not answer by the deadline."""
     text: Personal
     response_type: ResponseType
     action: Action | None = None

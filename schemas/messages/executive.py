@@ -128,6 +128,8 @@ class ContextSwitched(OfPerson, frozen=True, kw_only=True):
 
     context: Token
     """`gaming`, `work`, `home`, `general`, or one that a pack declares."""
+    for_s: Seconds | None = None
+    """For so many seconds, after which what was before holds again; None: until the next."""
 
 
 class TraitAdjusted(OfPerson, frozen=True, kw_only=True):

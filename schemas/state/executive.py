@@ -47,6 +47,19 @@ class ActiveContext(Struct, frozen=True, kw_only=True):
     at: datetime
 
 
+class Lent(Struct, frozen=True, kw_only=True):
+    """What is another for a while, and what it is afterwards."""
+
+    person: str
+    """Whose profile it is; `EVERYBODY`: it is the context."""
+    by: str
+    since: datetime
+    until: datetime
+    was: tuple[str, ...]
+    """Of a profile name, address and language; of the context its name and by whom it was,
+    or nothing."""
+
+
 class Restraint(Struct, frozen=True, kw_only=True):
     """Quiet or mute, as somebody asked for it."""
 
@@ -330,6 +343,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     memory: Memory = NOTHING
     known: Bounded[str, Known] = _KNOWN
     """Named facts, such as `user.location`, that packs' skills provide."""
+    lent: tuple[Lent, ...] = ()
+    """What ends by itself of context and profiles."""
     granted: Map[str, tuple[str, ...]] = field(default_factory=Map)
     """Whom each sensor may name; one that is not here is believed."""
 

@@ -177,6 +177,9 @@ class ExecutiveSettings(Part):
     )
     """Where a model is told to be, such as `the kitchen of a flat in Berlin`; empty:
     nothing of it."""
+    settles: Annotated[bool, Setting("model.controls")] = True
+    """Whether a model's answer to a person's own words may change what that person asked
+    for: quiet, topics, traits, context, profile, reminders, goals; at most for a day."""
     infers: Annotated[bool, Setting("memory.infers")] = False
     """Whether a model may propose facts and goals of what people say; only what a person
     accepts, with `echoic tune apply`, counts."""

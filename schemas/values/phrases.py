@@ -94,6 +94,22 @@ WORDS_MOST = 12
 """How many words a phrase has at most: who says more says something else."""
 
 
+_QUOTED = re.compile(
+    r"[\"\u201c\u201e\u00ab][^\"\u201c\u201d\u00bb]*[\"\u201c\u201d\u00bb]"
+)
+_BETWEEN = re.compile(r"[,.;!?\n\u2014\u2013()]+|\s-+\s")
+"""What stands between clauses, besides words."""
+
+
+def _spaced(text: str) -> str:
+    return f" {' '.join(words(text))} "
+
+
+def _has(said: str, known: Sequence[str]) -> bool:
+    """Tell whether words with blanks around them hold one of these."""
+    return any(_spaced(each) in said for each in known)
+
+
 def _first(words: Mapping[Any, str], names: Sequence[str]) -> str | None:
     return next((words[each] for each in names if each in words), None)
 
@@ -191,6 +207,24 @@ class Phrases(Part):
     item: str = ""
     """One of the `{items}`, with `{text}` and `{when}`."""
 
+    wishes: dict[str, tuple[str, ...]] = _table()
+    """Words that wish for a change, by its kind: `quiet`, `suppress`, `watch`, `trait`,
+    `reminder`, `context`, `profile`, `goal`."""
+    unwished: tuple[str, ...] = Field(default=(), max_length=128)
+    """What makes it no wish of the speaker's, before those words in the same clause."""
+    clauses: tuple[str, ...] = Field(default=(), max_length=32)
+    """Words with which another clause begins."""
+    lesser: tuple[str, ...] = Field(default=(), max_length=64)
+    """Words for less of a trait."""
+    greater: tuple[str, ...] = Field(default=(), max_length=64)
+    """Words for more of it."""
+    traits: dict[str, tuple[str, ...]] = _table()
+    """Words for each trait, its name first."""
+    contexts: dict[str, tuple[str, ...]] = _table()
+    """Words for what somebody takes part in."""
+    settled: dict[str, str] = _table()
+    """What is said of a change that a model understood, with `{topic}` and `{span}`, and
+    where nothing was changed: `unsettled`, `refused`, `guest`. Empty: it changes nothing."""
     asks: _HeardWords = Field(default=(), max_length=128)
     """How questions begin: `what`, `are you`."""
     unanswered: dict[_Unanswered, str] = _table()
@@ -218,6 +252,44 @@ class Phrases(Part):
     def sorry(self, why: str) -> str:
         """Return what is said to a question without an answer; may be empty."""
         return _first(self.unanswered, (why,)) or ""
+
+    def wishes_for(self, kind: str, text: str) -> bool:
+        """Tell whether a text wishes by itself for a change of this kind."""
+        for clause in self._clauses(text):
+            for wish in self.wishes.get(kind, ()):
+                before, found, _ = clause.partition(_spaced(wish))
+                if found and not _has(f"{before} ", self.unwished):
+                    return True
+        return False
+
+    def names_trait(self, trait: str, text: str, *, is_more: bool) -> bool:
+        """Tell whether a text is about a trait, and about more of it, or less."""
+        said = f" {' '.join(words(text))} "
+        if not _has(said, self.traits.get(trait, ())):
+            return False
+        less, more = _has(said, self.lesser), _has(said, self.greater)
+        return less == more or more == is_more
+
+    def names_context(self, context: str, text: str) -> bool:
+        """Tell whether a text names what somebody takes part in."""
+        said = f" {' '.join(words(text))} "
+        return _has(said, (context, *self.contexts.get(context, ())))
+
+    def _clauses(self, text: str) -> list[str]:
+        """Return the clauses of a text, without what it quotes."""
+        parts: list[list[str]] = []
+        for part in _BETWEEN.split(_QUOTED.sub(" ", text)):
+            # What somebody said may follow a comma: "he said, be quiet".
+            is_report = bool(parts and parts[-1]) and parts[-1][-1] in self.unwished
+            begun: list[str] = parts.pop() if is_report else []
+            for word in words(part):
+                if word in self.clauses:
+                    parts.append(begun)
+                    begun = []
+                else:
+                    begun.append(word)
+            parts.append(begun)
+        return [f" {' '.join(each)} " for each in parts if each]
 
     def is_question(self, text: str) -> bool:
         """Tell whether a text is a question by its mark, or begins as one in this language."""

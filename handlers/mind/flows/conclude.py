@@ -127,6 +127,13 @@ def _answered(
     if declined is not None:
         end_without_model(turn, strategy, pending, declined)
         return
+    is_late = turn.now > pending.expires_at
+    changed = None if is_late else inferring.settle(turn, pending, said.fields)
+    if changed is not None:
+        _end(
+            turn, pending, completion.settled(pending, result.model, changed, turn.now)
+        )
+        return
     if isinstance(end, Dropped) or not _ask_prediction(turn, strategy, pending, end):
         _end(turn, pending, end)
     # After the delivery, so that no answer waits for evidence to be counted.

@@ -97,7 +97,7 @@ def unanswered(turn: TurnContext, text: str, person: str | None, why: str) -> st
 
     What is known without a model goes with it.
     """
-    known = _in_language_of(turn, text, person)
+    known = in_language_of(turn, text, person)
     said = known.sorry(why) if known is not None else ""
     if known is None or not said or "known" not in known.unanswered:
         return said
@@ -113,7 +113,7 @@ def is_question(turn: TurnContext, event: Sensed) -> bool:
     return event.is_persons and any(each.is_question(event.text) for each in known)
 
 
-def _in_language_of(turn: TurnContext, text: str, person: str | None) -> Phrases | None:
+def in_language_of(turn: TurnContext, text: str, person: str | None) -> Phrases | None:
     """Return the phrases of the language of a question; else the person's, else the first."""
     known = turn.settings.executive.phrases
     bare = text.rstrip(" ?\uff1f")

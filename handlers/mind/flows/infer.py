@@ -12,8 +12,14 @@ from handlers.mind.stages import controls
 from handlers.mind.strategies import registry
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.characters import AimsSet, PlanSet
-from schemas.messages.controls import GoalsSet, ProposalSubmitted
-from schemas.messages.executive import ReminderSet
+from schemas.messages.controls import GoalsSet, ProfileSet, ProposalSubmitted
+from schemas.messages.executive import (
+    ContextSwitched,
+    Muted,
+    ReminderSet,
+    SalienceModulated,
+    TraitAdjusted,
+)
 from schemas.messages.notes import ControlInferred, ControlRefused
 
 By = Literal["pattern", "rule", "model", "talker", "executor", "single"]
@@ -22,6 +28,8 @@ By = Literal["pattern", "rule", "model", "talker", "executor", "single"]
 _MODELS: tuple[By, ...] = ("model", "talker", "executor", "single")
 _OF_MODELS = (GoalsSet, ReminderSet, ProposalSubmitted, AimsSet, PlanSet)
 """What a model may infer: never settings, mutes, packs, strategies or the end of speech."""
+_WISHED = (SalienceModulated, TraitAdjusted, ContextSwitched, ProfileSet)
+"""And what it may of a person's own words, for a while: besides these quiet (ADR 0089)."""
 
 
 def infer(
@@ -31,9 +39,14 @@ def infer(
     *,
     before: str = "",
     after: str = "",
+    is_wish: bool = False,
 ) -> str | ControlRefused:
-    """Emit that a control was inferred, and return its id; or the refusal, not emitted."""
-    if by in _MODELS and not isinstance(control, _OF_MODELS):
+    """Emit that a control was inferred, and return its id; or the refusal, not emitted.
+
+    `is_wish` tells that a person's own words ask a model for it.
+    """
+    may = isinstance(control, _OF_MODELS) or (is_wish and _may_be_wished(control))
+    if by in _MODELS and not may:
         return ControlRefused(
             control=control.token, reason="unfit", detail=f"a {by} may not infer it"
         )
@@ -57,3 +70,9 @@ def infer(
         after=after,
     )
     return turn.emit(inferred)
+
+
+def _may_be_wished(control: ControlMessage) -> bool:
+    if isinstance(control, Muted):
+        return control.mode == "quiet" and not control.off
+    return isinstance(control, _WISHED)

@@ -22,10 +22,12 @@ from handlers.mind.flows.infer import infer
 from handlers.mind.flows.output import Addressee
 from projections.folds.executive import modulations, people, restraints
 from projections.folds.executive.personality import lasting
-from schemas.codec.catalogue import ExecutiveControl, OutputMessage
+from schemas.codec.catalogue import ControlMessage, OutputMessage
+from schemas.messages.controls import ProfileSet
 from schemas.messages.decisions import Gate
 from schemas.messages.executive import (
     BreakSignalled,
+    ContextSwitched,
     Muted,
     OutputInterrupted,
     SalienceModulated,
@@ -33,10 +35,12 @@ from schemas.messages.executive import (
 )
 from schemas.messages.notes import ControlInferred, ControlRefused
 from schemas.messages.sensing import Sensed
-from schemas.state.executive import EVERYBODY, Modulation, Reminder, Restraint
+from schemas.state.executive import EVERYBODY, Lent, Modulation, Reminder, Restraint
 from schemas.values import phrase_matching
 from schemas.values.phrases import Heard
 
+_GENERAL = "general"
+"""The context where none is switched to."""
 _A_WHILE_S = 3_600.0
 """For how long "talk less", "talk more" and "focus on" hold."""
 _LIGHTER_S = 600.0
@@ -168,7 +172,7 @@ def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> 
 
 def _controls(
     turn: TurnContext, heard: Heard, event: Sensed, held: Sequence[Reminder]
-) -> tuple[ExecutiveControl, ...]:
+) -> tuple[ControlMessage, ...]:
     """Return what the words ask for; nothing for help, or if nothing can be undone."""
     span_s, speaker = heard.span_s, event.speaker or ""
     # Phrases recorded without fractions have a time for quiet, mute and reminders alone.
@@ -226,13 +230,13 @@ def _peace(heard: Heard, speaker: str) -> Muted | OutputInterrupted:
     return Muted(mode="mute" if is_mute else "quiet", for_s=heard.span_s, by=speaker)
 
 
-def _unmuted(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
+def _unmuted(turn: TurnContext, speaker: str) -> tuple[ControlMessage, ...]:
     """Return what ends every restraint that is in force."""
     held = {each.mode for each in turn.state.executive.restraints}
     return tuple(Muted(mode=mode, off=True, by=speaker) for mode in sorted(held))
 
 
-def _undone(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
+def _undone(turn: TurnContext, speaker: str) -> tuple[ControlMessage, ...]:
     """Return what takes back the latest change of this person's that is in force."""
     executive, now = turn.state.executive, turn.now
     held: tuple[Modulation | Restraint, ...] = (
@@ -253,19 +257,31 @@ def _undone(turn: TurnContext, speaker: str) -> tuple[ExecutiveControl, ...]:
         for trait, each in lasting(overrides[person], now).items()
         if each.by == speaker and each.since is not None
     ]
+    changes += [
+        (each.since, each.person, _given_back(each, speaker))
+        for each in executive.lent
+        if each.by == speaker and now < each.until
+    ]
     return (max(changes, key=itemgetter(0, 1))[2],) if changes else ()
 
 
-def _cleared(id_: str, speaker: str) -> ExecutiveControl:
+def _given_back(lent: Lent, speaker: str) -> ControlMessage:
+    if lent.person == EVERYBODY:
+        was = lent.was[0] if lent.was else _GENERAL
+        return ContextSwitched(context=was, by=speaker)
+    return ProfileSet(person=lent.person, off=True)
+
+
+def _cleared(id_: str, speaker: str) -> ControlMessage:
     return SalienceModulated(change="clear", modulation_id=id_, by=speaker)
 
 
-def _unmoved(trait: str, person: str, speaker: str) -> ExecutiveControl:
+def _unmoved(trait: str, person: str, speaker: str) -> ControlMessage:
     whose = None if person == EVERYBODY else person
     return TraitAdjusted.from_fields({"trait": trait, "person": whose, "by": speaker})
 
 
-def _after(control: ExecutiveControl) -> str:
+def _after(control: ControlMessage) -> str:
     match control:
         case Muted():
             return restraints.described(control)

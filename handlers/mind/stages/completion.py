@@ -19,6 +19,8 @@ from schemas.state.agent import AgentState, Pending
 from schemas.values.reasons import Drop
 
 _NONE: Mapping[str, float] = {}
+_KNOWN = 0.5
+"""What nobody predicted."""
 DROPS: Mapping[str, Drop] = {
     "timeout": "llm_timeout",
     "no_response": "llm_no_response",
@@ -72,6 +74,24 @@ def answered(
         action=action,
     )
     return _spoken(pending, words, answer)
+
+
+def settled(
+    pending: Pending, model: str, told: str, now: datetime
+) -> Completed | Dropped:
+    """Return the end of a decision that changed what a person asked to be changed."""
+    if now > pending.expires_at:
+        return stale(pending)
+    return Completed(
+        decision_id=pending.decision_id,
+        ask_id=pending.ask_id,
+        path="acknowledged",
+        text=told,
+        response_type="observation",
+        model=model,
+        predicted_success=_KNOWN,
+        prediction_confidence=_KNOWN,
+    )
 
 
 def predicted(

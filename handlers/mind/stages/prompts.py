@@ -63,6 +63,17 @@ _INFERS = (
     ' "relation": …, "object": …}; if they state a goal of theirs, "goal": it in a few'
     " words. The person decides whether it counts."
 )
+_CONTROLS = (
+    "If the person's own words ask for a change of how you are, and only then, begin the"
+    ' object with "control", before "response", for example {"control": {"do": "quiet",'
+    ' "minutes": 30}, "response": ""}. What it may do: "quiet"; "suppress" or "watch",'
+    ' with "about": the topic in the person\'s words; "trait", with "trait": humor,'
+    " sarcasm, formality, proactive, enthusiasm, helpfulness or verbosity, and"
+    ' "more": true or false; "reminder", with "text" and "minutes"; "context", with'
+    ' "context": work, gaming, home or general; "profile", with "name", "address" or'
+    ' "language"; "goal", with "goal". The person is told what was changed. Never claim'
+    " to have changed, or to be going to do, anything else."
+)
 _FORMATS: Mapping[Prediction, str] = {
     "same": _FORMAT,
     "separate": _ANSWER_FORMAT,
@@ -178,6 +189,8 @@ def system_prompt(
     form = _FORMATS[prediction]
     if settings.executive.infers:
         form = f"{form} {_INFERS}"
+    if settings.executive.settles and settings.executive.situated:
+        form = f"{form}\n{_CONTROLS}"
     if settings.executive.situated:
         form = f"{_SPEAKS}\n\n{form}"
     return _system(settings, packs, goals, form)

@@ -45,6 +45,6 @@ def of_profile(control: ProfileSet, settings: MindSettings) -> Problem | None:
         return ("invalid", "name the person whose profile it is") if is_told else None
     if control.biases or control.domain is not None:
         return "invalid", "a person's profile has no biases and no domain"
-    if all(each is None for each in told):
+    if all(each is None for each in told) and not control.off:
         return "invalid", "a profile has a name, an address or a language"
     return None
