@@ -9,6 +9,7 @@ from schemas.messages.executive import OfPerson
 
 NUMBERS: list[tuple[type[OfPerson], str, dict[str, object]]] = [
     (executive.Muted, "for_s", {}),
+    (executive.ContextSwitched, "for_s", {"context": "work"}),
     (executive.SalienceModulated, "for_s", {"change": "threshold"}),
     (executive.SalienceModulated, "amount", {"change": "threshold"}),
     (executive.UserStateChanged, "sentiment", {}),

@@ -14,7 +14,7 @@ from pydantic import ValidationError
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import converse, output
 from handlers.mind.flows.infer import infer
-from handlers.mind.reply import reading
+from handlers.mind.reply import form, reading
 from projections.folds import proposals
 from projections.folds.executive import conversation, facts, restraints
 from schemas.codec.catalogue import ControlMessage
@@ -133,7 +133,7 @@ def settle(
     wish for one of its kind and that person may; what is said is what was really changed.
     """
     settings = turn.settings.executive
-    asked = reading.wanted(fields) if settings.settles and settings.situated else None
+    asked = form.wanted(fields) if settings.settles and settings.situated else None
     text, speaker = pending.heard, pending.speaker
     if asked is None or speaker is None:
         return None

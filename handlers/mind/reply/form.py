@@ -1,6 +1,7 @@
 """What no words for a person hold: marks of templates, names of roles, pieces of JSON."""
 
 import re
+from collections.abc import Mapping
 
 _MARKUP = re.compile(
     r"<\|[^|<>\n]{1,40}\|>|<｜[^｜<>\n]{1,40}｜>|</?s>|\[/?INST\]|<</?SYS>>"  # noqa: RUF001
@@ -105,3 +106,21 @@ def is_whole(words: str) -> bool:
     """Tell whether words end outside of what may become such a mark, or a call."""
     is_call = re.match(r"\[?[A-Za-z_][\w.]*[({]", words) is not None
     return not is_call and re.search(r"[<\[{][^<>\[\]{}]{0,40}\Z", words) is None
+
+
+CONTROL = "control"
+"""The field with what is changed by a reply, which stands before the words."""
+
+
+def wanted(fields: Mapping[str, object]) -> list[Mapping[str, object]] | None:
+    """Return the changes that an object asks for; None if it asks for none.
+
+    What asks for one behind the words, or in another form, asks for none that can be made.
+    """
+    told, names = fields.get(CONTROL), list(fields)
+    if told in (None, "", [], {}):
+        return None
+    if "response" in names and names.index("response") < names.index(CONTROL):
+        return []
+    found = told if isinstance(told, list) else [told]
+    return [each for each in found if isinstance(each, dict)]

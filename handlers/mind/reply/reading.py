@@ -22,8 +22,6 @@ from schemas.packs import model_actions
 
 _RESPONSE = "response"
 """The field with what a person is told."""
-_CONTROL = "control"
-"""The field with what is changed by it, which stands before the words."""
 _ACTION = "action"
 """The field with what is done besides."""
 RULE = ("condition", "message")
@@ -163,7 +161,7 @@ def _words(answered: ModelAnswered, name: str, *, acts: bool) -> Said | Unread:
     if fields is None:
         return _plain(answered.text, name, is_cut=is_cut)
     is_deed = acts and model_actions.wanted(fields.get(_ACTION)) is not None
-    if _RESPONSE not in fields and not is_deed and not wanted(fields):
+    if _RESPONSE not in fields and not is_deed and not form.wanted(fields):
         return _malformed(f'it has no "{_RESPONSE}"')
     said = fields.get(_RESPONSE, "")
     if not isinstance(said, str):
@@ -207,21 +205,6 @@ def object_or_none(text: str, key: str) -> dict[str, object] | None:
         return None
 
 
-def wanted(fields: Mapping[str, object]) -> list[Mapping[str, object]] | None:
-    """Return the changes that an object asks for; None if it asks for none.
-
-    What asks for one behind the words, or in another form, asks for none that can be made.
-    """
-    told = fields.get(_CONTROL)
-    if told in (None, "", [], {}):
-        return None
-    names = list(fields)
-    if _RESPONSE in names and names.index(_RESPONSE) < names.index(_CONTROL):
-        return []
-    found = told if isinstance(told, list) else [told]
-    return [each for each in found if isinstance(each, dict)]
-
-
 def words_so_far(text: str, own: str = "") -> str:
     """Return what a reply that is still written tells the person for certain; may be empty.
 
@@ -243,7 +226,7 @@ def words_so_far(text: str, own: str = "") -> str:
     else:
         so_far = reader.fields.get(_RESPONSE)
     # What is changed is settled first, and told of in other words.
-    is_words = isinstance(so_far, str) and reader.fields.get(_CONTROL) is None
+    is_words = isinstance(so_far, str) and reader.fields.get(form.CONTROL) is None
     return _certain(so_far, own) if isinstance(so_far, str) and is_words else ""
 
 
