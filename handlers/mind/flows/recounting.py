@@ -26,6 +26,9 @@ _FACTS, _SAYINGS = 5, 3
 _CAP = 200
 """How many characters of each."""
 
+_OWN_WORDS = f"{PERSON}.{PERSONS_WORDS}"
+"""The sort of a person's words, which are no event that could come again."""
+
 
 def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
     """Return what is told of the past; None if it is not asked for, or nothing is known."""
@@ -100,6 +103,7 @@ def _like(turn: TurnContext, heard: Heard) -> Iterator[str]:
     found = [
         habit
         for sort in habits.sorted_keys()
+        if sort != _OWN_WORDS
         for habit in habits[sort]
         if len(habit.vector) == len(vector)
         and vectors.cosine(habit.vector, vector) >= alike
@@ -109,11 +113,10 @@ def _like(turn: TurnContext, heard: Heard) -> Iterator[str]:
 
 def _last_like(turn: TurnContext, heard: Heard) -> Iterator[str]:
     """Yield how often such an event came as the one that was answered last."""
-    # What was answered to a person's words is no event that could come again.
     said = (
         each
         for each in reversed(turn.state.executive.said)
-        if each.sort and each.sort != f"{PERSON}.{PERSONS_WORDS}"
+        if each.sort and each.sort != _OWN_WORDS
     )
     for each in islice(said, 1):
         habits = turn.state.habits.get(each.sort, ())

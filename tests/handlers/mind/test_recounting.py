@@ -108,6 +108,20 @@ def test_how_often_such_a_thing_happened_is_told() -> None:
     )
 
 
+def test_a_persons_own_words_are_no_such_thing() -> None:
+    """Who speaks of a zombie has not met one; who met one has it counted alone."""
+    scenario = alive()
+    says(scenario, "a zombie is near")
+    asked = "what do you know about a zombie is near"
+    assert told(scenario.wait(60), asked) == "I know nothing about a zombie is near."
+
+    scenario.wait(3_600).sense("a zombie is near")
+    says(scenario.wait(60), "a zombie is near")
+
+    assert told(scenario.wait(60), asked).startswith("Such a thing happened once")
+    assert told(scenario, "has this happened before") == "Not that I know of."
+
+
 def test_what_the_state_lacks_is_left_to_the_memory() -> None:
     """Where there is one, and a model to tell it; what is known is told at once."""
     scenario = alive(recall=True)
