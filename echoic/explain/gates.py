@@ -92,6 +92,7 @@ _OF_PASSERS: Mapping[Passer, str] = {
     "threat": "alerts",
     "own_words": "answers to a person's own words",
     "asker": "answers to the words of whoever asked for it",
+    "urgent": "what is urgent",
 }
 _ENDED_BY: Mapping[str, str] = {
     "muted": "echoic mute off",
@@ -103,7 +104,8 @@ _ENDED_BY: Mapping[str, str] = {
 
 def passers_of(gate: str) -> str:
     """Return who passes a gate that is closed, in words; empty if nobody does."""
-    return " and ".join(_OF_PASSERS[each] for each in PASSERS[gate])
+    *others, last = [_OF_PASSERS[each] for each in PASSERS[gate]] or [""]
+    return f"{', '.join(others)} and {last}" if others else last
 
 
 def _told(gate: str) -> str:

@@ -72,10 +72,20 @@ def for_answer(
             hidden_from=declared.hides(event) if declared and event else (),
             stream=bool(message.stream),
             acts=bool(message.acts),
+            kept_until=_kept_until(message, context),
         ),
         Timer(due=message.expires_at + MODEL_GRACE, id=ask_id, purpose="model"),
     )
     return _racing(state, state.pending[ask_id])
+
+
+def _kept_until(message: ModelAsked, context: FoldContext) -> datetime | None:
+    """Return until when an answer may wait whose time to live is the usual one."""
+    usual = timedelta(seconds=context.settings.ttl_s)
+    kept = timedelta(seconds=context.settings.executive.queue_ttl_s)
+    if message.expires_at != context.now + usual or kept <= usual:
+        return None
+    return context.now + kept
 
 
 def recalling(state: AgentState, ask_id: str, message: RecallAsked) -> AgentState:

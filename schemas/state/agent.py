@@ -221,6 +221,9 @@ class Pending(Struct, frozen=True, kw_only=True):
     """What is asked of the model once the memory has answered, to which the ask is."""
     room: int = 0
     """How many characters of its prompt the memories may take."""
+    kept_until: datetime | None = None
+    """Until when the answer is worth saying if it waits for its time; None: no longer than
+    else."""
 
 
 class Rapport(Struct, frozen=True, kw_only=True):

@@ -110,6 +110,8 @@ class Saying(Struct, frozen=True, kw_only=True, gc=False):
     """Of the event that it answered."""
     sort: str = ""
     """The event's `<source>.<type>`; empty if it is not known any more."""
+    cools: bool = True
+    """Whether others wait for a cooldown after it."""
 
 
 class Ignored(Struct, frozen=True, kw_only=True):

@@ -41,15 +41,25 @@ class ExecutiveSettings(Part):
     cooldown_s: Annotated[float, Setting("cooldown_s")] = Field(
         default=4.0, ge=0.0, le=86_400.0
     )
-    """How many seconds lie between two responses, at least; alerts and answers to a
-    person's own words pass."""
+    """How many seconds lie between two responses, at least; what meets it waits for its end.
+    Alerts, what is urgent, and answers to a person's own words pass."""
     heuristic_cooldown_s: Annotated[
         float, Setting("heuristic_cooldown_s")
     ] = Field(default=30.0, ge=0.0, le=86_400.0)
     """How many seconds lie between two responses by the same heuristic, at least."""
     rate_per_hour: Annotated[int, Setting("rate_per_hour")] = Field(default=0, ge=0, le=100)
-    """How many responses an hour there are at most, alerts and answers to a person's own
-    words aside; 0: any number."""
+    """How many responses an hour there are at most, alerts, what is urgent, and answers to a
+    person's own words aside; 0: any number."""
+    urgent_per_hour: Annotated[int, Setting("urgent_per_hour")] = Field(
+        default=6, ge=0, le=100
+    )
+    """How many responses an hour what is urgent of one sensor passes a cooldown and the rate
+    with; beyond them, only a heuristic's."""
+    queue_ttl_s: Annotated[float, Setting("queue_ttl_s")] = Field(
+        default=600.0, ge=1.0, le=86_400.0
+    )
+    """For how many seconds an answer that waits is worth saying, unless its event or a pack
+    says so (`ttl`)."""
     quiet_hours: Annotated[
         str, Setting("quiet_hours", form="quiet_hours")
     ] = Field(default="", pattern=HOURS)

@@ -72,11 +72,13 @@ Silence = Literal[
     "own_echo",
 ]
 
-Passer = Literal["threat", "own_words", "asker"]
+Passer = Literal["threat", "own_words", "asker", "urgent"]
 """What a gate may let through though it is closed: a threat of 0.8 or more, or an alert; what
-a person says themselves; what that person says who asked for the gate."""
+a person says themselves; what that person says who asked for the gate; what has an urgency
+of 0.7 or more."""
 
 _TOO_MUCH: tuple[Passer, ...] = ("threat", "own_words")
+_TOO_SOON: tuple[Passer, ...] = (*_TOO_MUCH, "urgent")
 
 PASSERS: Mapping[str, tuple[Passer, ...]] = {
     "muted": (),
@@ -85,9 +87,9 @@ PASSERS: Mapping[str, tuple[Passer, ...]] = {
     "suppressed": _TOO_MUCH,
     "relevance": _TOO_MUCH,
     "habituation": _TOO_MUCH,
-    "cooldown": _TOO_MUCH,
-    "heuristic_cooldown": _TOO_MUCH,
-    "rate": _TOO_MUCH,
+    "cooldown": _TOO_SOON,
+    "heuristic_cooldown": _TOO_SOON,
+    "rate": _TOO_SOON,
     "busy": _TOO_MUCH,
     "quip": _TOO_MUCH,
 }
@@ -98,6 +100,7 @@ _NOTES: Mapping[Passer, str] = {
     "threat": "a threat always passes",
     "own_words": "a person's words always pass",
     "asker": "a person's words always pass",
+    "urgent": "what is urgent passes",
 }
 
 

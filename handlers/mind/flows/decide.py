@@ -87,7 +87,8 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     told = acknowledged(turn, here)
     if told is not None:
         return told
-    if here.assessment.silence is None:
+    # Of a rule that is urgent only its candidates tell.
+    if here.assessment.silence in (None, "rate"):
         return _choose(turn, here)
     # A gated event is a decision, too: silence is recorded with what led to it.
     return [_gated(turn, here, here.assessment.silence)]
@@ -119,12 +120,13 @@ def _occasion(
 ) -> Occasion:
     """Make the occasion of an event; the event's own values go before the pack's."""
     declared, pack = domain.event_type, domain.pack
-    ttl_s = (
+    own_ttl_s = (
         event.ttl_s
         or (declared.ttl_s if declared else None)
         or (pack.pack.ttl_s if pack else None)
-        or turn.settings.ttl_s
     )
+    ttl_s = own_ttl_s or turn.settings.ttl_s
+    kept_s = own_ttl_s or max(ttl_s, turn.settings.executive.queue_ttl_s)
     turn.enter("salience")
     moved = restrain.moved(turn, event)
     weighed, was_said = restrain.weighed(turn, event, domain.name, moved.kept)
@@ -145,6 +147,7 @@ def _occasion(
         assessment=assessment,
         ttl_s=ttl_s,
         expires_at=turn.now + timedelta(seconds=ttl_s),
+        kept_until=turn.now + timedelta(seconds=kept_s),
         channel=(declared.channel if declared else None) or turn.settings.channel,
         flags=_flags(turn, event),
         assignment=assignment,
@@ -228,11 +231,12 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         goals = turn.goals_of(here.domain.name)
     else:
         goals = tuple(each.text for each in relevant)
-    consulted = consultation(turn, strategy, goals, here.domain.name, here.tone)
-    spent = restrain.budget(turn) if consulted is not None else None
-    if spent is not None and not spent.passed:
-        consulted = None
+    consulted, spent = _consulted(turn, here, strategy, goals)
     context = _context(turn, here, consulted, goals)
+    if here.assessment.silence is not None:
+        if not context.candidates:
+            return [_gated(turn, here, here.assessment.silence)]
+        here = replace(here, assessment=restrain.let_through(here.assessment))
     resting = restrain.waiting(turn, here.event, context.candidates)
     if resting is not None:
         closed, reason = resting
@@ -285,6 +289,17 @@ def _apology(turn: TurnContext, here: Occasion, choice: Choice) -> str:
     if why is None or says or not converse.is_question(turn, here.event):
         return ""
     return converse.unanswered(turn, here.event.text, here.event.person, why)
+
+
+def _consulted(
+    turn: TurnContext, here: Occasion, strategy: Strategy, goals: tuple[str, ...]
+) -> tuple[Consultation | None, Gate | None]:
+    """Return how a model would be asked, if one may be, and the gate of what it may cost."""
+    if here.assessment.silence is not None:
+        return None, None
+    found = consultation(turn, strategy, goals, here.domain.name, here.tone)
+    spent = restrain.budget(turn) if found is not None else None
+    return (None if spent is not None and not spent.passed else found), spent
 
 
 def _prompt(
@@ -412,5 +427,7 @@ def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, 
     matched = restrain.cooled(
         turn, here.event, here.assessment.salience, tuple(matched)
     )
+    if here.assessment.silence is not None:
+        matched = restrain.only_urgent(matched)
     matched = character.voiced(turn, here.event, matched, here.skills, here.traits)
     return (*ranked(matched), *(each for each in matched if not each.eligible))

@@ -66,6 +66,8 @@ class Occasion(Struct, frozen=True):
     ttl_s: float
     """For how many seconds an answer is worth delivering."""
     expires_at: datetime
+    kept_until: datetime
+    """Until when it is worth saying if it waits for its time."""
     channel: str
     """Where an answer goes."""
     flags: tuple[str, ...]

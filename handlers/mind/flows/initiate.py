@@ -131,7 +131,14 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         return
     common |= {"skills": spoken.skills, "wording": spoken.wording}
     wanted = replace(wanted, text=spoken.text)
-    answer = Answer(wanted.response_type, wanted.urgency, 0.0, wanted.person, False)
+    answer = Answer(
+        wanted.response_type,
+        wanted.urgency,
+        0.0,
+        wanted.person,
+        is_addressed=False,
+        is_asked_for=wanted.is_always or wanted.asked_by is not None,
+    )
     when = waiting.timing_of(turn, answer)
     common |= {"hearing": audience.hearing(turn, answer, when)}
     is_stale = turn.now > wanted.expires_at

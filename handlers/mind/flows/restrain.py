@@ -5,6 +5,7 @@ Nothing of it is in force without the executive.
 """
 
 from collections.abc import Iterable
+from datetime import datetime
 
 from msgspec.structs import replace
 
@@ -22,6 +23,7 @@ from handlers.mind.stages.budget import spending_gate
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
 from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
+from handlers.mind.stages.timing import URGENT, Answer, is_immediate
 from projections.folds.events import sort_of
 from projections.folds.executive import ignored, templates
 from projections.folds.learning.heuristics import content_in_force
@@ -32,7 +34,7 @@ from schemas.ports.decision_context import HeuristicCandidate, Odds
 from schemas.state.agent import Pending
 from schemas.state.executive import Waiting
 from schemas.values.exact_math import round6
-from schemas.values.reasons import Drop, ResponseType, Silence
+from schemas.values.reasons import Drop, ResponseType, Silence, passing
 
 _COOLDOWN: Silence = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
@@ -49,9 +51,7 @@ def moved(turn: TurnContext, event: Sensed) -> Moved:
         here = Topical(event, turn.aids.vector, turn.settings.limits.match)
         found = modulation.moved(held.modulations, turn.now, here)
     if held.restraints:
-        found = found.and_raised(
-            limits.raised(held, _heard(turn, event, is_threat=False))
-        )
+        found = found.and_raised(limits.raised(held, _heard(turn, event)))
     if not turn.settings.executive.modulates:
         return found
     if held.context is not None:
@@ -102,7 +102,7 @@ def gated(
     settings = turn.settings.executive
     if own.silence == "informational":
         return own
-    here = _heard(turn, event, is_threat=own.is_threat)
+    here = _heard(turn, event, own.salience)
     held = turn.state.executive
     first = list(limits.before_salience(held, settings, here))
     if moved.suppressed is not None:
@@ -151,21 +151,37 @@ def cooled(
     """
     if not candidates:
         return candidates
-    is_threat = _is_threat(found)
     # Before anything is made: nearly no heuristic is a quip.
     if any(each.response_type == "quip" for each in candidates):
-        closed = _closed_to_quips(turn, event, is_threat=is_threat)
+        closed = _closed_to_quips(turn, event, found)
         if closed is not None:
             candidates = tuple(_unless_quip(each, closed[1]) for each in candidates)
     if not turn.state.executive.said:
         return candidates
-    recent = _cooling(turn, event, is_threat=is_threat)
+    recent = _cooling(turn, event, found)
     return tuple(
         replace(each, eligible=False, reason=_COOLDOWN)
-        if each.eligible and each.heuristic_id in recent
+        if each.eligible and each.heuristic_id in recent and not _is_urgent(each)
         else each
         for each in candidates
     )
+
+
+def only_urgent(
+    candidates: Iterable[HeuristicCandidate],
+) -> tuple[HeuristicCandidate, ...]:
+    """Return those that may answer and are urgent, which pass the rate."""
+    return tuple(each for each in candidates if each.eligible and _is_urgent(each))
+
+
+def let_through(found: Assessment) -> Assessment:
+    """Return an assessment that is closed by the rate alone, which something urgent passes."""
+    note = passing("rate", ("urgent",))
+    gates = (
+        each if each.passed else replace(each, passed=True, note=note)
+        for each in found.gates
+    )
+    return replace(found, gates=tuple(gates), silence=None)
 
 
 def waiting(
@@ -181,10 +197,10 @@ def waiting(
         return None
     resting = [each.heuristic_id for each in known if each.reason == _COOLDOWN]
     if resting:
-        recent = _cooling(turn, event, is_threat=False)
+        recent = _cooling(turn, event)
         return limits.heuristic_gate(recent[resting[0]], settings), _COOLDOWN
     if any(each.reason in _QUIP for each in known):
-        return _closed_to_quips(turn, event, is_threat=False)
+        return _closed_to_quips(turn, event)
     return None
 
 
@@ -195,10 +211,9 @@ def too_late(turn: TurnContext, pending: Pending, end: Completed) -> Dropped | N
         gone = _withdrawn(turn, rival.heuristic_id, rival.content_hash)
         if gone is not None:
             return completion.withheld(pending, *gone)
-    settings = turn.settings.executive
     is_threat = end.response_type == "alert"
     here = Heard(turn.now, pending.person, pending.speaker, is_threat)
-    reason = limits.too_late(turn.state.executive, settings, here)
+    reason = limits.stopped(turn.state.executive, here)
     reason = reason or _quipped(turn, end.response_type, here)
     return completion.withheld(pending, *reason) if reason is not None else None
 
@@ -244,15 +259,15 @@ def _withdrawn(
 
 
 def _closed_to_quips(
-    turn: TurnContext, event: Sensed, *, is_threat: bool
+    turn: TurnContext, event: Sensed, found: Salience | None = None
 ) -> tuple[Gate, Silence] | None:
     """Return the gate that is closed to quips for the event, with its reason."""
     settings = turn.settings.executive
-    here = _heard(turn, event, is_threat=is_threat)
-    found = delivery.closed_to_quips(
+    here = _heard(turn, event, found)
+    closed = delivery.closed_to_quips(
         turn.state.executive, settings.quip_interval_s, event.person, turn.now
     )
-    return None if found is None or here.passing(found[0].name) else found
+    return None if closed is None or here.passing(closed[0].name) else closed
 
 
 def _unless_quip(each: HeuristicCandidate, reason: Silence) -> HeuristicCandidate:
@@ -273,17 +288,41 @@ def _quipped(
     return "cooldown", f"{waited_s:g} s after another quip"
 
 
-def _cooling(turn: TurnContext, event: Sensed, *, is_threat: bool) -> dict[str, float]:
-    settings, here = turn.settings.executive, _heard(turn, event, is_threat=is_threat)
+def cool_at(turn: TurnContext, answer: Answer, source: str = "") -> datetime:
+    """Return when the cooldown is over that an answer has to wait for; now if it has not.
+
+    What is urgent passes: of one `source` so many times an hour, unless it is a heuristic's.
+    """
+    held, settings = turn.state.executive, turn.settings.executive
+    if answer.is_addressed or answer.is_asked_for:
+        return turn.now
+    if is_immediate(answer) and limits.is_heeded(held, settings, source, turn.now):
+        return turn.now
+    return limits.cool_at(held, settings, turn.now)
+
+
+def _cooling(
+    turn: TurnContext, event: Sensed, found: Salience | None = None
+) -> dict[str, float]:
+    settings, here = turn.settings.executive, _heard(turn, event, found)
     return dict(limits.cooling(turn.state.executive, settings, here))
 
 
-def _heard(turn: TurnContext, event: Sensed, *, is_threat: bool) -> Heard:
-    return Heard(turn.now, event.person, event.speaker, is_threat)
+def _is_urgent(candidate: HeuristicCandidate) -> bool:
+    return candidate.response_type == "alert" or candidate.urgency >= URGENT
 
 
-def _is_threat(found: Salience) -> bool:
-    return found.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+def _heard(turn: TurnContext, event: Sensed, found: Salience | None = None) -> Heard:
+    """Return what limits see of an event, whose salience is found already or does not count."""
+    if found is None:
+        return Heard(turn.now, event.person, event.speaker, is_threat=False)
+    urgency = salience.urgency(event.urgency, found.dimensions)
+    settings, held = turn.settings.executive, turn.state.executive
+    is_urgent = urgency >= URGENT and limits.is_heeded(
+        held, settings, event.source, turn.now
+    )
+    is_threat = found.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+    return Heard(turn.now, event.person, event.speaker, is_threat, is_urgent)
 
 
 def _closed(gates: Iterable[Gate]) -> Silence | None:

@@ -1,7 +1,8 @@
 """Answers that wait: hold one that is ready, and say or drop it when its time has come.
 
-What waits for one break and is about one thing is said as one answer: the lead's, which is
-the most relevant, of equals the earliest. The others end as batched into it.
+What waits for one break, or for the end of a cooldown, and is about one thing is said as one
+answer: the lead's, which is the most relevant, of equals the earliest. The others end as
+batched into it.
 """
 
 from collections.abc import Sequence
@@ -13,7 +14,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows import audience, output, restrain
 from handlers.mind.flows.decision_messages import Occasion, late_fire, left_s
 from handlers.mind.flows.output import Addressee
-from handlers.mind.stages import timing
+from handlers.mind.stages import limits, timing
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import people, waiting
 from schemas.messages.asks import DeliveryAsked, Rival
@@ -29,31 +30,35 @@ from schemas.messages.decisions import (
 from schemas.messages.executive import BreakSignalled
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import HeuristicCandidate
-from schemas.state import limits
 from schemas.state.agent import Pending
 from schemas.state.executive import EVERYBODY, Waiting
+from schemas.state.limits import WAITING_ANSWERS
 from schemas.values import vectors
 from schemas.values.reasons import Drop, Timing
-
-_TOGETHER = 3
-"""How many of the answers that are said as one keep their words."""
 
 
 def due(turn: TurnContext, when: Timing, expires_at: datetime) -> datetime:
     """Return until when an answer of this timing is held at the latest."""
-    if when != "deferred":
-        return expires_at
-    return min(timing.lull(turn.state.executive, turn.now), expires_at)
+    held, settings = turn.state.executive, turn.settings.executive
+    match when:
+        case "deferred":
+            return min(timing.lull(held, turn.now), expires_at)
+        case "batched":
+            return min(limits.cool_at(held, settings, turn.now), expires_at)
+        case _:
+            return expires_at
 
 
-def timing_of(turn: TurnContext, answer: Answer) -> Timing:
-    """Return when an answer that is ready is to be said."""
+def timing_of(turn: TurnContext, answer: Answer, source: str = "") -> Timing:
+    """Return when an answer that is ready is to be said; `source` if a model answers it."""
     way = audience.way_of(turn, answer)
     if way.waits:
         return "queued"
-    if way.is_at_once or not turn.settings.executive.timing:
-        return "immediate"
-    return timing.timing(turn.state.executive, answer, turn.now)
+    when: Timing = "immediate"
+    if turn.settings.executive.timing and not way.is_at_once:
+        when = timing.timing(turn.state.executive, answer, turn.now)
+    is_cool = restrain.cool_at(turn, answer, source) <= turn.now
+    return when if is_cool or when != "immediate" else "batched"
 
 
 def _held_answer(pending: Pending, end: Completed) -> HeldAnswer:
@@ -75,7 +80,7 @@ def _held_answer(pending: Pending, end: Completed) -> HeldAnswer:
         channel=pending.channel,
         urgency=rival.urgency if rival else pending.urgency,
         priority=pending.priority,
-        expires_at=pending.expires_at,
+        expires_at=pending.kept_until or pending.expires_at,
         event_id=pending.event_id,
         domain=pending.lesson.domain if pending.lesson else pending.domain or "",
         person=pending.person,
@@ -95,17 +100,19 @@ def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
         hidden_from=pending.hidden_from,
         is_aloud=pending.channel == turn.settings.channel,
     )
-    when = timing_of(turn, answer)
+    rival = pending.rival if end.path == "heuristic" else None
+    source = pending.lesson.source if pending.lesson and not rival else ""
+    when = timing_of(turn, answer, source)
     if when == "immediate":
         return False
-    rival = pending.rival if end.path == "heuristic" else None
+    held = _held_answer(pending, end)
     turn.emit(
         Held(
             decision_id=pending.decision_id,
             ask_id=pending.ask_id,
             timing=when,
-            due_at=due(turn, when, pending.expires_at),
-            answer=_held_answer(pending, end),
+            due_at=due(turn, when, held.expires_at),
+            answer=held,
             heuristic=_held_heuristic(rival) if rival else None,
         )
     )
@@ -168,7 +175,7 @@ def hold(
         decision_id=decision_id,
         ask_id=decision_id,
         timing=when,
-        due_at=due(turn, when, here.expires_at),
+        due_at=due(turn, when, here.kept_until),
         answer=HeldAnswer(
             path="heuristic",
             text=heuristic.words,
@@ -180,7 +187,7 @@ def hold(
             channel=here.channel,
             urgency=here.urgency(heuristic),
             priority=here.priority,
-            expires_at=here.expires_at,
+            expires_at=here.kept_until,
             event_id=here.id,
             domain=here.domain.name,
             person=here.event.person,
@@ -199,7 +206,7 @@ def _held_heuristic(of: Rival | HeuristicCandidate) -> HeldHeuristic:
 
 def make_room(turn: TurnContext) -> None:
     """Drop the least urgent answers that wait, while too many do."""
-    while len(turn.state.executive.waiting) > limits.WAITING_ANSWERS:
+    while len(turn.state.executive.waiting) > WAITING_ANSWERS:
         least = min(
             turn.state.executive.waiting,
             key=lambda each: (each.answer.priority, each.due, each.decision_id),
@@ -247,24 +254,36 @@ def run(turn: TurnContext, decision_id: str) -> None:
     if held is None:
         return
     expires_at = held.answer.expires_at
-    if held.timing != "deferred" or turn.now >= expires_at:
+    if held.timing not in ("deferred", "batched") or turn.now >= expires_at:
         _drop(turn, held, "stale", f"stale since {expires_at}")
         return
-    answer = held.answer
-    when = timing_of(turn, _as_answer(turn, answer))
-    if when == "immediate":
-        _say(turn, [held])
-    else:
-        turn.emit(
-            Held(
-                decision_id=decision_id,
-                ask_id=held.ask_id,
-                timing=when,
-                due_at=due(turn, when, expires_at),
-                answer=answer,
-                heuristic=held.heuristic,
-            )
+    together = [held]
+    if held.timing == "batched":
+        others = turn.state.executive.waiting
+        together = [
+            each for each in others if each.timing == "batched" and each.due <= turn.now
+        ]
+    for group in _groups(turn, together):
+        when = timing_of(turn, _as_answer(turn, group[0].answer))
+        if when == "immediate":
+            _say(turn, group)
+        else:
+            # After the first group the next cooldown runs.
+            for each in group:
+                _hold_on(turn, each, when)
+
+
+def _hold_on(turn: TurnContext, held: Waiting, when: Timing) -> None:
+    turn.emit(
+        Held(
+            decision_id=held.decision_id,
+            ask_id=held.ask_id,
+            timing=when,
+            due_at=due(turn, when, held.answer.expires_at),
+            answer=held.answer,
+            heuristic=held.heuristic,
         )
+    )
 
 
 def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
@@ -275,6 +294,7 @@ def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
         held.person,
         is_addressed=False,
         hidden_from=held.hidden_from or (),
+        is_asked_for=held.asked_by is not None,
         is_aloud=held.channel == turn.settings.channel,
     )
 
@@ -370,7 +390,7 @@ def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
 
 def _together(group: Sequence[Waiting]) -> Sequence[str]:
     """Return the words of several answers that are said, each different one once."""
-    return list(dict.fromkeys(each.answer.text for each in group))[:_TOGETHER]
+    return list(dict.fromkeys(each.answer.text for each in group))
 
 
 def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Completed:

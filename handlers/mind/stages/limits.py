@@ -3,7 +3,8 @@
 Muted and quiet as somebody asked for them, quiet hours, a cooldown between responses and
 between two of one heuristic, and a number of responses an hour. Who passes each is declared
 (`PASSERS`); the asker of a quiet of which nobody knows who asked for it is anybody. Each
-limit that is in force is a gate on record.
+limit that is in force is a gate on record. A cooldown closes to nothing: an answer waits
+for its end.
 """
 
 from collections.abc import Iterator, Mapping
@@ -26,6 +27,7 @@ _RAISED_AFTER_QUIET = 0.3
 """How much more an event must matter in the minutes after a quiet that lapsed."""
 
 _HOUR = timedelta(hours=1)
+_WAITS = "an answer waits until then"
 
 
 class Heard(Struct, frozen=True):
@@ -37,6 +39,7 @@ class Heard(Struct, frozen=True):
     speaker: str | None
     """Whose own words the event is; None: nobody's."""
     is_threat: bool
+    is_urgent: bool = False
 
     def passing(self, gate: str, by: str = "") -> str | None:
         """Return the note of a gate that it passes though that is closed, as `by` asked."""
@@ -45,6 +48,8 @@ class Heard(Struct, frozen=True):
             shown.append("own_words")
             if by == PERSON or self.speaker in (SOMEBODY, by):
                 shown.append("asker")
+        if self.is_urgent:
+            shown.append("urgent")
         return passing(gate, tuple(shown))
 
 
@@ -73,13 +78,36 @@ def after_salience(
     if settings.cooldown_s:
         waited_s = _waited_s(executive, here.now)
         if waited_s is not None:
-            excuse = here.passing("cooldown")
+            excuse = here.passing("cooldown") or _WAITS
             yield _gate("cooldown", waited_s, settings.cooldown_s, excuse)
     most = settings.rate_per_hour
     if most:
         said = len(list(_said_since(executive, here.now - _HOUR, here.now)))
         why = f"{said} of {most} responses in the last hour"
         yield _gate("rate", float(most - said), 1.0, here.passing("rate"), why)
+
+
+def cool_at(
+    executive: Executive, settings: ExecutiveSettings, now: datetime
+) -> datetime:
+    """Return when the cooldown of the last response is over; `now` if it is."""
+    waited_s = _waited_s(executive, now) if settings.cooldown_s else None
+    if waited_s is None or waited_s >= settings.cooldown_s:
+        return now
+    return now + timedelta(seconds=round6(settings.cooldown_s - waited_s))
+
+
+def is_heeded(
+    executive: Executive, settings: ExecutiveSettings, source: str, now: datetime
+) -> bool:
+    """Tell whether what is urgent of a sensor passes, which says so not too often."""
+    sort = f"{source}."
+    said = [
+        each
+        for each in _said_since(executive, now - _HOUR, now)
+        if each.sort.startswith(sort)
+    ]
+    return len(said) < settings.urgent_per_hour
 
 
 def cooling(
@@ -112,19 +140,6 @@ def raised(executive: Executive, here: Heard) -> float:
         for each in executive.restraints
     )
     return _RAISED_AFTER_QUIET if is_after else 0.0
-
-
-def too_late(
-    executive: Executive, settings: ExecutiveSettings, here: Heard
-) -> tuple[Drop, str] | None:
-    """Return why an answer that took its time is not said any more, with the detail."""
-    stopped_by = stopped(executive, here)
-    if stopped_by is not None:
-        return stopped_by
-    waited_s = _waited_s(executive, here.now)
-    if waited_s is None or here.passing("cooldown") or waited_s >= settings.cooldown_s:
-        return None
-    return "cooldown", f"{waited_s:g} s after another response"
 
 
 def stopped(executive: Executive, here: Heard) -> tuple[Drop, str] | None:
@@ -186,11 +201,11 @@ def _left(span: timedelta) -> str:
 
 
 def _waited_s(executive: Executive, now: datetime) -> float | None:
-    """Return the seconds since the last response; None if none is known."""
-    if not executive.said:
+    """Return the seconds since the last response that cools; None if none is known."""
+    last = next((each.at for each in reversed(executive.said) if each.cools), None)
+    if last is None or last > now:
         return None
-    last = executive.said[-1].at
-    return (now - last).total_seconds() if last <= now else None
+    return (now - last).total_seconds()
 
 
 def _said_since(

@@ -38,6 +38,8 @@ class Answer(Struct, frozen=True):
     """The companion's trait."""
     hidden_from: tuple[str, ...] = ()
     """Who must not hear it, by name, or `guests`."""
+    is_asked_for: bool = False
+    """Whether somebody asked for it to be said at this time, or it is said always."""
     is_aloud: bool = True
     """Whether it goes to the usual channel, which all who are there hear."""
 

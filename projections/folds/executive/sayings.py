@@ -37,6 +37,7 @@ def of_decided(
         person=message.person,
         vector=vector,
         sort=f"{message.source}.{message.type}",
+        cools=message.path != "acknowledged" and message.response_type != "check_in",
     )
 
 
@@ -52,6 +53,7 @@ def of_completed(message: Completed, pending: Pending | None, at: datetime) -> S
         heuristic_id=message.matched_heuristic_id if by_heuristic else None,
         vector=lesson.vector if lesson else b"",
         sort=f"{lesson.source}.{lesson.type}" if lesson else "",
+        cools=message.response_type != "check_in",
     )
 
 

@@ -53,7 +53,7 @@ def test_a_cooldown_can_be_supposed_shorter() -> None:
     )
     assert explanation.counterfactual == (
         "Would have passed if time since the last response ≥ 4 s"
-        " (was 1.25 s). Alerts and answers to a person's own words pass."
+        " (was 1.25 s). Alerts, answers to a person's own words and what is urgent pass."
     )
     assert supposed.supposed == ("would have passed; a replay tells what comes of it")
     assert (
@@ -71,6 +71,7 @@ def test_the_page_of_when_it_speaks_names_who_passes_each_gate() -> None:
         "threat": "alerts",
         "own_words": "to a person",
         "asker": "the one who asked",
+        "urgent": "what is urgent",
     }
 
     named = [name for name in PASSERS if name in cells]

@@ -84,7 +84,6 @@ CASES: Sequence[
     ("quiet", {}, quiet, loud),
     ("suppressed", {}, suppressed, waits),
     ("quiet_hours", {"quiet_hours": "12:00-12:30"}, lambda _: None, waits),
-    ("cooldown", {"cooldown_s": 90.0}, speaks, waits),
     ("rate", {"rate_per_hour": 1}, speaks, waits),
     ("busy", {"quip_interval_s": 5.0}, busy, free),
 )

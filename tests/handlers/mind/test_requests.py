@@ -70,13 +70,14 @@ def test_restraints_hold_for_it_and_an_alert_passes_quiet(
 
 
 def test_cooldown_holds_for_it() -> None:
-    """Two at once are one too many."""
+    """Two at once are one too many: the other is said four seconds later."""
     scenario = home(cooldown_s=4.0)
     first = one(scenario.control(DINNER), Decided)
     second = one(scenario.control(DINNER), Decided)
-    third = one(scenario.wait(5).control(DINNER), Decided)
+    later = scenario.wait(4).tell(ClockTicked(due_at=scenario.at))
 
-    assert (first.silence, second.silence, third.silence) == (None, "cooldown", None)
+    assert (first.timing, second.timing) == ("immediate", "batched")
+    assert one(later, Completed).decision_id != one(later, DeliveryAsked).text
 
 
 def test_it_waits_for_who_is_busy_unless_it_is_urgent_and_lapses() -> None:

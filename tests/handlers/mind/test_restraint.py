@@ -1,14 +1,17 @@
 """Being told off: quiet, mute, quiet hours, cooldowns, a rate; what each lets through."""
 
+from datetime import timedelta
 from typing import Any
 
 import pytest
 
+from echoic.packs import phrases
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.controls import SessionStarted
-from schemas.messages.decisions import Completed, Decided, Dropped, Gate
+from schemas.messages.decisions import Completed, Decided, Dropped, Gate, Held
 from schemas.messages.executive import Muted, SalienceModulated, UserStateChanged
+from schemas.messages.results import ClockTicked
 from schemas.state import limits
 from schemas.values.reasons import PASSERS
 from tests import factories
@@ -254,17 +257,78 @@ def test_an_unknown_time_zone_starts_no_mind() -> None:
 def test_four_seconds_lie_between_two_responses() -> None:
     """To the microsecond; alerts and answers to a person need not wait."""
     scenario = alive(cooldown_s=4.0)
-    assert closed(happens(scenario)) is None
+    assert happens(scenario).timing == "immediate"
 
     soon = happens(scenario, DUSK, after_s=3.999999)
     kept = gate(soon, "cooldown")
 
-    assert closed(soon) == "cooldown"
+    assert (soon.timing, soon.final, soon.silence) == ("batched", False, None)
     assert kept is not None
+    assert kept.passed
     assert (kept.value, kept.threshold, kept.margin) == (3.999999, 4.0, -1e-06)
-    assert closed(happens(scenario, DUSK, after_s=0.000001)) is None
-    assert closed(happens(scenario, **THREAT)) is None
-    assert closed(says(scenario)) is None
+    assert happens(scenario, after_s=0.0, **THREAT).timing == "immediate"
+    assert says(scenario).final
+    later = scenario.wait(4.0).tell(ClockTicked(due_at=scenario.at))
+    assert one(later, DeliveryAsked).text == soon.text
+
+
+@pytest.mark.parametrize(
+    ("bell", "extra"),
+    [
+        ({"type": "alert"}, {}),
+        ({"urgency": 0.8}, {}),
+        ({}, {"urgency": 0.8}),
+        ({}, {"salience": {"threat": 0.9}}),
+    ],
+    ids=["an alert", "an urgent rule", "an urgent event", "a threat"],
+)
+def test_what_is_urgent_meets_no_cooldown(
+    bell: dict[str, Any], extra: dict[str, Any]
+) -> None:
+    """The doorbell after "The washing is done.", and again ten seconds later."""
+    ring: dict[str, Any] = heuristic("ring", "somebody rings at the door", "Ding.", 0.8)
+    if "type" in bell:
+        ring["action"] = {"text": "Ding.", **bell}
+    else:
+        ring |= bell
+    house = pack(heuristic("wash", "the washing is done", "Hang it up.", 0.8), ring)
+    scenario = Scenario(
+        house,
+        relevance=0.0,
+        executive={"cooldown_s": 4.0, "heuristic_cooldown_s": 30.0, "rate_per_hour": 2},
+    )
+    happens(scenario, "the washing is done")
+    once = happens(scenario, "somebody rings at the door", after_s=1.8, **extra)
+    again = happens(scenario, "somebody rings at the door", after_s=10.0, **extra)
+
+    assert [once.text, once.timing] == ["Ding.", "immediate"]
+    assert [again.text, again.timing] == ["Ding.", "immediate"]
+
+
+def test_an_acknowledgement_starts_no_cooldown() -> None:
+    """What one is told at once of one's own words delays nothing that matters."""
+    scenario = alive(cooldown_s=4.0, phrases=phrases.shipped(("en",)))
+    told = scenario.decide("help", source="user", type_="message", person="ada")
+
+    assert told.path == "acknowledged"
+    assert happens(scenario, after_s=0.1).timing == "immediate"
+
+
+def test_a_model_is_urgent_six_times_an_hour() -> None:
+    """A sensor that calls everything urgent talks no more than others."""
+    scenario = Scenario(
+        relevance=0.0,
+        model=factories.MODEL,
+        formation=True,
+        executive={"cooldown_s": 4.0},
+    )
+    timings = []
+    for number in range(8):
+        asked = scenario.wait(1).sense(f"trouble {number}", urgency=0.9)
+        turn = scenario.answer_model(asked, f"Mind trouble {number}.")
+        timings.append([each.timing for each in said(turn, Held)])
+
+    assert timings == [[]] * 6 + [["batched"]] * 2
 
 
 def test_thirty_seconds_lie_between_two_answers_of_a_heuristic() -> None:
@@ -361,7 +425,7 @@ def test_what_was_asked_before_is_not_said_after(
 
 
 def test_two_answers_of_the_model_do_not_come_at_once() -> None:
-    """The later one is dropped; an alert, or one to a person's words, is not."""
+    """The later one waits; an alert, or one to a person's words, does not."""
     scenario, first = asking(cooldown_s=4.0)
     second = scenario.sense("quite another thing")
     words = scenario.sense("what is it", source="user", type_="message")
@@ -369,12 +433,9 @@ def test_two_answers_of_the_model_do_not_come_at_once() -> None:
     last = scenario.sense("one more of them")
 
     said(scenario.wait(1).answer_model(first), Completed)
-    dropped = one(scenario.wait(1).answer_model(second), Dropped)
+    held = one(scenario.wait(1).answer_model(second), Held)
 
-    assert (dropped.reason, dropped.detail) == (
-        "cooldown",
-        "1 s after another response",
-    )
+    assert (held.timing, held.due_at) == ("batched", scenario.at + timedelta(seconds=3))
     assert said(scenario.answer_model(words), Completed)
     assert said(scenario.answer_model(alert), Completed)
     assert said(scenario.wait(4).answer_model(last), Completed)
@@ -431,6 +492,7 @@ def test_who_passes_a_gate_is_as_declared(name: str) -> None:
         "threat": happens(shut(name), **THREAT),
         "own_words": says(shut(name), person="bo", **weights),
         "asker": says(shut(name), person="ana", **weights),
+        "urgent": happens(shut(name), urgency=0.7, **weights),
     }
 
     passed = {
@@ -440,4 +502,6 @@ def test_who_passes_a_gate_is_as_declared(name: str) -> None:
     }
     # Whoever asked says it in their own words.
     also = {"asker"} if "own_words" in PASSERS[name] else set()
+    # Whose answer waits for the end of it.
+    also |= {"nobody"} if name == "cooldown" else set()
     assert passed == {*PASSERS[name], *also}

@@ -120,15 +120,15 @@ def test_one_heuristic_of_several_answers_has_all_their_shares() -> None:
     assert counted(scenario) - before == pytest.approx(WEIGHT)
 
 
-def test_what_nobody_heard_has_no_share() -> None:
-    """Three of the texts are said, so three heuristics fire and share."""
+def test_all_that_is_said_as_one_shares() -> None:
+    """All of the texts are said, so all heuristics fire and share."""
     scenario = home("One.", "Two.", "Three.", "Four.", "Five.")
     turn = told(scenario)
     voted = scenario.feedback(lead(turn))
 
     assert len(one(turn, Completed).also_answers) == 4
-    assert len(said(turn, HeuristicFired)) == 3
-    assert [each.share for each in said(voted, FeedbackApplied)] == [0.333333] * 3
+    assert len(said(turn, HeuristicFired)) == 5
+    assert [each.share for each in said(voted, FeedbackApplied)] == [0.2] * 5
 
 
 def test_a_changed_vote_replaces_every_share() -> None:

@@ -128,7 +128,7 @@ def test_what_is_stale_is_not_waited_for() -> None:
     """It is dropped, and the person hears that there is nothing."""
     scenario = busy(start())
     done(scenario)
-    turn = says(scenario.wait(400), "what's up?")
+    turn = says(scenario.wait(601), "what's up?")
 
     assert [each.reason for each in said(turn, Dropped)] == ["stale"]
     assert one(turn, DeliveryAsked).text == "Nothing is waiting for you."
