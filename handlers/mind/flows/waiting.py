@@ -257,20 +257,15 @@ def run(turn: TurnContext, decision_id: str) -> None:
     if held.timing not in ("deferred", "batched") or turn.now >= expires_at:
         _drop(turn, held, "stale", f"stale since {expires_at}")
         return
-    together = [held]
-    if held.timing == "batched":
-        others = turn.state.executive.waiting
-        together = [
-            each for each in others if each.timing == "batched" and each.due <= turn.now
-        ]
-    for group in _groups(turn, together):
+    others = turn.state.executive.waiting if held.timing == "batched" else ()
+    with_it = (e for e in others if e.timing == "batched" and e.due <= turn.now)
+    for group in _groups(turn, tuple(with_it) or (held,)):
         when = timing_of(turn, _as_answer(turn, group[0].answer))
         if when == "immediate":
             _say(turn, group)
-        else:
-            # After the first group the next cooldown runs.
-            for each in group:
-                _hold_on(turn, each, when)
+        # After the first group the next cooldown runs.
+        for each in group if when != "immediate" else ():
+            _hold_on(turn, each, when)
 
 
 def _hold_on(turn: TurnContext, held: Waiting, when: Timing) -> None:
