@@ -5,7 +5,6 @@ from typing import Any
 
 import pytest
 
-from echoic.packs import phrases
 from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.controls import SessionStarted
@@ -270,65 +269,6 @@ def test_four_seconds_lie_between_two_responses() -> None:
     assert says(scenario).final
     later = scenario.wait(4.0).tell(ClockTicked(due_at=scenario.at))
     assert one(later, DeliveryAsked).text == soon.text
-
-
-@pytest.mark.parametrize(
-    ("bell", "extra"),
-    [
-        ({"type": "alert"}, {}),
-        ({"urgency": 0.8}, {}),
-        ({}, {"urgency": 0.8}),
-        ({}, {"salience": {"threat": 0.9}}),
-    ],
-    ids=["an alert", "an urgent rule", "an urgent event", "a threat"],
-)
-def test_what_is_urgent_meets_no_cooldown(
-    bell: dict[str, Any], extra: dict[str, Any]
-) -> None:
-    """The doorbell after "The washing is done.", and again ten seconds later."""
-    ring: dict[str, Any] = heuristic("ring", "somebody rings at the door", "Ding.", 0.8)
-    if "type" in bell:
-        ring["action"] = {"text": "Ding.", **bell}
-    else:
-        ring |= bell
-    house = pack(heuristic("wash", "the washing is done", "Hang it up.", 0.8), ring)
-    scenario = Scenario(
-        house,
-        relevance=0.0,
-        executive={"cooldown_s": 4.0, "heuristic_cooldown_s": 30.0, "rate_per_hour": 2},
-    )
-    happens(scenario, "the washing is done")
-    once = happens(scenario, "somebody rings at the door", after_s=1.8, **extra)
-    again = happens(scenario, "somebody rings at the door", after_s=10.0, **extra)
-
-    assert [once.text, once.timing] == ["Ding.", "immediate"]
-    assert [again.text, again.timing] == ["Ding.", "immediate"]
-
-
-def test_an_acknowledgement_starts_no_cooldown() -> None:
-    """What one is told at once of one's own words delays nothing that matters."""
-    scenario = alive(cooldown_s=4.0, phrases=phrases.shipped(("en",)))
-    told = scenario.decide("help", source="user", type_="message", person="ada")
-
-    assert told.path == "acknowledged"
-    assert happens(scenario, after_s=0.1).timing == "immediate"
-
-
-def test_a_model_is_urgent_six_times_an_hour() -> None:
-    """A sensor that calls everything urgent talks no more than others."""
-    scenario = Scenario(
-        relevance=0.0,
-        model=factories.MODEL,
-        formation=True,
-        executive={"cooldown_s": 4.0},
-    )
-    timings = []
-    for number in range(8):
-        asked = scenario.wait(1).sense(f"trouble {number}", urgency=0.9)
-        turn = scenario.answer_model(asked, f"Mind trouble {number}.")
-        timings.append([each.timing for each in said(turn, Held)])
-
-    assert timings == [[]] * 6 + [["batched"]] * 2
 
 
 def test_thirty_seconds_lie_between_two_answers_of_a_heuristic() -> None:
