@@ -138,8 +138,7 @@ class _Living:
 
     def _kept(self) -> Iterator[str]:
         executive = self._mind.state.agents[AGENT].executive
-        # The list of what was missed may not be there yet: then nothing is on it.
-        listed = (*executive.waiting, *getattr(executive, "missed", ()))
+        listed = (*executive.waiting, *executive.memory.missed)
         for each in listed:
             decision = getattr(each, "decision_id", "")
             yield self._event_of.get(decision, decision)

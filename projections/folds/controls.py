@@ -15,6 +15,7 @@ from projections.folds.executive import (
     personality,
     reminders,
     restraints,
+    silences,
     skills,
 )
 from projections.folds.fold_context import FoldContext, Origin
@@ -257,6 +258,7 @@ def redeclared(
 def _of_executive(executive: Executive, control: OfPerson, origin: Origin) -> Executive:
     """Return the executive's state after a control that was sent or inferred."""
     memory = facts.called(executive.memory, control.person, control.called)
+    memory = silences.caught_up(memory, control)
     if memory is not executive.memory:
         executive = replace(executive, memory=memory)
     match control:

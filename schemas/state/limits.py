@@ -112,6 +112,9 @@ PROFILES = 500
 TALKERS = 16
 """With how many people a conversation is remembered, at least."""
 
+MISSED = 20
+"""Things that ended unsaid, until somebody asks what was missed."""
+
 UTTERANCES = 12
 """How many of the latest things said in a conversation are remembered."""
 

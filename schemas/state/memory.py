@@ -62,6 +62,8 @@ class Silent(Struct, frozen=True, kw_only=True, gc=False):
     value: float | None = None
     threshold: float | None = None
     """Those of the gate that closed, where it has any."""
+    whom: str = ""
+    """Who might have been told; empty: everybody."""
 
 
 class Utterance(Struct, frozen=True, kw_only=True, gc=False):
@@ -107,6 +109,8 @@ class Memory(Struct, frozen=True, kw_only=True):
     silent: Bounded[str, Silent] = _SILENT
     """By person, the last thing that was not said; under no name what concerned nobody in
     particular."""
+    missed: tuple[Silent, ...] = ()
+    """What mattered and ended unsaid, the latest at the end, until somebody asks for it."""
     events: Bounded[str, tuple[Happened, ...]] = _EVENTS
     """By source, its latest events, the last at the end; people's own words are in `said`."""
 

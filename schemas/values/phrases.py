@@ -206,6 +206,12 @@ class Phrases(Part):
     """What is asked where several may be meant, with the same."""
     item: str = ""
     """One of the `{items}`, with `{text}` and `{when}`."""
+    missed: str = ""
+    """What is answered to who asks what was missed, with `{items}`."""
+    missed_more: str = ""
+    """What stands behind them where there are more, with `{count}`."""
+    missed_offer: str = ""
+    """What is added at the end of a mute, with `{count}`."""
 
     wishes: dict[str, tuple[str, ...]] = _table()
     """Words that wish for a change, by its kind: `quiet`, `suppress`, `watch`, `trait`,

@@ -16,7 +16,7 @@ from handlers.mind.flows import audience, character, output, restrain, waiting
 from handlers.mind.flows.character import Spoken
 from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.output import Addressee
-from handlers.mind.stages import executive
+from handlers.mind.stages import executive, limits
 from handlers.mind.stages.skills import Saying
 from handlers.mind.stages.timing import URGENT, Answer
 from projections.folds.executive import reminders
@@ -39,6 +39,8 @@ _SOURCE = "echoic"
 
 _REMINDER_TTL_S = 3_600.0
 """How late a reminder may be; after that it is dropped as stale."""
+_MUTED_TTL_S = 43_200.0
+"""For how long it waits for the end of a mute that nobody gave one."""
 REQUEST = "request"
 """The kind of what somebody wants said."""
 _REQUEST_TTL_S = 300.0
@@ -126,9 +128,17 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
     )
     spoken = _in_character(turn, wanted)
     common = _common(turn, wanted) | {"gates": gates, "voice": spoken.voice}
-    if silence is not None:
+    # Whoever asked for it is told once the mute is over.
+    is_kept = silence == "muted" and wanted.asked_by is not None
+    if silence is not None and not is_kept:
         turn.emit(_silent(common, silence))
         return
+    until = restrain.muted_until(turn, wanted.person)
+    if is_kept:
+        kept = until or turn.now + timedelta(seconds=_MUTED_TTL_S)
+        wanted = replace(wanted, expires_at=kept + timedelta(seconds=_REMINDER_TTL_S))
+        waits = (replace(each, passed=True, note=limits.WAITS) for each in gates)
+        common |= {"gates": tuple(waits)}
     common |= {"skills": spoken.skills, "wording": spoken.wording}
     wanted = replace(wanted, text=spoken.text)
     answer = Answer(
@@ -139,7 +149,7 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         is_addressed=False,
         is_asked_for=wanted.is_always or wanted.asked_by is not None,
     )
-    when = waiting.timing_of(turn, answer)
+    when = "queued" if is_kept else waiting.timing_of(turn, answer)
     common |= {"hearing": audience.hearing(turn, answer, when)}
     is_stale = turn.now > wanted.expires_at
     is_final = when == "immediate" and not is_stale
@@ -151,7 +161,10 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         asked = _delivery(turn, wanted, decision_id)
         turn.emit(output.routed(turn, asked, Addressee(wanted.person)))
     else:
-        turn.emit(_held(turn, wanted, decision_id, when))
+        held = _held(turn, wanted, decision_id, when)
+        if is_kept and until is not None:
+            held = replace(held, timing="batched", due_at=until)
+        turn.emit(held)
 
 
 def _in_character(turn: TurnContext, wanted: Initiative) -> Spoken:

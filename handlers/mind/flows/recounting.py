@@ -8,13 +8,13 @@ from collections.abc import Iterator
 from itertools import islice
 
 from handlers.mind.context import TurnContext
-from projections.folds.executive import facts
+from projections.folds.executive import facts, silences
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
 from schemas.state.agent import Habit
 from schemas.state.memory import Fact
 from schemas.values import phrase_matching, spoken_times, vectors
 from schemas.values.exact_math import total
-from schemas.values.phrases import Heard, Recounted
+from schemas.values.phrases import Heard, Recounted, filled
 from schemas.values.prompt_fencing import capped
 
 _MEANINGS = frozenset({"known", "said", "happened"})
@@ -22,6 +22,9 @@ _MEANINGS = frozenset({"known", "said", "happened"})
 
 _FACTS, _SAYINGS = 5, 3
 """How many facts, and how many things that somebody said, are told at most."""
+
+_MISSED = 5
+"""How many things that were missed are told, the latest first."""
 
 _CAP = 200
 """How many characters of each."""
@@ -32,6 +35,8 @@ _OWN_WORDS = f"{PERSON}.{PERSONS_WORDS}"
 
 def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
     """Return what is told of the past; None if it is not asked for, or nothing is known."""
+    if heard.means == "catch_up":
+        return _missed(turn, event, heard) or None
     if heard.means not in _MEANINGS:
         return None
     if heard.means == "happened":
@@ -43,6 +48,25 @@ def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
         found = [f"{capped(facts.in_words(each), _CAP)}." for each in known]
         found += _like(turn, heard)
     return " ".join(found) or None
+
+
+def missed_offer(turn: TurnContext, event: Sensed, heard: Heard) -> str:
+    """Return what is offered at the end of a mute; empty if nothing was missed."""
+    found = silences.missed(turn.state.executive.memory, event.speaker)
+    return heard.phrases.missed_offer if found else ""
+
+
+def _missed(turn: TurnContext, event: Sensed, heard: Heard) -> str:
+    """Return what is told to who asks what was missed; empty if nothing was."""
+    found = silences.missed(turn.state.executive.memory, event.speaker)
+    texts = list(dict.fromkeys(capped(each.about, _CAP) for each in reversed(found)))
+    if not texts or not heard.phrases.missed:
+        return ""
+    said = [each if each[-1:] in ".!?" else f"{each}." for each in texts[:_MISSED]]
+    if len(texts) > _MISSED:
+        count = str(len(texts) - _MISSED)
+        said.append(filled(heard.phrases.missed_more, count=count))
+    return filled(heard.phrases.missed, items=" ".join(said))
 
 
 def is_left_to_memory(turn: TurnContext, heard: Heard) -> bool:

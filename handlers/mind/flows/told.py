@@ -76,12 +76,13 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     heard = _heard(turn, here)
     if heard is None:
         return None
-    if heard.means == "catch_up" and not _is_break(turn, here.event):
+    recounted = recounting.told(turn, here.event, heard)
+    is_asked = heard.means == "catch_up"
+    if is_asked and recounted is None and not _is_break(turn, here.event):
         return None
     awaited = waiting.awaited(turn, here.event)
     if heard.means in _ANSWERS and awaited is None:
         return None
-    recounted = recounting.told(turn, here.event, heard)
     if recounted is None and recounting.is_left_to_memory(turn, heard):
         return None
     heard = reminding.timed(turn, heard)
@@ -99,9 +100,8 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     # Whoever takes a mute back must hear that it worked.
     if silence is not None and heard.means != "unmute":
         return [decision_messages.gated(turn, here, strategy, gates, silence)]
-    is_asked = heard.means == "catch_up"
     if heard.means == "yes" or (
-        is_asked and _is_answered_by_what_waits(turn, here.event)
+        is_asked and recounted is None and _is_answered_by_what_waits(turn, here.event)
     ):
         why = _INFORMS if is_asked else _SAYS_YES
         return [decision_messages.gated(turn, here, strategy, why, "informational")]
@@ -167,7 +167,10 @@ def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> 
     if not is_done:
         return heard.phrases.refused.get(heard.means, heard.phrases.refusal)
     seconds = heard.span_s or _USUALLY_S.get(heard.means, 0.0)
-    return heard.reply(seconds, reminding.until(turn, heard))
+    text = heard.reply(seconds, reminding.until(turn, heard))
+    if heard.means != "unmute":
+        return text
+    return f"{text} {recounting.missed_offer(turn, event, heard)}".rstrip()
 
 
 def _controls(

@@ -296,7 +296,7 @@ def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
 
 def _is_free(turn: TurnContext, each: Waiting, at_break_of: str | None) -> bool:
     """Tell whether what waits may be said now."""
-    if each.timing == "asked":
+    if each.timing == "asked" or restrain.is_kept(turn, each):
         return False
     answer = _as_answer(turn, each.answer)
     way = audience.way_of(turn, answer, at_break_of=at_break_of)

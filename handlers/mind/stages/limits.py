@@ -27,7 +27,7 @@ _RAISED_AFTER_QUIET = 0.3
 """How much more an event must matter in the minutes after a quiet that lapsed."""
 
 _HOUR = timedelta(hours=1)
-_WAITS = "an answer waits until then"
+WAITS = "an answer waits until then"
 
 
 class Heard(Struct, frozen=True):
@@ -78,7 +78,7 @@ def after_salience(
     if settings.cooldown_s:
         waited_s = _waited_s(executive, here.now)
         if waited_s is not None:
-            excuse = here.passing("cooldown") or _WAITS
+            excuse = here.passing("cooldown") or WAITS
             yield _gate("cooldown", waited_s, settings.cooldown_s, excuse)
     most = settings.rate_per_hour
     if most:

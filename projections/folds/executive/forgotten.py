@@ -78,6 +78,11 @@ def _memory(memory: Memory, person: str) -> Memory:
         profiles=_without(memory.profiles, person),
         said=_readable(_without(memory.said, person)),
         silent=_without(memory.silent, person),
+        missed=tuple(
+            each
+            for each in memory.missed
+            if each.whom != person and each.about != FORGOTTEN
+        ),
         events=_readable(memory.events),
     )
 

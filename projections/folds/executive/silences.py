@@ -1,4 +1,5 @@
-"""Fold silences: the last one of what each person might have been told, for "why?".
+"""Fold silences: the last one of what each person might have been told, for "why?", and those
+that mattered, for "what did I miss?".
 
 People are told apart: of what concerned somebody else nothing is told, and of what is hidden
 from some only the one whom it concerned.
@@ -13,10 +14,18 @@ from projections.folds.executive import waiting
 from projections.folds.executive.conversation import cut
 from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Decided, Dropped
+from schemas.messages.executive import BreakSignalled, OfPerson
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY
+from schemas.state.limits import MISSED
 from schemas.state.memory import Memory, Silent
+
+_MISSED = ("muted", "quiet", "stale", "superseded")
+"""Why something is missed that mattered."""
+
+_OF_WORTH = ("relevance", "habituation")
+"""The gates of what an event is worth."""
 
 _TOLD_OTHERWISE = ("informational", "nothing_due", "batched")
 """What nobody expects an answer to, and what was answered together with others."""
@@ -40,7 +49,9 @@ def decided(
         value=gate.value if gate is not None else None,
         threshold=gate.threshold if gate is not None else None,
     )
-    return _with(memory, silent, event.person, is_hidden=is_hidden)
+    worth = (each.passed for each in message.gates if each.name in _OF_WORTH)
+    matters = all(worth) and not event.is_persons
+    return _with(memory, silent, event.person, is_hidden=is_hidden, matters=matters)
 
 
 def dropped(state: AgentState, message: Dropped, now: datetime) -> Memory:
@@ -57,14 +68,30 @@ def dropped(state: AgentState, message: Dropped, now: datetime) -> Memory:
     if pending is not None:
         about, person, hidden_from = pending.heard, pending.person, pending.hidden_from
     elif held is not None:
-        about, person = held.heard, held.answer.person
+        # What it would have said tells more than what it was about.
+        about, person = cut(held.answer.text), held.answer.person
         hidden_from = held.answer.hidden_from or ()
     else:
         return memory
     silent = Silent(
         decision_id=message.decision_id, at=now, reason=message.reason, about=about
     )
-    return _with(memory, silent, person, is_hidden=bool(hidden_from))
+    return _with(memory, silent, person, is_hidden=bool(hidden_from), matters=True)
+
+
+def missed(memory: Memory, person: str | None) -> tuple[Silent, ...]:
+    """Return what a person missed that they may be told of, the latest at the end."""
+    return tuple(each for each in memory.missed if each.whom in (EVERYBODY, person))
+
+
+def caught_up(memory: Memory, control: OfPerson) -> Memory:
+    """Return the memory after a control; by a break that a person asks for what was missed
+    is told.
+    """
+    if not isinstance(control, BreakSignalled) or not control.by or not memory.missed:
+        return memory
+    told = missed(memory, control.person)
+    return replace(memory, missed=tuple(e for e in memory.missed if e not in told))
 
 
 def last(memory: Memory, person: str | None) -> Silent | None:
@@ -75,9 +102,17 @@ def last(memory: Memory, person: str | None) -> Silent | None:
 
 
 def _with(
-    memory: Memory, silent: Silent, person: str | None, *, is_hidden: bool
+    memory: Memory,
+    silent: Silent,
+    person: str | None,
+    *,
+    is_hidden: bool,
+    matters: bool,
 ) -> Memory:
     if is_hidden and person is None:
         return memory
     whom = person or EVERYBODY
-    return replace(memory, silent=memory.silent.set(whom, silent))
+    kept = memory.missed
+    if matters and silent.reason in _MISSED and silent.about:
+        kept = (*kept, replace(silent, whom=whom))[-MISSED:]
+    return replace(memory, silent=memory.silent.set(whom, silent), missed=kept)

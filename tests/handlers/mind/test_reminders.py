@@ -191,13 +191,29 @@ def test_it_passes_the_quiet_of_whoever_set_it(
     assert scenario.mind.executive.reminders == ()
 
 
-def test_a_mute_silences_it() -> None:
-    """Nothing passes a mute."""
+def test_a_mute_keeps_it_for_its_end() -> None:
+    """Nothing passes a mute, and what somebody asked for is not lost by one."""
     scenario = start()
     scenario.control(CALL)
     scenario.control(Muted(mode="mute"))
+    due = tick(scenario.wait(600))
+    later = scenario.wait(7_200).control(Muted(mode="mute", off=True))
 
-    assert one(tick(scenario.wait(600)), Decided).silence == "muted"
+    assert not one(due, Decided).final
+    assert "DeliveryAsked" not in names(due)
+    assert "DeliveryAsked" in names(later)
+
+
+def test_a_mute_that_ends_by_itself_ends_its_wait() -> None:
+    """At that very moment."""
+    scenario = start()
+    scenario.control(CALL)
+    scenario.control(Muted(mode="mute", for_s=3_600.0))
+    due = tick(scenario.wait(600))
+    before, then = tick(scenario.wait(2_999)), tick(scenario.wait(1))
+
+    assert "DeliveryAsked" not in [*names(due), *names(before)]
+    assert "DeliveryAsked" in names(then)
 
 
 def test_it_survives_a_restart() -> None:
