@@ -21,13 +21,13 @@ class Ceiling(NamedTuple):
 
 
 CEILINGS: Mapping[str, Ceiling] = {
-    "files": Ceiling(930, 905, 640, "files of the product"),
+    "files": Ceiling(921, 905, 640, "files of the product"),
     "lines": Ceiling(134_500, 119_445, 108_000, "lines of the product"),
     "core_files": Ceiling(
-        375, 368, 240, "files of `schemas`, `projections` and `handlers`"
+        369, 368, 240, "files of `schemas`, `projections` and `handlers`"
     ),
-    "import_lines": Ceiling(10_600, 9_783, 6_500, "lines of imports"),
-    "public_names": Ceiling(4_680, 5_005, 2_800, "public names"),
+    "import_lines": Ceiling(10_588, 9_783, 6_500, "lines of imports"),
+    "public_names": Ceiling(4_675, 5_005, 2_800, "public names"),
     "idea_types_median": Ceiling(9, 10, 4, "types an idea, median"),
     "idea_types_most": Ceiling(41, 37, 8, "types an idea, at most"),
     "import_chain": Ceiling(49, 47, 28, "modules of the longest chain of imports"),
