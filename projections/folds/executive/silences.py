@@ -15,7 +15,7 @@ from projections.folds.executive.conversation import cut
 from projections.folds.fold_context import FoldContext
 from schemas.messages.decisions import Decided, Dropped
 from schemas.messages.executive import BreakSignalled, OfPerson
-from schemas.messages.sensing import Sensed
+from schemas.messages.sensing import SOMEBODY, Sensed
 from schemas.state.agent import AgentState
 from schemas.state.executive import EVERYBODY
 from schemas.state.limits import MISSED
@@ -85,10 +85,12 @@ def missed(memory: Memory, person: str | None) -> tuple[Silent, ...]:
 
 
 def caught_up(memory: Memory, control: OfPerson) -> Memory:
-    """Return the memory after a control; by a break that a person asks for what was missed
-    is told.
+    """Return the memory after a control: at a break that a person asks for, what was missed
+    is told; at one that a sensor signals, nobody asked.
     """
-    if not isinstance(control, BreakSignalled) or not control.by or not memory.missed:
+    if not memory.missed or not isinstance(control, BreakSignalled):
+        return memory
+    if control.by not in (control.person, SOMEBODY):
         return memory
     told = missed(memory, control.person)
     return replace(memory, missed=tuple(e for e in memory.missed if e not in told))

@@ -9,7 +9,7 @@ from handlers.mind.turn import Turn
 from projections.folds.executive import forgotten
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Decided
-from schemas.messages.executive import Muted
+from schemas.messages.executive import BreakSignalled, Muted
 from tests.factories import pack, plain_executive
 from tests.handlers.mind.flows.test_catching_up import LAUNDRY, busy, done, says
 from tests.scenario import Scenario, one, said
@@ -74,6 +74,14 @@ def test_what_became_stale_is_told_in_the_words_it_had() -> None:
     assert (
         text(says(scenario, "what did I miss?")) == "You missed: Hang up the laundry."
     )
+
+
+def test_a_break_that_a_sensor_signals_takes_nothing_off_the_list() -> None:
+    """Nobody asked, so nobody was told."""
+    scenario = muted()
+    scenario.control(BreakSignalled(person="ana", by="desk"))
+
+    assert text(says(scenario, "what did I miss?")) == f"You missed: {WASH}."
 
 
 def test_another_person_is_told_nothing_of_it() -> None:
