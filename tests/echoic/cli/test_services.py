@@ -70,7 +70,7 @@ def test_an_event_is_processed(live: Program) -> None:
     body = {**THIRSTY, "event_id": "e-1"}
     reply = called(live, "svc.processed.process", body)
     again = called(live, "svc.processed.process", body)
-    rejected = called(live, "svc.processed.process", {"text": "How are you?"})
+    rejected = called(live, "svc.processed.process", {"text": "The sea is deep."})
 
     assert reply["response_text"] == "You are thirsty. Find water and drink."
     assert (reply["accepted"], reply["event_id"]) == (True, "e-1")
@@ -160,7 +160,7 @@ def test_every_service_replies_in_its_own_type(live: Program) -> None:
     response = called(live, f"svc.{me}.process", THIRSTY)
     id_ = response["matched_heuristic_id"]
     requests: dict[str, object] = {
-        "message": {"text": "I am thirsty, what now?", "person": "ada"},
+        "message": {"text": "I am thirsty now.", "person": "ada"},
         "sense": THIRSTY,
         "process": THIRSTY,
         "feedback": {"decision_id": response["response_id"], "rating": "positive"},
