@@ -50,8 +50,8 @@ def decided(
         threshold=gate.threshold if gate is not None else None,
     )
     worth = (each.passed for each in message.gates if each.name in _OF_WORTH)
-    matters = all(worth) and not event.is_persons
-    return _with(memory, silent, event.person, is_hidden=is_hidden, matters=matters)
+    words = silent.about if all(worth) and not event.is_persons else ""
+    return _with(memory, silent, event.person, is_hidden=is_hidden, missed=words)
 
 
 def dropped(state: AgentState, message: Dropped, now: datetime) -> Memory:
@@ -68,15 +68,17 @@ def dropped(state: AgentState, message: Dropped, now: datetime) -> Memory:
     if pending is not None:
         about, person, hidden_from = pending.heard, pending.person, pending.hidden_from
     elif held is not None:
-        # What it would have said tells more than what it was about.
-        about, person = cut(held.answer.text), held.answer.person
+        about, person = held.heard, held.answer.person
         hidden_from = held.answer.hidden_from or ()
     else:
         return memory
     silent = Silent(
         decision_id=message.decision_id, at=now, reason=message.reason, about=about
     )
-    return _with(memory, silent, person, is_hidden=bool(hidden_from), matters=True)
+    # What it would have said tells more than what it was about.
+    words = cut(held.answer.text) if held is not None else about
+    is_hidden = bool(hidden_from)
+    return _with(memory, silent, person, is_hidden=is_hidden, missed=words)
 
 
 def missed(memory: Memory, person: str | None) -> tuple[Silent, ...]:
@@ -104,17 +106,12 @@ def last(memory: Memory, person: str | None) -> Silent | None:
 
 
 def _with(
-    memory: Memory,
-    silent: Silent,
-    person: str | None,
-    *,
-    is_hidden: bool,
-    matters: bool,
+    memory: Memory, silent: Silent, person: str | None, *, is_hidden: bool, missed: str
 ) -> Memory:
     if is_hidden and person is None:
         return memory
     whom = person or EVERYBODY
     kept = memory.missed
-    if matters and silent.reason in _MISSED and silent.about:
-        kept = (*kept, replace(silent, whom=whom))[-MISSED:]
+    if missed and silent.reason in _MISSED:
+        kept = (*kept, replace(silent, whom=whom, about=missed))[-MISSED:]
     return replace(memory, silent=memory.silent.set(whom, silent), missed=kept)

@@ -106,16 +106,16 @@ def test_what_waits_is_said_in_the_words_that_were_decided_on() -> None:
     assert one(turn, Completed).text == decided.text != "It is tea time!"
 
 
-def test_a_muted_reminder_says_as_whom_it_is_silent() -> None:
-    """No words, so no skills."""
+def test_a_muted_reminder_waits_in_its_words() -> None:
+    """They are chosen when it is due, and said at the end of the mute."""
     scenario = living()
     scenario.control(Muted(mode="mute"))
     decided = reminded(scenario)
-    assert decided.silence == "muted"
+    turn = scenario.control(Muted(mode="mute", off=True))
+    assert decided.timing == "queued"
     assert decided.voice is not None
     assert decided.voice.template == "jester"
-    assert decided.skills is None
-    assert decided.wording is None
+    assert one(turn, Completed).text == decided.text
 
 
 def test_a_struggling_person_is_reminded_without_mockery() -> None:

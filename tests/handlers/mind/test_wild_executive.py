@@ -8,6 +8,7 @@ from typing import get_args
 import pytest
 
 from handlers.mind.turn import Turn
+from projections.folds import controls
 from projections.folds.executive import people
 from schemas.codec.catalogue import EXECUTIVE_TOKENS
 from schemas.messages.asks import DeliveryAsked, ModelAsked, RecallAsked, StopAsked
@@ -257,6 +258,7 @@ BOUNDS = {
     "reminded": limits.REMINDED,
     "aloud": limits.ALOUD,
     "modulations": limits.MODULATIONS,
+    "lent": controls._LENT_MOST,
 }
 
 
