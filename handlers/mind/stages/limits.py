@@ -78,7 +78,8 @@ def after_salience(
     if settings.cooldown_s:
         waited_s = _waited_s(executive, here.now)
         if waited_s is not None:
-            excuse = here.passing("cooldown") or WAITS
+            is_over = waited_s >= settings.cooldown_s
+            excuse = here.passing("cooldown") or (None if is_over else WAITS)
             yield _gate("cooldown", waited_s, settings.cooldown_s, excuse)
     most = settings.rate_per_hour
     if most:
