@@ -133,8 +133,10 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
     if silence is not None and not is_kept:
         turn.emit(_silent(common, silence))
         return
-    until = restrain.muted_until(turn, wanted.person)
+    until: datetime | None = None
     if is_kept:
+        here = limits.Heard(turn.now, wanted.person, wanted.asked_by, is_threat=False)
+        until = limits.muted_until(turn.state.executive, here)
         kept = until or turn.now + timedelta(seconds=_MUTED_TTL_S)
         wanted = replace(wanted, expires_at=kept + timedelta(seconds=_REMINDER_TTL_S))
         waits = (replace(each, passed=True, note=limits.WAITS) for each in gates)
@@ -162,7 +164,7 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         turn.emit(output.routed(turn, asked, Addressee(wanted.person)))
     else:
         held = _held(turn, wanted, decision_id, when)
-        if is_kept and until is not None:
+        if until is not None:
             held = replace(held, timing="batched", due_at=until)
         turn.emit(held)
 

@@ -32,7 +32,7 @@ from schemas.messages.sensing import Sensed
 from schemas.packs import model_actions
 from schemas.ports.decision_context import HeuristicCandidate, Odds
 from schemas.state.agent import Pending
-from schemas.state.executive import EVERYBODY, Waiting
+from schemas.state.executive import Waiting
 from schemas.values.exact_math import round6
 from schemas.values.reasons import Drop, ResponseType, Silence, passing
 
@@ -137,17 +137,6 @@ def at_timer(
     if not is_always:
         gates = (*gates, *limits.after_salience(held, settings, here))
     return gates, _closed(gates)
-
-
-def muted_until(turn: TurnContext, person: str | None) -> datetime | None:
-    """Return when the mutes of a person end by themselves; None if none does."""
-    held = turn.state.executive.restraints
-    ends = (
-        each.until
-        for each in held
-        if each.mode == "mute" and each.person in (EVERYBODY, person)
-    )
-    return max((each for each in ends if each is not None), default=None)
 
 
 def is_kept(turn: TurnContext, held: Waiting) -> bool:

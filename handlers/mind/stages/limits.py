@@ -152,6 +152,19 @@ def stopped(executive: Executive, here: Heard) -> tuple[Drop, str] | None:
     return None
 
 
+def muted_until(executive: Executive, here: Heard) -> datetime | None:
+    """Return when the mutes that are in force end; None if one ends not by itself."""
+    ends = [
+        each.until
+        for each in executive.restraints
+        if each.mode == "mute"
+        and _is_in_force(each, here.now)
+        and _concerns(each, here)
+    ]
+    known = [each for each in ends if each is not None]
+    return max(known) if known and len(known) == len(ends) else None
+
+
 _DROPS: Mapping[Drop, Literal["mute", "quiet"]] = {"muted": "mute", "quiet": "quiet"}
 _GATES: Mapping[str, str] = {mode: name for name, mode in _DROPS.items()}
 

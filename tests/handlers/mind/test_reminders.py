@@ -216,6 +216,22 @@ def test_a_mute_that_ends_by_itself_ends_its_wait() -> None:
     assert "DeliveryAsked" in names(then)
 
 
+def test_a_mute_without_an_end_keeps_it_beside_others() -> None:
+    """One that is over, and one that ends sooner, end its wait no more."""
+    scenario = start()
+    scenario.control(Muted(mode="mute", for_s=60.0, person="bo"))
+    scenario.control(CALL)
+    scenario.control(Muted(mode="mute"))
+    scenario.control(Muted(mode="mute", for_s=3_600.0, person="ada"))
+    due = tick(scenario.wait(600))
+    then = tick(scenario.wait(3_600))
+    scenario.control(Muted(mode="mute", person="ada", off=True))
+    later = scenario.control(Muted(mode="mute", off=True))
+
+    assert "DeliveryAsked" not in [*names(due), *names(then)]
+    assert "DeliveryAsked" in names(later)
+
+
 def test_it_survives_a_restart() -> None:
     """It is part of the state, as each turn's checkpoint shows."""
     scenario = start()
