@@ -84,7 +84,7 @@ def set_(
 
 
 @app.command(name="break")
-def break_(
+def _break(
     call: Call,
     signal: Annotated[str, typer.Argument()] = "asked",
     person: str | None = None,

@@ -77,7 +77,7 @@ def new(name: str, folder: Path | None = None) -> None:
 
 
 @app.command(name="test")
-def run_tests(folders: list[Path], as_json: Json = False) -> None:
+def _run_tests(folders: list[Path], as_json: Json = False) -> None:
     """Run the tests of packs: events in, expected decisions out, without an instance.
 
     Examples: `echoic pack test packs/survival`, `echoic pack test packs/*`.

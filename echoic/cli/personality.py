@@ -78,7 +78,7 @@ def show(call: Call, person: str | None = None) -> None:
 
 
 @app.command(name="try")
-def try_(
+def _try(
     call: Call,
     event: str,
     says: str = "",

@@ -81,7 +81,7 @@ async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
     settings = _settings(folder)
     _note_start(folder, quiet)
     async with AsyncExitStack() as stack:
-        async with told_each_second("they start", quiet=quiet):
+        async with _told_each_second("they start", quiet=quiet):
             live = await stack.enter_async_context(
                 instance(settings, _unsaid, durable=False)
             )
@@ -97,7 +97,7 @@ async def _demo(folder: Path, speed: float, *, quiet: bool) -> Report:
         if state is None:
             raise AssertionError("the worker knows no state of the demo's agent")
         what = "a few minutes at home, and both sessions are decided again"
-        async with told_each_second(what, quiet=quiet):
+        async with _told_each_second(what, quiet=quiet):
             return Report(
                 events=events,
                 records=tuple(follower.records.values()),
@@ -316,7 +316,7 @@ class _Commentary:
 
 
 @asynccontextmanager
-async def told_each_second(what: str, *, quiet: bool) -> AsyncIterator[None]:
+async def _told_each_second(what: str, *, quiet: bool) -> AsyncIterator[None]:
     """Say each second that `what` goes on, and since when; nothing if quiet."""
     ticking = asyncio.create_task(_tick(what, quiet))
     try:

@@ -45,7 +45,7 @@ REASONS: Mapping[str, str] = {
     "busy": "the person was busy",
     "llm_no_response": "the model gave no answer",
     "llm_timeout": "the model took too long",
-    "llm_declined": "the model said nothing worth hearing",
+    "llm_declined": "the model had nothing to say",
     "llm_malformed": "the model's answer was not in the form asked for",
     "cancelled": "it was cancelled",
     "interrupted": "it was interrupted before it began",

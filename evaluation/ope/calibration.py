@@ -33,7 +33,7 @@ _PRIOR_MEAN, _PRIOR_COUNT = 0.5, 2.0
 
 
 @dataclass(frozen=True, slots=True)
-class Bin:
+class _Bin:
     """One row of the reliability table: predictions from `low` to `high`, inclusive."""
 
     low: float
@@ -64,7 +64,7 @@ class Calibration:
     log_loss: float
     error: float
     null_band: _NullBand
-    bins: tuple[Bin, ...]
+    bins: tuple[_Bin, ...]
 
     @property
     def is_calibrated(self) -> bool:
@@ -142,7 +142,7 @@ def log_loss(predicted: _Numbers, happened: _Numbers) -> float:
 
 def reliability(
     predicted: _Numbers, happened: _Numbers, *, bins: int = _BINS
-) -> tuple[Bin, ...]:
+) -> tuple[_Bin, ...]:
     """Return the reliability table, in bins of about equal numbers of predictions.
 
     Equal predictions share a bin, so there may be fewer bins than asked for.
@@ -150,7 +150,7 @@ def reliability(
     p, y = _checked(predicted, happened)
     place = _bin_of(p, bins)
     return tuple(
-        Bin(
+        _Bin(
             low=float(p[own].min()),
             high=float(p[own].max()),
             n=int(own.sum()),
@@ -161,7 +161,7 @@ def reliability(
     )
 
 
-def calibration_error(bins: Sequence[Bin]) -> float:
+def calibration_error(bins: Sequence[_Bin]) -> float:
     """Return the expected calibration error (Naeini, Cooper and Hauskrecht, 2015).
 
     It is the mean |predicted - happened| of the bins, weighted by their sizes.

@@ -313,7 +313,9 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
         waiting.lapse(turn, event)
         waiting.make_room(turn)
         waiting.release(turn, at_break_of=at_break_of or told.break_of(turn))
-    unasked.consider(turn)
+    # Who says a word answers what was said unasked, which moves the chance of more.
+    is_answer = event.is_persons and bool(turn.state.executive.unasked)
+    unasked.consider(turn, is_changed=is_answer)
 
 
 def _hear(turn: TurnContext, received: ModelAnswered | ModelFailed) -> None:

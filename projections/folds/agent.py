@@ -124,6 +124,7 @@ def _said(
             return _completed(state, context, message)
         case Dropped():
             state = remembering.dropped(state, context, message)
+            state = opportunities.unsaid(state, message.decision_id)
             if message.reason in HELD_BACK:
                 state = events.unheard(state, message.decision_id)
             return fires.dropped(waiting.without(state, message.decision_id), message)

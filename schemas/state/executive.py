@@ -258,6 +258,15 @@ class Opportunity(Struct, frozen=True, kw_only=True):
     """When it was last taken, where it is about something."""
 
 
+class Unasked(Struct, frozen=True, kw_only=True, gc=False):
+    """A remark that nobody asked for."""
+
+    decision_id: str
+    at: datetime
+    words: str
+    """The digest of its words."""
+
+
 class Pattern(Struct, frozen=True, kw_only=True, gc=False):
     """How often events of a sort came lately, in windows of equal length."""
 
@@ -335,6 +344,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     """By `<source>.<type>` of events, where observations are on."""
     opportunities: tuple[Opportunity, ...] = ()
     """The one drawn last at the end; each that is due some time has a timer."""
+    unasked: tuple[Unasked, ...] = ()
+    """What was said unasked lately, the latest at the end; reminders and milestones are not."""
     modulations: tuple[Modulation, ...] = ()
     """What matters more or less, in the same order."""
     ignored: Bounded[str, Ignored] = _BY_SORT

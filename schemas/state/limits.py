@@ -77,6 +77,9 @@ UNSAID = 20
 SAYINGS = 100
 """How many of the latest responses are remembered."""
 
+UNASKED = 64
+"""How many of the latest remarks that nobody asked for."""
+
 REMINDERS = 100
 """How many reminders may be set at once; more are refused."""
 

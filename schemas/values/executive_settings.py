@@ -101,6 +101,25 @@ class ExecutiveSettings(Part):
     ] = Field(default=0.01, ge=0.0, le=1.0)
     """With which probability it comes at each second after that, for a companion as
     proactive as can be; the trait `proactive` multiplies it. So do other remarks come."""
+    unasked_per_hour: Annotated[int, Setting("proactive.per_hour")] = Field(
+        default=2, ge=0, le=100
+    )
+    """How many check-ins, observations and mood comments there are an hour, together and at
+    most; 0: any number."""
+    unasked_unanswered: Annotated[int, Setting("proactive.unanswered")] = Field(
+        default=2, ge=0, le=50
+    )
+    """After how many of them without a word of anybody there are none until somebody says
+    something; 0: they go on."""
+    check_in_backoff: Annotated[float, Setting("proactive.backoff")] = Field(
+        default=2.0, ge=1.0, le=10.0
+    )
+    """By which factor a check-in waits longer, and is less likely at each second, for each of
+    them since anybody said a word; 1: as often as ever."""
+    words_rest_s: Annotated[
+        float, Setting("proactive.rest_hours", scale=3_600.0)
+    ] = Field(default=86_400.0, ge=0.0, le=2_592_000.0)
+    """For how long the same words are not said unasked again; 0: they may be at once."""
     observation: Annotated[bool, Setting("proactive.observation")] = False
     """Whether the companion remarks by itself that a kind of event comes often lately;
     never in the first ten minutes of a session."""

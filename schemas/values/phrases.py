@@ -74,6 +74,9 @@ _Unanswered = Literal["failed", "declined", "absent", "spent", "known"]
 """Why a person's question has no answer: the model failed, had none, is not there, or may
 not be asked any more; `known` is added where something is known without it."""
 
+CheckedOn = Literal["topic", "goal", "reminder"]
+"""What a check-in may mention."""
+
 TOPIC, SPAN, TIME, WHEN = "{topic}", "{span}", "{time}", "{when}"
 """Places in a pattern: any words, up to the end or to what follows; a span of time; a time,
 where a bare number is one; moments that say themselves that they are, as `at six` does."""
@@ -153,6 +156,9 @@ class Phrases(Part):
         default=(), max_length=64
     )
     """What may be asked when nothing was said for a while."""
+    check_ins_about: dict[CheckedOn, tuple[str, ...]] = _table()
+    """The same about a `topic` that the person is about, a `goal`, or a `reminder` that is to
+    come, each with `{topic}`; these go first."""
     observations: tuple[Annotated[str, Field(min_length=1, max_length=500)], ...] = (
         Field(default=(), max_length=64)
     )

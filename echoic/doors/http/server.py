@@ -37,7 +37,7 @@ async def serve(
         begun: Takes the address as a URL.
     """
     config = uvicorn.Config(
-        Heads(Hangups(app)),
+        _Heads(Hangups(app)),
         *listen,
         http=partial(GuardedProtocol, guard),  # type: ignore[arg-type]
         # Besides: each would be a door of its own, without a guard.
@@ -109,7 +109,7 @@ _ONCE = (
 """What a proxy may read the last of, and we the first."""
 
 
-class Heads:
+class _Heads:
     """Lets through what one head says in one way, and what is not too much."""
 
     def __init__(self, app: ASGIApp) -> None:

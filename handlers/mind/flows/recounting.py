@@ -45,7 +45,8 @@ def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
         found = list(islice(_sayings(turn, event, heard), _SAYINGS))
     else:
         known = islice(_about(turn, event, heard), _FACTS)
-        found = [f"{capped(facts.in_words(each), _CAP)}." for each in known]
+        stated = (capped(facts.in_words(each), _CAP) for each in known)
+        found = [f"{each[:1].upper()}{each[1:]}." for each in stated]
         found += _like(turn, heard)
     return " ".join(found) or None
 

@@ -289,6 +289,24 @@ def _is_timer(held: Reminder, known: Phrases) -> bool:
     return bool(head) and held.text.startswith(head)
 
 
+def to_come(
+    turn: TurnContext, known: Phrases, within: timedelta
+) -> tuple[tuple[str, str | None], ...]:
+    """Return the words on each reminder to come within a span, and for whom it is.
+
+    Neither those that are due in a few minutes, nor what comes again and again.
+    """
+    soonest, latest = turn.now + timedelta(seconds=_SNOOZE_S), turn.now + within
+    return tuple(
+        (_items(turn, known, (each,)), each.person)
+        for each in turn.state.executive.reminders
+        if each.purpose == "reminder"
+        and each.repeat is None
+        and soonest < each.due <= latest
+        and not _is_timer(each, known)
+    )
+
+
 def _listed(
     turn: TurnContext, known: Phrases, held: Sequence[Reminder], form: str
 ) -> str:

@@ -167,6 +167,9 @@ def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> 
     if not is_done:
         return heard.phrases.refused.get(heard.means, heard.phrases.refusal)
     seconds = heard.span_s or _USUALLY_S.get(heard.means, 0.0)
+    # With its capitals: "I know nothing about Ada."
+    topic = phrase_matching.as_written(heard.topic, event.text)
+    heard = heard.model_copy(update={"topic": topic})
     text = heard.reply(seconds, reminding.until(turn, heard))
     if heard.means != "unmute":
         return text

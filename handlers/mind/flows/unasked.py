@@ -6,18 +6,16 @@ nobody there, there is neither timer nor message. That somebody spoke meanwhile 
 when the time has come: by the law's lack of memory nothing else need be drawn anew.
 """
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
 from datetime import datetime, timedelta
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from handlers.mind.context import TurnContext
-from handlers.mind.flows import initiate
-from handlers.mind.flows.initiate import Initiative
+from handlers.mind.flows import initiate, reminding
 from handlers.mind.stages import opportunity, personality
 from projections.folds.events import sort_of
-from projections.folds.executive import opportunities, patterns
-from projections.folds.executive.signs import SENTIMENT_BELOW, STRUGGLE_HOLDS
+from projections.folds.executive import opportunities, patterns, signs
 from schemas.messages.arms import CHECK_IN, MOOD_COMMENT, OBSERVE
 from schemas.messages.notes import OpportunityDrawn
 from schemas.messages.sensing import Sensed
@@ -25,11 +23,15 @@ from schemas.state.agent import Timer
 from schemas.state.executive import EVERYBODY, Sign
 from schemas.values import ids
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.phrases import Phrases
+from schemas.values.phrases import CheckedOn, Phrases, filled
 from schemas.values.reasons import ResponseType
 
 _WAITS = timedelta(minutes=10)
 """How long what waits for a break is worth saying."""
+
+
+_AHEAD = timedelta(days=1)
+"""Of reminders so far ahead a check-in may speak."""
 
 
 class _Opening(Struct, frozen=True):
@@ -41,7 +43,15 @@ class _Opening(Struct, frozen=True):
     """The sort of events that it is about, if it is about one."""
 
 
-class Kind(Struct, frozen=True):
+class _Line(Struct, frozen=True):
+    """Something that may be said, as it is said."""
+
+    text: str
+    person: str | None = None
+    """To whom; None: to everybody."""
+
+
+class _Kind(Struct, frozen=True):
     """One kind of opportunity."""
 
     purpose: str
@@ -49,15 +59,13 @@ class Kind(Struct, frozen=True):
     is_on: Callable[[ExecutiveSettings], bool]
     opening: Callable[[TurnContext, ExecutiveSettings, str], _Opening | None]
     """Return it if it is there: about what is given, or what the input shows."""
-    words: Callable[[TurnContext, str], tuple[str, ...]]
+    lines: Callable[[TurnContext, str], tuple[_Line, ...]]
     """Return what may be said about something; nothing: it is never taken."""
-    said: Callable[[TurnContext, str, str], tuple[str, str | None]]
-    """Return one of these words about something as it is said, and to whom."""
     response_type: ResponseType
     lasts: timedelta = _WAITS
     """How long it is worth saying where it waits for a break."""
-    next_in_s: Callable[[ExecutiveSettings], float] | None = None
-    """After how long there is the next one by itself; None: events must show it."""
+    is_regular: bool = False
+    """Whether there is a next one by itself; else events must show it."""
 
 
 def consider(turn: TurnContext, *, is_changed: bool = False) -> None:
@@ -72,14 +80,14 @@ def consider(turn: TurnContext, *, is_changed: bool = False) -> None:
 
 
 def _consider(
-    turn: TurnContext, settings: ExecutiveSettings, kind: Kind, *, is_changed: bool
+    turn: TurnContext, settings: ExecutiveSettings, kind: _Kind, *, is_changed: bool
 ) -> None:
     known = opportunities.find(turn.state.executive, kind.purpose)
     is_drawn = known is not None and known.due is not None
     if is_drawn and not is_changed:
         return
     about = known.about if known is not None and is_drawn else ""
-    opening = kind.opening(turn, settings, about)
+    opening = _opening(turn, settings, kind, about)
     # With nothing to take the traits are not looked at: events of sensors come often.
     chance = 0.0 if opening is None else _chance(turn, settings, kind, opening.about)
     if opening is None or chance <= 0.0:
@@ -98,50 +106,78 @@ def run(turn: TurnContext, timer: Timer) -> None:
     about = known.about if known is not None else ""
     opening = chance = None
     if kind.is_on(settings):
-        opening = kind.opening(turn, settings, about)
+        opening = _opening(turn, settings, kind, about)
         chance = _chance(turn, settings, kind, about)
     if opening is None or not chance:
         _draw(turn, kind, None, chance or 0.0)
         return
     first: datetime | None = opening.first
     if opening.first <= turn.now:
-        words = kind.words(turn, about)
-        word = words[int(_value(turn, kind, f"{kind.purpose}_words") * len(words))]
-        initiate.take(turn, _initiative(turn, kind, timer, word, about))
-        first = None
-        if kind.next_in_s is not None:
-            first = turn.now + timedelta(seconds=kind.next_in_s(settings))
+        lines = _fresh(turn, kind.lines(turn, about))
+        line = lines[int(_value(turn, kind, f"{kind.purpose}_words") * len(lines))]
+        initiate.take(turn, _initiative(turn, kind, timer, line))
+        chance, first = _chance(turn, settings, kind, about), None
+        if kind.is_regular and chance > 0.0:
+            first = _next(turn, settings)
     _draw(turn, kind, first, chance, about if first is not None else "")
 
 
+def _opening(
+    turn: TurnContext, settings: ExecutiveSettings, kind: _Kind, about: str
+) -> _Opening | None:
+    """Return an opportunity that is there, once the hour has room for it."""
+    found = kind.opening(turn, settings, about)
+    free = opportunity.free_from(turn.state, settings, turn.now) if found else None
+    if found is None or free is None:
+        return None
+    return structs.replace(found, first=max(found.first, free))
+
+
+def _next(turn: TurnContext, settings: ExecutiveSettings) -> datetime | None:
+    """Return from when on there is another, once one was taken."""
+    free = opportunity.free_from(turn.state, settings, turn.now)
+    if free is None:
+        return None
+    return max(free, turn.now + opportunity.interval_of(turn.state, settings))
+
+
 def _initiative(
-    turn: TurnContext, kind: Kind, timer: Timer, word: str, about: str
-) -> Initiative:
-    text, person = kind.said(turn, word, about)
-    return Initiative(
+    turn: TurnContext, kind: _Kind, timer: Timer, line: _Line
+) -> initiate.Initiative:
+    return initiate.Initiative(
         timer=timer.id,
         kind=kind.purpose,
         arm=kind.purpose,
-        text=text,
+        text=line.text,
         response_type=kind.response_type,
         urgency=0.0,
         expires_at=turn.now + kind.lasts,
-        person=person,
+        person=line.person,
     )
 
 
 def _chance(
-    turn: TurnContext, settings: ExecutiveSettings, kind: Kind, about: str
+    turn: TurnContext, settings: ExecutiveSettings, kind: _Kind, about: str
 ) -> float:
-    if not kind.words(turn, about):
+    if not _fresh(turn, kind.lines(turn, about)):
         return 0.0
     traits = personality.traits_in_force(turn.state, settings, turn.packs, turn.now)
-    return opportunity.chance(settings, traits.values["proactive"])
+    is_check_in = kind.purpose == CHECK_IN
+    unanswered = opportunities.unanswered(turn.state.executive) if is_check_in else 0
+    return opportunity.chance(settings, traits.values["proactive"], unanswered)
+
+
+def _fresh(turn: TurnContext, lines: tuple[_Line, ...]) -> tuple[_Line, ...]:
+    """Return those that were not said unasked lately, whichever numbers they tell."""
+    rest = timedelta(seconds=turn.settings.executive.words_rest_s)
+    known = turn.state.executive.unasked
+    said = {each.words for each in known if turn.now < each.at + rest}
+    return tuple(e for e in lines if opportunities.digest_of(e.text) not in said)
 
 
 def _draw(
     turn: TurnContext,
-    kind: Kind,
+    kind: _Kind,
     first: datetime | None,
     chance: float,
     about: str = "",
@@ -159,12 +195,12 @@ def _draw(
     )
 
 
-def _count(turn: TurnContext, kind: Kind) -> int:
+def _count(turn: TurnContext, kind: _Kind) -> int:
     known = opportunities.find(turn.state.executive, kind.purpose)
     return 1 if known is None else known.count + 1
 
 
-def _value(turn: TurnContext, kind: Kind, purpose: str) -> float:
+def _value(turn: TurnContext, kind: _Kind, purpose: str) -> float:
     """Return the next draw for a purpose: its key is seed|agent|purpose|count."""
     count = str(_count(turn, kind))
     return ids.draw(turn.settings.seed, turn.input.agent, purpose, count)
@@ -174,9 +210,16 @@ def _phrased(
     turn: TurnContext, of: Callable[[Phrases], tuple[str, ...]]
 ) -> tuple[str, ...]:
     """Return words of phrases: what packs know, else what the first language has."""
+    found = _knowing(turn, of)
+    return () if found is None else of(found)
+
+
+def _knowing(
+    turn: TurnContext, of: Callable[[Phrases], tuple[str, ...]]
+) -> Phrases | None:
     own = turn.settings.executive.phrases
     of_packs = tuple(each for pack in turn.packs for each in pack.pack.phrases)
-    return next((of(each) for each in (*of_packs, *own) if of(each)), ())
+    return next((each for each in (*of_packs, *own) if of(each)), None)
 
 
 # Checking in: ask how things are, when somebody is there and nothing was said for a while.
@@ -187,22 +230,48 @@ def _check_in_opening(
     return None if first is None else _Opening(first)
 
 
-def _check_in_words(turn: TurnContext, about: str) -> tuple[str, ...]:
-    return _phrased(turn, lambda phrases: phrases.check_ins)
+def _check_ins(turn: TurnContext, about: str) -> tuple[_Line, ...]:
+    """Return what is asked: about something if there is anything, else in general."""
+    plain = _phrased(turn, lambda phrases: phrases.check_ins)
+    return _fresh(turn, tuple(_mentions(turn))) or tuple(map(_Line, plain))
 
 
-def _to_all(turn: TurnContext, word: str, about: str) -> tuple[str, str | None]:
-    return word, None
+def _mentions(turn: TurnContext) -> Iterator[_Line]:
+    for topic, person in _topics(turn):
+        yield from _about(turn, "topic", topic, person)
+    for goal in turn.state.goals or ():
+        yield from _about(turn, "goal", goal, None)
+    known = _knowing(turn, lambda each: each.check_ins_about.get("reminder", ()))
+    for words, person in reminding.to_come(turn, known, _AHEAD) if known else ():
+        yield from _about(turn, "reminder", words, person)
 
 
-_CHECK_IN = Kind(
+def _about(
+    turn: TurnContext, kind: CheckedOn, topic: str, person: str | None
+) -> Iterator[_Line]:
+    for each in _phrased(turn, lambda phrases: phrases.check_ins_about.get(kind, ())):
+        yield _Line(filled(each, topic=topic.strip().rstrip(".!?")), person)
+
+
+def _topics(turn: TurnContext) -> Iterator[tuple[str, str | None]]:
+    """Yield what each person is about, and who that is, as was said last."""
+    held = turn.state.executive
+    for person in sorted(held.people):
+        known = held.people[person]
+        if known.focus and not known.away:
+            yield known.focus, person or None
+    for each in held.modulations:
+        if each.change == "focus" and (each.until is None or turn.now < each.until):
+            yield each.about, each.person or None
+
+
+_CHECK_IN = _Kind(
     CHECK_IN,
     lambda settings: settings.check_in,
     _check_in_opening,
-    _check_in_words,
-    _to_all,
+    _check_ins,
     "check_in",
-    next_in_s=lambda settings: settings.check_in_interval_s,
+    is_regular=True,
 )
 
 
@@ -231,29 +300,25 @@ def _pattern_opening(
     return _Opening(first, sort) if first <= pattern.at + window else None
 
 
-def _observations(turn: TurnContext, about: str) -> tuple[str, ...]:
+def _observations(turn: TurnContext, about: str) -> tuple[_Line, ...]:
+    """Return the words of the pack that declares such events, else of the phrases."""
     source, _, type_ = about.partition(".")
-    declared = (pack.event_type(type_, source) for pack in turn.packs)
-    own = (each.observation for each in declared if each and each.observation)
-    word = next(own, None)
-    if word is not None:
-        return (word,)
-    return _phrased(turn, lambda phrases: phrases.observations)
-
-
-def _observation(turn: TurnContext, word: str, about: str) -> tuple[str, str | None]:
+    declared = [pack.event_type(type_, source) for pack in turn.packs]
+    own = [each.observation for each in declared if each and each.observation]
     pattern = turn.state.executive.patterns.get(about)
     count = str(pattern.count + pattern.before) if pattern is not None else ""
-    type_ = about.partition(".")[2].replace("_", " ").replace("-", " ")
-    return word.replace("{count}", count).replace("{type}", type_), None
+    # A pack that declares the sort without words for it finds it not worth one.
+    plain = () if any(declared) else _phrased(turn, lambda known: known.observations)
+    type_ = type_.replace("_", " ").replace("-", " ")
+    said = (filled(each, count=count, type=type_) for each in own[:1] or plain)
+    return tuple(map(_Line, said))
 
 
-_OBSERVE = Kind(
+_OBSERVE = _Kind(
     OBSERVE,
     lambda settings: settings.observation,
     _pattern_opening,
     _observations,
-    _observation,
     "observation",
 )
 
@@ -275,38 +340,35 @@ def _mood_opening(
         if taken >= sign.at:
             return None
         first = max(first, taken + timedelta(seconds=settings.check_in_interval_s))
-    return _Opening(first) if first <= sign.at + STRUGGLE_HOLDS else None
+    return _Opening(first) if first <= sign.at + signs.STRUGGLE_HOLDS else None
 
 
 def _sign(turn: TurnContext) -> tuple[str, Sign] | None:
     """Return who felt bad last, and the sign of it; None if it is too long ago."""
-    signs = turn.state.executive.personality.sentiments
-    known = ((each, signs[each]) for each in signs.sorted_keys())
+    felt = turn.state.executive.personality.sentiments
+    known = ((each, felt[each]) for each in felt.sorted_keys())
     bad = [
         (person, sign)
         for person, sign in known
-        if sign.value < SENTIMENT_BELOW
-        and sign.at <= turn.now <= sign.at + STRUGGLE_HOLDS
+        if sign.value < signs.SENTIMENT_BELOW
+        and sign.at <= turn.now <= sign.at + signs.STRUGGLE_HOLDS
     ]
     return max(bad, key=lambda each: each[1].at, default=None)
 
 
-def _comments(turn: TurnContext, about: str) -> tuple[str, ...]:
-    return _phrased(turn, lambda phrases: phrases.mood_comments)
-
-
-def _comment(turn: TurnContext, word: str, about: str) -> tuple[str, str | None]:
+def _comments(turn: TurnContext, about: str) -> tuple[_Line, ...]:
     found = _sign(turn)
-    return word, (found[0] if found is not None else EVERYBODY) or None
+    person = (found[0] if found is not None else EVERYBODY) or None
+    words = _phrased(turn, lambda phrases: phrases.mood_comments)
+    return tuple(_Line(each, person) for each in words)
 
 
-_COMMENT = Kind(
+_COMMENT = _Kind(
     MOOD_COMMENT,
     lambda settings: settings.mood_comment,
     _mood_opening,
     _comments,
-    _comment,
     "check_in",
-    STRUGGLE_HOLDS,
+    signs.STRUGGLE_HOLDS,
 )
 _KINDS = (_CHECK_IN, _OBSERVE, _COMMENT)

@@ -8,14 +8,17 @@ interval has only the rest drawn anew, and the whole is the same law as a draw e
 
 from datetime import datetime, timedelta
 
-from projections.folds.executive import people
+from projections.folds.executive import opportunities, people
 from schemas.state.agent import AgentState
-from schemas.values.exact_math import log, round6
+from schemas.values.exact_math import log, power, round6
 from schemas.values.executive_settings import ExecutiveSettings
 
 TICK = timedelta(seconds=1)
 _SETTLING_IN = timedelta(minutes=10)
 """So long after the start of a session nobody is spoken to unasked."""
+_HOUR = timedelta(hours=1)
+_LONGEST = 1_000.0
+"""How many times as long a check-in waits, at most."""
 _GONE = timedelta(hours=2)
 """After so long without a sign of anybody, nobody is there."""
 
@@ -36,9 +39,27 @@ def due(first: datetime, value: float, chance: float) -> datetime:
     return first + (first_success(value, chance) - 1) * TICK
 
 
-def chance(settings: ExecutiveSettings, proactive: float) -> float:
-    """Return the probability of a check-in at a tick, by how proactive the companion is."""
-    return round6(settings.check_in_probability * proactive)
+def chance(settings: ExecutiveSettings, proactive: float, unanswered: int = 0) -> float:
+    """Return the probability of a remark at a tick, by how proactive the companion is.
+
+    It is less for each of so many that nobody answered, as check-ins are.
+    """
+    rarer = power(settings.check_in_backoff, float(unanswered))
+    return round6(settings.check_in_probability * proactive / rarer)
+
+
+def free_from(
+    state: AgentState, settings: ExecutiveSettings, now: datetime
+) -> datetime | None:
+    """Return from when on the hour has room for another remark that nobody asked for.
+
+    None until somebody says a word, if nobody did for the last few of them.
+    """
+    unheeded = settings.unasked_unanswered
+    if unheeded and opportunities.unanswered(state.executive) >= unheeded:
+        return None
+    most, known = settings.unasked_per_hour, state.executive.unasked
+    return now if not most or len(known) < most else max(now, known[-most].at + _HOUR)
 
 
 def _somebody_since(state: AgentState, now: datetime) -> datetime | None:
@@ -64,7 +85,7 @@ def first_tick(
     held = state.executive
     spoken = [held.heard_at] if held.heard_at is not None else []
     spoken += [each.at for each in held.said[-1:]]
-    interval = timedelta(seconds=settings.check_in_interval_s)
+    interval = interval_of(state, settings)
     # One that is still waiting to be said is enough.
     waits = [
         each.answer.expires_at
@@ -72,3 +93,10 @@ def first_tick(
         if each.answer.response_type == "check_in"
     ]
     return max(begin, *(each + interval for each in spoken), *waits, now)
+
+
+def interval_of(state: AgentState, settings: ExecutiveSettings) -> timedelta:
+    """Return how long nothing is said before a check-in, longer for each unanswered one."""
+    unanswered = float(opportunities.unanswered(state.executive))
+    times = min(power(settings.check_in_backoff, unanswered), _LONGEST)
+    return timedelta(seconds=settings.check_in_interval_s * times)

@@ -66,7 +66,7 @@ _REMEMBERED = 64
 
 
 @dataclass(slots=True)
-class Quantity:
+class _Quantity:
     """A need: its level at a time, and how it changes from there."""
 
     level: float
@@ -161,7 +161,7 @@ class Villager:
     cell: Cell
     bed: Cell | None
     bedtime_h: float
-    needs: dict[str, Quantity]
+    needs: dict[str, _Quantity]
     task: Task | None = None
     carries: dict[str, int] = field(default_factory=dict)
     obeyed: deque[str] = field(default_factory=lambda: deque(maxlen=_REMEMBERED))
@@ -208,7 +208,7 @@ def born(seed: str, name: str, at: float, bed: Cell | None, cell: Cell) -> Villa
         "health": 1.0,
     }
     needs = {
-        each: Quantity(round(levels[each] - 0.1 * draw(seed, name, each, "born"), 3)
+        each: _Quantity(round(levels[each] - 0.1 * draw(seed, name, each, "born"), 3)
                        if each != "health" else 1.0, at, AWAKE[each])
         for each in NEEDS
     }  # fmt: skip

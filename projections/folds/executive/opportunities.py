@@ -10,8 +10,10 @@ from projections.folds.fold_context import FoldContext
 from schemas.messages.arms import CHECK_IN
 from schemas.messages.decisions import Decided
 from schemas.messages.notes import OpportunityDrawn
+from schemas.state import limits
 from schemas.state.agent import AgentState, Timer
-from schemas.state.executive import Executive, Opportunity
+from schemas.state.executive import Executive, Opportunity, Unasked
+from schemas.values import ids, unicode_text
 
 
 def drawn(state: AgentState, message: OpportunityDrawn) -> AgentState:
@@ -80,5 +82,40 @@ def decided(
         state = reminders.rung(
             state, context, reminder, was_said=message.silence is None
         )
+    if purpose_of(message.timer) is not None and message.silence is None:
+        state = _remarked(state, id_, message, context.now)
     state = taken(state, message.timer, context.now)
     return remembering.decided(state, context, id_, message, None)
+
+
+def _remarked(
+    state: AgentState, id_: str, message: Decided, now: datetime
+) -> AgentState:
+    """Return the state that knows what was said unasked, by the words before any style."""
+    text = message.text or ""
+    if message.wording is not None:
+        text = message.wording.intent
+    new = Unasked(decision_id=id_, at=now, words=digest_of(text))
+    kept = (*state.executive.unasked, new)[-limits.UNASKED :]
+    return replace(state, executive=replace(state.executive, unasked=kept))
+
+
+def unsaid(state: AgentState, decision_id: str) -> AgentState:
+    """Return the state after a remark was dropped that waited: nobody heard it."""
+    known = state.executive.unasked
+    kept = tuple(each for each in known if each.decision_id != decision_id)
+    if len(kept) == len(known):
+        return state
+    return replace(state, executive=replace(state.executive, unasked=kept))
+
+
+def digest_of(text: str) -> str:
+    """Return by what words are known again, whichever numbers they tell."""
+    known = (each for each in unicode_text.words(text) if not each.isdigit())
+    return ids.digest(" ".join(known).encode())
+
+
+def unanswered(executive: Executive) -> int:
+    """Return how many remarks were made since a person last said anything."""
+    heard = executive.heard_at
+    return sum(heard is None or each.at >= heard for each in executive.unasked)

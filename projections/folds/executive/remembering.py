@@ -39,7 +39,9 @@ def decided(
             return state
         said = sayings.of_decided(id_, message, now, context.aids.vector or b"")
         state = milestones.counted(sayings.heard(state, event, now), context, event)
-        state = patterns.counted(state, context, event)
+        # What only informs is no pattern: a gauge tells as often as it is read.
+        if message.silence != "informational":
+            state = patterns.counted(state, context, event)
     state = state if said is None else sayings.remembered(state, said)
     if not context.remembers:
         return state

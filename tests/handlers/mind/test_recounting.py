@@ -23,9 +23,10 @@ def told(scenario: Scenario, text: str, person: str = "ada") -> str:
     ("asked", "nothing"),
     [
         ("What do you know about the boiler?", "I know nothing about the boiler."),
-        ("was weißt du über den Kessel?", "Über den kessel weiß ich nichts."),
+        ("was weißt du über den Kessel?", "Über den Kessel weiß ich nichts."),
         ("what did I say about tea", "I remember nothing that you said about tea."),
         ("Has this happened before?", "Not that I know of."),
+        ("what do you know about Ada", "I know nothing about Ada."),
         ("Ist das schon mal passiert?", "Nicht dass ich wüsste."),
     ],
 )
@@ -43,8 +44,8 @@ def test_facts_are_told_by_all_names_of_a_thing() -> None:
     states(scenario, "the boiler", "is paid by", "lee", person="lee")
 
     wanted = (
-        "Bertha leaks a little. the boiler is also known as Bertha."
-        " the boiler was serviced in May."
+        "Bertha leaks a little. The boiler is also known as Bertha."
+        " The boiler was serviced in May."
     )
     assert told(scenario, "what do you know about the boiler?") == wanted
     assert told(scenario, "what do you know about bertha") == wanted
@@ -60,9 +61,9 @@ def test_an_article_is_no_part_of_a_name() -> None:
 
     for asked in ("the boiler", "a boiler", "boiler"):
         question = f"what do you know about {asked}?"
-        assert told(scenario, question) == "boiler is broken."
-    assert told(scenario, "what do you know about an oven") == "the oven is new."
-    assert told(scenario, "was weißt du über den boiler") == "boiler is broken."
+        assert told(scenario, question) == "Boiler is broken."
+    assert told(scenario, "what do you know about an oven") == "The oven is new."
+    assert told(scenario, "was weißt du über den boiler") == "Boiler is broken."
 
 
 def test_one_may_ask_about_oneself() -> None:
@@ -74,7 +75,7 @@ def test_one_may_ask_about_oneself() -> None:
 
     assert told(scenario, "what do you know about me") == "Ada Byron likes tea."
     assert told(scenario, "was weißt du über mich") == "Ada Byron likes tea."
-    assert told(scenario, "what do you know about me", "lee") == "lee likes coffee."
+    assert told(scenario, "what do you know about me", "lee") == "Lee likes coffee."
 
 
 def test_what_one_said_is_told_to_oneself_alone() -> None:
@@ -101,10 +102,10 @@ def test_how_often_such_a_thing_happened_is_told() -> None:
     )
 
     assert told(scenario, "has this happened before") == (
-        "Such a thing happened 2 times, last 1 h 30 min ago."
+        "That has happened 2 times, most recently 1 h 30 min ago."
     )
     assert told(scenario, "what do you know about a zombie is near") == (
-        "Such a thing happened 3 times, last 31 min ago."
+        "That has happened 3 times, most recently 31 min ago."
     )
 
 
@@ -118,7 +119,7 @@ def test_a_persons_own_words_are_no_such_thing() -> None:
     scenario.wait(3_600).sense("a zombie is near")
     says(scenario.wait(60), "a zombie is near")
 
-    assert told(scenario.wait(60), asked).startswith("Such a thing happened once")
+    assert told(scenario.wait(60), asked).startswith("That has happened once")
     assert told(scenario, "has this happened before") == "Not that I know of."
 
 
@@ -130,7 +131,7 @@ def test_what_the_state_lacks_is_left_to_the_memory() -> None:
     assert one(turn, RecallAsked).query == "what did I say about tea?"
     remembers(scenario, turn)
     states(scenario, "tea", "is in", "the tin")
-    assert told(scenario, "what do you know about tea") == "tea is in the tin."
+    assert told(scenario, "what do you know about tea") == "Tea is in the tin."
     assert told(scenario, "has this happened before") == "Not that I know of."
 
 

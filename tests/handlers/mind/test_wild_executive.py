@@ -253,6 +253,7 @@ BOUNDS = {
     "restraints": limits.RESTRAINTS,
     "speech": limits.SPEECHES,
     "unsaid": limits.UNSAID,
+    "unasked": limits.UNASKED,
     "waiting": limits.WAITING_ANSWERS,
     "reminders": limits.REMINDERS,
     "reminded": limits.REMINDED,

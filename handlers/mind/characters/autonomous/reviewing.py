@@ -35,7 +35,7 @@ from schemas.state.character import LayerAsk
 from schemas.values import ids
 from schemas.values.prompt_fencing import fenced
 
-PURPOSE: Literal["review"] = "review"
+_PURPOSE: Literal["review"] = "review"
 
 PREFIX = "review-"
 """How the ids of its proposals begin."""
@@ -52,7 +52,7 @@ def consider(turn: TurnContext, mind: CharacterMind) -> None:
     if how.improves is None or turn.settings.model is None:
         return
     decided = character.autonomy.count - character.autonomy.reviewed
-    if decided >= how.improves.every and PURPOSE not in character.asked:
+    if decided >= how.improves.every and _PURPOSE not in character.asked:
         review(turn, how, "decisions")
 
 
@@ -67,7 +67,7 @@ def review(turn: TurnContext, how: Autonomous, cause: RetrospectCause) -> None:
         _asked(persona.in_force(how, known), known, told),
     )
     until = told[-1].decision_id
-    asked = afterthought_asked(turn, model, PURPOSE, until, question, PATIENCE)
+    asked = afterthought_asked(turn, model, _PURPOSE, until, question, PATIENCE)
     turn.emit(replace(asked, reason=cause))
 
 
@@ -140,7 +140,7 @@ def _formed(turn: TurnContext, asked: LayerAsk, text: str, fault: str | None) ->
     known, until = turn.state.character.autonomy, asked.decision_id
     turn.emit(
         InsightFormed(
-            of=PURPOSE,
+            of=_PURPOSE,
             cause=retrospects.cause_of(asked),
             by="model",
             until=until,
