@@ -118,4 +118,5 @@ def digest_of(text: str) -> str:
 def unanswered(executive: Executive) -> int:
     """Return how many remarks were made since a person last said anything."""
     heard = executive.heard_at
-    return sum(heard is None or each.at >= heard for each in executive.unasked)
+    since = (e for e in executive.unasked if heard is None or e.at >= heard)
+    return len(tuple(since))
