@@ -4,7 +4,9 @@ An input changes the state only through its outputs, so that one which was quara
 refused or a duplicate changes nothing but the chain hash.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
@@ -25,7 +27,7 @@ from projections.folds import (
     timers,
 )
 from projections.folds.characters import asks as layer_asks
-from projections.folds.characters import body, characters
+from projections.folds.characters import body, characters, places, retrospects
 from projections.folds.executive import (
     forgotten,
     ignored,
@@ -43,10 +45,12 @@ from projections.folds.fold_context import FoldContext, Origin
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
+from schemas.messages import notes
 from schemas.messages.asks import (
     DeliveryAsked,
     ModelAsked,
     RecallAsked,
+    StopAsked,
     TurnAsked,
     WakeupSet,
 )
@@ -57,24 +61,24 @@ from schemas.messages.controls import (
     ProposalApplied,
     ProposalReverted,
 )
+from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
 from schemas.messages.learning import (
     AdviceIgnored,
     CandidateRefused,
+    DriftRaised,
     Endorsed,
     FeedbackApplied,
+    FeedbackRefused,
     HeuristicFormed,
+    HeuristicReinforced,
+    InsightFormed,
+    LifecycleChanged,
     OutcomeExpired,
     OutcomeObserved,
     ProposalMade,
     SilenceWeighed,
-)
-from schemas.messages.notes import (
-    ControlApplied,
-    ControlInferred,
-    Handled,
-    OpportunityDrawn,
-    TimerFailed,
+    TrustChanged,
 )
 from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
@@ -106,45 +110,33 @@ def said(
 ) -> AgentState:
     """Return the state after one output of the group; `state` is at the input's time.
 
-    Outputs that change no state, unknown ones among them, are skipped.
+    One of a kind that is not known here changes nothing.
     """
-    state = _said(state, context, id_, message)
-    state = characters.noticed(state, context, id_, message)
-    state = repeats.remembered(state, context, id_, message)
-    return _noticed(state, context, message)
+    context.output_id = id_
+    for fold in FOLDS.get(type(message), ()):
+        state = fold(state, context, message)
+    return state
 
 
-def _said(
-    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
+def _dropped(state: AgentState, context: FoldContext, message: Dropped) -> AgentState:
+    state = remembering.dropped(state, context, message)
+    state = opportunities.unsaid(state, message.decision_id)
+    if message.reason in HELD_BACK:
+        state = events.unheard(state, message.decision_id)
+    return fires.dropped(waiting.without(state, message.decision_id), message)
+
+
+def _spoken(
+    state: AgentState, context: FoldContext, message: DeliveryAsked
 ) -> AgentState:
-    match message:
-        case Decided():
-            return _decided(state, context, id_, message)
-        case Completed():
-            return _completed(state, context, message)
-        case Dropped():
-            state = remembering.dropped(state, context, message)
-            state = opportunities.unsaid(state, message.decision_id)
-            if message.reason in HELD_BACK:
-                state = events.unheard(state, message.decision_id)
-            return fires.dropped(waiting.without(state, message.decision_id), message)
-        case ModelAsked() | RecallAsked():
-            return asking.asked(state, context, id_, message)
-        case TurnAsked():
-            return layer_asks.asked(state, id_, message, context.input.id, context.now)
-        case DeliveryAsked() as message:
-            open_ = fires.ask_is(state, id_, "open")
-            open_ = sayings.aloud(open_, message.text, context.now)
-            return speech.asked(open_, id_, message, context.now)
-        case Handled(reason="recorded"):
-            return _recorded(state, context, context.input.message)
-        case ControlApplied():
-            return _controlled(state, context)
-        case _:
-            return _learnt(state, context, id_, message)
+    open_ = fires.ask_is(state, context.output_id, "open")
+    open_ = sayings.aloud(open_, message.text, context.now)
+    return speech.asked(open_, context.output_id, message, context.now)
 
 
-def _controlled(state: AgentState, context: FoldContext) -> AgentState:
+def _controlled(
+    state: AgentState, context: FoldContext, _: notes.ControlApplied
+) -> AgentState:
     match context.input.message:
         case PersonForgotten(person=person):
             return forgotten.applied(state, person)
@@ -188,46 +180,20 @@ def _revived(
     )
 
 
-def _learnt(
-    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
+def _refused(
+    state: AgentState, context: FoldContext, message: CandidateRefused
 ) -> AgentState:
-    match message:
-        case HeuristicFired():
-            return _fired(state, context, id_, message)
-        case OutcomeObserved():
-            return credit.observed(state, context, message)
-        case OutcomeExpired():
-            return credit.expired(state, context, message)
-        case AdviceIgnored():
-            return credit.ignored(state, context, message)
-        case FeedbackApplied() | Endorsed() | SilenceWeighed():
-            return _told(state, context, message)
-        case HeuristicFormed():
-            return _formed(state, context, message)
-        # One refused in a sleep belongs to no lesson; `_slept` folds it.
-        case CandidateRefused(sleep_id=None):
-            return formation.over(state, message.decision_id)
-        case ProposalMade():
-            place = context.input.sequence
-            state = proposals.made(state, message, place, context.aids)
-            asleep = message.sleep_id and state.sleeping
-            return reflection.proposed(state, message) if asleep else state
-        case _:
-            return _slept(state, context, id_, message)
+    if message.sleep_id is None:
+        return formation.over(state, message.decision_id)
+    return reflection.refused(state, message)
 
 
-def _told(
-    state: AgentState,
-    context: FoldContext,
-    message: FeedbackApplied | Endorsed | SilenceWeighed,
+def _proposed(
+    state: AgentState, context: FoldContext, message: ProposalMade
 ) -> AgentState:
-    match message:
-        case FeedbackApplied():
-            return credit.voted(state, context, message)
-        case Endorsed():
-            return credit.endorsed(state, context, message)
-        case SilenceWeighed():
-            return credit.weighed(state, context, message)
+    state = proposals.made(state, message, context.input.sequence, context.aids)
+    asleep = message.sleep_id and state.sleeping
+    return reflection.proposed(state, message) if asleep else state
 
 
 def _formed(
@@ -247,7 +213,7 @@ def _formed(
 
 
 def _without_timer(
-    state: AgentState, context: FoldContext, message: TimerFailed
+    state: AgentState, context: FoldContext, message: notes.TimerFailed
 ) -> AgentState:
     """Return the state without what failed; a reminder that recurs comes again."""
     reminder = reminders.of_timer(state.executive, message.timer_id)
@@ -255,35 +221,8 @@ def _without_timer(
     return state if reminder is None else reminders.again(state, context, reminder)
 
 
-def _slept(
-    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
-) -> AgentState:
-    match message:
-        case SleepBegun():
-            return reflection.begun(state, message, context.now)
-        case Reflected():
-            return reflection.reflected(state, message)
-        case CandidateRefused():
-            return reflection.refused(state, message)
-        case SleepEnded():
-            return reflection.ended(state, message, context.now)
-        case TimerFailed():
-            return _without_timer(state, context, message)
-        case Held():
-            return waiting.taken(state, context, message)
-        case OpportunityDrawn():
-            return opportunities.drawn(state, message)
-        case WakeupSet():
-            return body.woken(state, message)
-        case ControlInferred():
-            return controls.inferred(state, context, id_, message)
-        case _:
-            return state
-
-
-def _decided(
-    state: AgentState, context: FoldContext, id_: str, message: Decided
-) -> AgentState:
+def _decided(state: AgentState, context: FoldContext, message: Decided) -> AgentState:
+    id_ = context.output_id
     decisions = fires.decided(state, id_, message, context.now)
     if state.experiment is not None and message.experiment is not None:
         runs = experiments.decided(state.experiment, message.experiment, context.now)
@@ -292,7 +231,7 @@ def _decided(
     # A decision on a due timer is on no event: there is nothing to remember or get used to.
     if not isinstance(event, Sensed) or message.event_id != context.input.id:
         state = replace(state, decisions=decisions)
-        return opportunities.decided(state, context, id_, message)
+        return opportunities.decided(state, context, message)
     vector, now, passed = context.aids.vector, context.now, message.path != "none"
     # What was held back nobody heard of: the next of its kind is as new as it was.
     heard = None if message.silence in HELD_BACK else vector
@@ -315,7 +254,7 @@ def _decided(
     state = replace(
         state, decisions=decisions, sources=sources, habits=habits, occasions=occasions
     )
-    state = remembering.decided(state, context, id_, message, event)
+    state = remembering.decided(state, context, message, event)
     how = context.settings.sleep
     if not how.events:
         return state
@@ -350,8 +289,9 @@ def _completed(
 
 
 def _fired(
-    state: AgentState, context: FoldContext, id_: str, message: HeuristicFired
+    state: AgentState, context: FoldContext, message: HeuristicFired
 ) -> AgentState:
+    id_ = context.output_id
     if message.mode == "suggested":
         return fires.suggested(state, message)
     if message.mode == "kept":
@@ -385,26 +325,82 @@ def _once_more(
     )
 
 
-def _recorded(state: AgentState, context: FoldContext, message: object) -> AgentState:
-    if isinstance(message, Result) and state.executive.speech:
-        state = speech.heard(state, message, context.now)
-    # What has begun is still to end.
-    if isinstance(message, Result) and not isinstance(message, DeliveryBegun):
-        return fires.ask_is(state, message.ask_id, "answered")
-    return state
-
-
-def _noticed(
-    state: AgentState, context: FoldContext, message: OutputMessage
+def _recorded(
+    state: AgentState, context: FoldContext, note: notes.Handled
 ) -> AgentState:
-    """Return the state after what an output shows besides: mood, what is ignored, its cost."""
-    settings = context.settings.executive
-    state = personality.felt(state, context, message)
-    # Most outputs are decisions, which tell nothing of what is ignored or spent.
-    if isinstance(message, Decided):
-        return known_facts.noticed(state, context, message)
-    if settings.modulates:
-        state = ignored.noticed(state, context, message)
-    if settings.budget_calls or spending.has_day(settings):
-        state = spending.noticed(state, context, message)
-    return state
+    result = context.input.message
+    if note.reason != "recorded" or not isinstance(result, Result):
+        return state
+    if state.executive.speech:
+        state = speech.heard(state, result, context.now)
+    # What has begun is still to end.
+    if isinstance(result, DeliveryBegun):
+        return state
+    return fires.ask_is(state, result.ask_id, "answered")
+
+
+_M = TypeVar("_M", bound=OutputMessage)
+_Fold: TypeAlias = Callable[[AgentState, FoldContext, _M], AgentState]
+_Row: TypeAlias = tuple[type, tuple[_Fold[Any], ...]]
+
+
+def _on(kind: type[_M], *folds: _Fold[_M]) -> _Row:
+    """Return a row: what an output of this kind changes, each on what the last one left."""
+    return kind, folds
+
+
+def _alone(fold: Callable[[AgentState, _M], AgentState]) -> _Fold[_M]:
+    """Return a fold that follows from its message alone."""
+    return lambda state, _, message: fold(state, message)
+
+
+FOLDS: Mapping[type, tuple[_Fold[Any], ...]] = dict(
+    (
+        _on(
+            Decided, _decided, characters.noticed, personality.felt, known_facts.noticed
+        ),
+        _on(Completed, _completed, characters.noticed),
+        _on(Dropped, _dropped, characters.noticed),
+        _on(Held, waiting.taken),
+        _on(HeuristicFired, _fired),
+        _on(ModelAsked, asking.asked, spending.noticed),
+        _on(RecallAsked, asking.asked, spending.noticed),
+        _on(TurnAsked, layer_asks.asked),
+        _on(DeliveryAsked, _spoken),
+        _on(StopAsked),
+        _on(WakeupSet, _alone(body.woken)),
+        _on(OutcomeObserved, credit.observed, personality.felt, ignored.noticed),
+        _on(OutcomeExpired, credit.expired, ignored.noticed),
+        _on(AdviceIgnored, credit.ignored),
+        _on(
+            FeedbackApplied,
+            credit.voted,
+            repeats.remembered,
+            personality.felt,
+            ignored.noticed,
+        ),
+        _on(FeedbackRefused),
+        _on(Endorsed, credit.endorsed),
+        _on(SilenceWeighed, credit.weighed),
+        _on(LifecycleChanged),
+        _on(DriftRaised),
+        _on(TrustChanged),
+        _on(HeuristicFormed, _formed),
+        _on(HeuristicReinforced),
+        _on(CandidateRefused, _refused),
+        _on(ProposalMade, _proposed),
+        _on(InsightFormed, retrospects.formed),
+        _on(SleepBegun, reflection.begun),
+        _on(Reflected, _alone(reflection.reflected)),
+        _on(SleepEnded, reflection.ended),
+        _on(notes.ControlApplied, _controlled, repeats.remembered, personality.felt),
+        _on(notes.ControlRefused),
+        _on(notes.ControlInferred, controls.inferred),
+        _on(notes.Handled, _recorded, spending.noticed),
+        _on(notes.Quarantined),
+        _on(notes.TimerFailed, _without_timer),
+        _on(notes.OpportunityDrawn, _alone(opportunities.drawn)),
+        _on(ConversationMoved, _alone(places.moved)),
+    )
+)
+"""What each kind of output changes; one without folds tells only what others did."""

@@ -16,9 +16,10 @@ from schemas.values.vectors import Vector
 
 
 def asked(
-    state: AgentState, context: FoldContext, id_: str, message: ModelAsked | RecallAsked
+    state: AgentState, context: FoldContext, message: ModelAsked | RecallAsked
 ) -> AgentState:
     """Return the state that awaits the answer to an ask of a model or of the memory."""
+    id_ = context.output_id
     if isinstance(message, RecallAsked):
         if message.then is None:
             return state
@@ -28,7 +29,7 @@ def asked(
     # A reflection is on a past event, and a vote asks for a rule: neither has an event at
     # hand, so both are told apart before anything reads one.
     if layer_asks.is_of_layer(message):
-        return layer_asks.asked(state, id_, message, context.input.id, context.now)
+        return layer_asks.asked(state, context, message)
     if message.purpose == "reflection":
         return reflection.asked(state, id_, message)
     if message.recall_id is not None:

@@ -165,14 +165,14 @@ def _applied(
 
 
 def inferred(
-    state: AgentState, context: FoldContext, id_: str, message: ControlInferred
+    state: AgentState, context: FoldContext, message: ControlInferred
 ) -> AgentState:
     """Return the agent's state after a control that the mind made itself."""
     kind = message_type("control", message.control)
     # A newer program may infer what this one does not know.
     if kind is None:
         return state
-    origin = Origin(id_, context.now, context.aids)
+    origin = Origin(context.output_id, context.now, context.aids)
     after = applied(state, kind.from_fields(message.fields), origin, context.input)
     if message.by in ("executor", "single"):
         return aims.own(state, after)

@@ -35,6 +35,8 @@ class FoldContext:
         self.input = input
         self.aids = aids
         self.now = now
+        self.output_id = ""
+        """Of the output that is being folded; of a group one follows the other."""
         # Each is asked for many times in a group, and depends on nothing but the above.
         self.settings: MindSettings = shared.settings or UNSTARTED
         """The settings in force."""

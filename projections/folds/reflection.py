@@ -11,6 +11,7 @@ import orjson
 from msgspec.structs import replace
 
 from projections.folds import pending_answers, timers
+from projections.folds.fold_context import FoldContext
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.learning import CandidateRefused, ProposalMade
@@ -91,13 +92,13 @@ def asked_about(
     return _said(state, decision_id, text, vector, "llm")
 
 
-def begun(state: AgentState, message: SleepBegun, now: datetime) -> AgentState:
+def begun(state: AgentState, context: FoldContext, message: SleepBegun) -> AgentState:
     """Return the state of an agent that begins to sleep."""
     sleeping = Sleeping(
         id=message.sleep_id,
         cause=message.cause,
         apply=message.apply,
-        begun_at=now,
+        begun_at=context.now,
         left=message.decisions,
     )
     return replace(state, sleeping=sleeping, timers=timers.without(state.timers, _IDLE))
@@ -168,12 +169,14 @@ def proposed(state: AgentState, message: ProposalMade) -> AgentState:
     return replace(state, sleeping=sleeping)
 
 
-def ended(state: AgentState, message: SleepEnded, now: datetime) -> AgentState:
+def ended(state: AgentState, context: FoldContext, message: SleepEnded) -> AgentState:
     """Return the state of an agent that is awake again, with a report of its sleep."""
     state = _heard(state)
     sleeping = state.sleeping
     assert sleeping is not None
-    over = replace(sleeping, left=(), about=None, ended_at=now, reason=message.reason)
+    over = replace(
+        sleeping, left=(), about=None, ended_at=context.now, reason=message.reason
+    )
     return replace(state, sleeping=None, slept=over)
 
 

@@ -31,7 +31,7 @@ def _source_of(input_: Input) -> str:
 
 
 def remembered(
-    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
+    state: AgentState, context: FoldContext, message: OutputMessage
 ) -> AgentState:
     """Return the state that knows the answer to a control, or to a vote, which counted.
 
@@ -50,5 +50,5 @@ def remembered(
     # A vote that is passed on has further answers.
     if memory.seen.get(input_.id) is not None:
         return state
-    memory = replace(memory, seen=memory.seen.set(input_.id, id_))
+    memory = replace(memory, seen=memory.seen.set(input_.id, context.output_id))
     return replace(state, sources=state.sources.set(source, memory))

@@ -1,11 +1,12 @@
 """Fold what layers of a character ask their models, and the end of each ask."""
 
-from datetime import datetime, timedelta
+from datetime import timedelta
 from typing import get_args
 
 from msgspec.structs import replace
 
 from projections.folds import timers
+from projections.folds.fold_context import FoldContext
 from schemas.messages.asks import ModelAsked, TurnAsked
 from schemas.messages.learning import Retrospect
 from schemas.state.agent import AgentState, Timer
@@ -28,13 +29,10 @@ _GRACE = timedelta(seconds=60)
 
 
 def asked(
-    state: AgentState,
-    ask_id: str,
-    message: ModelAsked | TurnAsked,
-    event_id: str,
-    now: datetime,
+    state: AgentState, context: FoldContext, message: ModelAsked | TurnAsked
 ) -> AgentState:
     """Return the state in which a layer waits for its model, or for its turn to ask it."""
+    ask_id, event_id, now = context.output_id, context.input.id, context.now
     is_turn, before = isinstance(message, TurnAsked), state.character
     layer = message.layer if isinstance(message, TurnAsked) else message.purpose
     first = before.asked.get(layer)
@@ -96,14 +94,6 @@ def no_more(state: AgentState, layer: str) -> AgentState:
     asks = state.asks.set(asked.ask_id, "late") if is_open else state.asks
     character = replace(state.character, asked=others)
     return replace(state, character=character, timers=left, asks=asks)
-
-
-def broken(state: AgentState, ask_id: str) -> AgentState:
-    """Return the state in which a character looks back no more, as its wait failed."""
-    asked = state.character.asked
-    waits = (each for each in BACKWARD if each in asked)
-    layer = next((each for each in waits if asked[each].ask_id == ask_id), None)
-    return no_more(state, layer) if layer is not None else state
 
 
 def is_of_layer(message: ModelAsked) -> bool:

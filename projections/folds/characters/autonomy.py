@@ -50,14 +50,12 @@ def sensed(
     return episodes.reported(character, how, replied, event.outcome, told)
 
 
-def decided(
-    state: AgentState, context: FoldContext, id_: str, message: Decided
-) -> AgentState:
+def decided(state: AgentState, context: FoldContext, message: Decided) -> AgentState:
     """Return the state after a decision of an autonomous character."""
     mind = body.mind_of(context.packs)
     if mind is None or mind.autonomous is None:
         return state
-    how, now = mind.autonomous, context.now
+    how, now, id_ = mind.autonomous, context.now, context.output_id
     character, event = episodes.settled(state.character, now), context.input.message
     is_of_event = isinstance(event, Sensed) and message.event_id == context.input.id
     if isinstance(event, Sensed) and is_of_event:

@@ -77,9 +77,7 @@ def sensed(
     return before
 
 
-def decided(
-    state: AgentState, context: FoldContext, id_: str, message: Decided
-) -> AgentState:
+def decided(state: AgentState, context: FoldContext, message: Decided) -> AgentState:
     """Return the state after a decision of a character: its body, and what it does now."""
     mind = mind_of(context.packs)
     if mind is None:
@@ -97,7 +95,7 @@ def decided(
         character = plans.remembered(character, kept, context.now)
     elif message.layer in ("reflex", plans.QUEUE):
         begun = _begun if message.layer == "reflex" else _worked
-        doing = begun(mind, id_, message, context.now)
+        doing = begun(mind, context.output_id, message, context.now)
         character = replace(character, doing=doing, idle_since=None)
     return replace(state, character=character)
 

@@ -2,36 +2,25 @@
 
 from msgspec.structs import replace
 
-from projections.folds.characters import (
-    asks,
-    autonomy,
-    body,
-    failing,
-    places,
-    retrospects,
-)
+from projections.folds.characters import asks, autonomy, body, failing
 from projections.folds.characters.body import mind_of
 from projections.folds.fold_context import FoldContext
-from schemas.codec.catalogue import OutputMessage
-from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import ActionChoice, Completed, Decided, Dropped
-from schemas.messages.learning import InsightFormed
-from schemas.messages.notes import TimerFailed
 from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.state.character import RememberedWords
 
 
 def noticed(
-    state: AgentState, context: FoldContext, id_: str, message: OutputMessage
+    state: AgentState, context: FoldContext, message: Decided | Completed | Dropped
 ) -> AgentState:
     """Return the state after a decision or the end of one; a companion's is as it was."""
     match message:
         case Decided() if message.layers is not None:
             mind = body.mind_of(context.packs)
             if mind is not None and mind.autonomous is not None:
-                return autonomy.decided(state, context, id_, message)
-            return body.decided(state, context, id_, message)
+                return autonomy.decided(state, context, message)
+            return body.decided(state, context, message)
         case Completed(choice=ActionChoice()):
             state = asks.over(state, message.decision_id)
             return autonomy.completed(state, context, message)
@@ -40,12 +29,6 @@ def noticed(
             return asks.over(_judged(state, context, message), message.decision_id)
         case Dropped() if state.character.asked:
             return asks.over(_judged(state, context, message), message.decision_id)
-        case TimerFailed(purpose="layer"):
-            return asks.broken(state, message.timer_id)
-        case InsightFormed():
-            return retrospects.formed(state, context, message)
-        case ConversationMoved():
-            return places.moved(state, message)
         case _:
             return state
 

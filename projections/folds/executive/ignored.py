@@ -25,6 +25,8 @@ def noticed(
     state: AgentState, context: FoldContext, message: OutputMessage
 ) -> AgentState:
     """Return the state after what an output tells of answers that were heeded or not."""
+    if not context.settings.executive.modulates:
+        return state
     match message:
         case OutcomeExpired(decision_id=id_):
             return _fruitless(state, id_, context.now)

@@ -71,9 +71,7 @@ def purpose_of(timer: str) -> str | None:
     return timer.removeprefix(timers.OPPORTUNITY) if is_ours else None
 
 
-def decided(
-    state: AgentState, context: FoldContext, id_: str, message: Decided
-) -> AgentState:
+def decided(state: AgentState, context: FoldContext, message: Decided) -> AgentState:
     """Return the state after a decision that was made on no event."""
     if message.timer is None:
         return state
@@ -83,9 +81,9 @@ def decided(
             state, context, reminder, was_said=message.silence is None
         )
     if purpose_of(message.timer) is not None and message.silence is None:
-        state = _remarked(state, id_, message, context.now)
+        state = _remarked(state, context.output_id, message, context.now)
     state = taken(state, message.timer, context.now)
-    return remembering.decided(state, context, id_, message, None)
+    return remembering.decided(state, context, message, None)
 
 
 def _remarked(

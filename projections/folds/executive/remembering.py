@@ -19,17 +19,13 @@ from schemas.state.memory import Memory
 
 
 def decided(
-    state: AgentState,
-    context: FoldContext,
-    id_: str,
-    message: Decided,
-    event: Sensed | None,
+    state: AgentState, context: FoldContext, message: Decided, event: Sensed | None
 ) -> AgentState:
     """Return the state that remembers what a decision heard and said.
 
     Without an event a timer was due.
     """
-    now = context.now
+    now, id_ = context.now, context.output_id
     if event is None:
         said = sayings.of_decided(id_, message, now, b"")
     else:
