@@ -19,7 +19,7 @@ from handlers.mind.flows import decide, initiate
 from handlers.mind.stages import completion, outcomes, salience
 from handlers.mind.turn import Turn
 from projections import folds
-from projections.folds import timers
+from projections.folds import credit, timers
 from projections.folds.partition import fold_recorded
 from schemas.codec import checkpoint
 from schemas.messages.controls import (
@@ -190,7 +190,7 @@ def test_a_fault_in_any_stage_or_fold_is_answered(
 
         scenario = Scenario(GARDEN, **SETTINGS)
         with monkeypatch.context() as patch:
-            patch.setattr(module, function, fail)
+            put(patch, module, function, fail)
             live(scenario)
         scenario.may_fail = False
         scenario.wait(3_600).sense("all is quiet", type_="thing")
@@ -202,6 +202,31 @@ def test_a_fault_in_any_stage_or_fold_is_answered(
             if isinstance(each, Quarantined | TimerFailed)
         ]
         assert not any("0x" in detail for detail in details)
+
+
+def put(patch: pytest.MonkeyPatch, module: ModuleType, name: str, fake: Any) -> None:
+    """Put another function in a function's place: in its module, and where a table has it."""
+    real = getattr(module, name)
+    patch.setattr(module, name, fake)
+    for table in tables():
+        for key, row in list(table.items()):
+            for each in row if isinstance(row, tuple) else (row,):
+                for cell in getattr(each, "__closure__", None) or ():
+                    if cell.cell_contents is real:
+                        patch.setattr(cell, "cell_contents", fake)
+            if row is real:
+                patch.setitem(table, key, fake)
+            elif isinstance(row, tuple) and any(each is real for each in row):
+                swapped = tuple(fake if each is real else each for each in row)
+                patch.setitem(table, key, swapped)
+
+
+def tables() -> Iterator[dict[Any, Any]]:
+    """Each table of the pure part that an input passes through."""
+    for name in modules():
+        for constant, each in vars(import_module(name)).items():
+            if isinstance(each, dict) and not constant.startswith("__"):
+                yield each
 
 
 def boom(*_: object, **__: object) -> NoReturn:
@@ -286,7 +311,7 @@ def test_a_timer_ends_even_if_its_fold_raises(monkeypatch: pytest.MonkeyPatch) -
     scenario = Scenario(GARDEN)
     scenario.may_fail = True
     scenario.sense("health low", salience={"threat": 0.9})
-    monkeypatch.setattr(folds.credit, "expired", boom)
+    put(monkeypatch, credit, "expired", boom)
     tick = scenario.wait(200).tell(ClockTicked(due_at=scenario.at))
 
     assert names(tick) == ["TimerFailed", "Handled"]
