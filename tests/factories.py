@@ -13,11 +13,17 @@ from uuid import UUID
 import orjson
 from pydantic import JsonValue
 
+from projections.folds import controls
+from projections.folds.fold_context import FoldContext
+from schemas.codec.catalogue import ControlMessage
+from schemas.codec.envelope import Input
 from schemas.codec.upcasts import as_before
 from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.packs.compiled import CompiledPack, compile_pack
 from schemas.packs.manifest import Pack, from_blob, to_blob
+from schemas.ports.aids import Aids
 from schemas.ports.decision_context import HeuristicCandidate
+from schemas.state.agent import AgentState, SharedState
 from schemas.values import subjects
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.learning_settings import LearningSettings
@@ -183,6 +189,13 @@ def sensor_record(
         subjects.partition_of(agent), agent, "sensor", f"{source}.{type_}"
     )
     return record(subject, body, headers=headers, sequence=sequence, at=at)
+
+
+def controlled(state: AgentState, control: ControlMessage) -> AgentState:
+    """The state after an applied control."""
+    told = Input(record("in", {}), 1, "_", "i", NOON, control)
+    context = FoldContext(SharedState(), state, told, Aids(), NOON)
+    return controls.applied(state, context, control, "i")
 
 
 def candidate(

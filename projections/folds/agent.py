@@ -29,7 +29,6 @@ from projections.folds import (
 from projections.folds.characters import asks as layer_asks
 from projections.folds.characters import body, characters, places, retrospects
 from projections.folds.executive import (
-    forgotten,
     ignored,
     known_facts,
     opportunities,
@@ -41,8 +40,8 @@ from projections.folds.executive import (
     spending,
     waiting,
 )
-from projections.folds.fold_context import FoldContext, Origin
-from projections.folds.learning import beliefs, confidence, heuristics
+from projections.folds.fold_context import FoldContext
+from projections.folds.learning import confidence, heuristics
 from schemas.codec.catalogue import OutputMessage
 from schemas.codec.envelope import Input
 from schemas.messages import notes
@@ -53,13 +52,6 @@ from schemas.messages.asks import (
     StopAsked,
     TurnAsked,
     WakeupSet,
-)
-from schemas.messages.controls import (
-    HeuristicFrozen,
-    HeuristicSeeded,
-    PersonForgotten,
-    ProposalApplied,
-    ProposalReverted,
 )
 from schemas.messages.conversations import ConversationMoved
 from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
@@ -137,47 +129,8 @@ def _spoken(
 def _controlled(
     state: AgentState, context: FoldContext, _: notes.ControlApplied
 ) -> AgentState:
-    match context.input.message:
-        case PersonForgotten(person=person):
-            return forgotten.applied(state, person)
-        case ProposalApplied() as message:
-            place, settings = context.input.sequence, context.settings
-            return proposals.applied(state, message, place, settings, context.packs)
-        case ProposalReverted() as message:
-            return proposals.reverted(state, message, context.settings, context.packs)
-        case HeuristicFrozen() as message:
-            return heuristics.frozen(_revived(state, context, message), message)
-        case HeuristicSeeded(heuristic_id=id_) as message:
-            state = _applied(state, context, message)
-            taught = state.taught(id_)
-            if taught is None:
-                return state
-            return controls.redeclared(state, context.packs, context.learning, taught)
-        case message:
-            return _applied(state, context, message)
-
-
-def _applied(state: AgentState, context: FoldContext, message: object) -> AgentState:
-    origin = Origin(context.input.id, context.now, context.aids)
-    return controls.applied(state, message, origin, context.input)
-
-
-def _revived(
-    state: AgentState, context: FoldContext, message: HeuristicFrozen
-) -> AgentState:
-    """Return the state in which a released heuristic begins a trial if it froze by itself."""
-    id_ = message.heuristic_id
-    content_hash = heuristics.content_in_force(state, context.packs, id_)
-    if message.frozen or content_hash is None:
-        return state
-    learning = context.judging(state, id_)
-    held = context.belief(state, id_, content_hash)
-    if beliefs.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
-        return state
-    declared = beliefs.declared_confidence(state, context.packs, id_)
-    return credit.believing(
-        state, id_, content_hash, controls.revived(held, declared, learning)
-    )
+    message, id_ = context.input.message, context.input.id
+    return controls.applied(state, context, message, id_)
 
 
 def _refused(

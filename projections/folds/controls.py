@@ -1,14 +1,16 @@
 """Fold an applied control into one agent's state, and what follows for its beliefs."""
 
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
+from typing import Any, TypeAlias, TypeVar
 
 from msgspec.structs import replace
 
-from projections.folds import experiments, goals_and_biases, sessions
+from projections.folds import credit, experiments, goals_and_biases, proposals, sessions
 from projections.folds.characters import aims, plans
 from projections.folds.executive import (
     facts,
+    forgotten,
     grants,
     modulations,
     people,
@@ -21,23 +23,9 @@ from projections.folds.executive import (
 from projections.folds.fold_context import FoldContext, Origin
 from projections.folds.learning import beliefs, confidence, heuristics
 from schemas.codec.catalogue import message_type
-from schemas.codec.envelope import Input
-from schemas.messages import controls
-from schemas.messages.characters import AimsSet, PlanSet
-from schemas.messages.executive import (
-    ContextSwitched,
-    FactStated,
-    Muted,
-    OfPerson,
-    PersonalitySelected,
-    PersonsGranted,
-    ReminderSet,
-    SalienceModulated,
-    SkillLoaded,
-    SkillUnloaded,
-    TraitAdjusted,
-    UserStateChanged,
-)
+from schemas.messages import characters, controls, executive
+from schemas.messages.controls import ProfileSet
+from schemas.messages.executive import ContextSwitched
 from schemas.messages.notes import ControlInferred
 from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, PackRef, Packs
@@ -51,16 +39,37 @@ _LENT_MOST = 64
 """Of how much it is known what it was before; the oldest change beyond stays as it is."""
 
 
-def applied(
-    state: AgentState, message: object, origin: Origin, input_: Input
-) -> AgentState:
-    """Return the agent's state after an applied control; unchanged by any other message.
+_M = TypeVar("_M", bound=controls.Control)
+_P = TypeVar("_P", bound=executive.OfPerson)
+_L = TypeVar("_L", ContextSwitched, ProfileSet)
+_Fold: TypeAlias = Callable[[AgentState, _M, Origin], AgentState]
 
-    `input_` is what the control came with, be it the control itself or not.
+
+def applied(
+    state: AgentState, context: FoldContext, message: object, id_: str
+) -> AgentState:
+    """Return the agent's state after a control that the input or output of an id carries.
+
+    Any other message changes nothing.
     """
-    after = _applied(state, message, origin, input_)
-    if isinstance(message, ContextSwitched | controls.ProfileSet):
-        return _lent(state, after, message, origin)
+    fold = CONTROLS.get(type(message))
+    if fold is None:
+        return state
+    return fold(state, message, Origin(id_, context.now, context.aids, context))
+
+
+def inferred(
+    state: AgentState, context: FoldContext, message: ControlInferred
+) -> AgentState:
+    """Return the agent's state after a control that the mind made itself."""
+    kind = message_type("control", message.control)
+    # A newer program may infer what this one does not know.
+    if kind is None:
+        return state
+    control = kind.from_fields(message.fields)
+    after = applied(state, context, control, context.output_id)
+    if message.by in ("executor", "single"):
+        return aims.own(state, after)
     return after
 
 
@@ -79,7 +88,7 @@ def lapsed(state: AgentState, now: datetime) -> AgentState:
 def _lent(
     before: AgentState,
     after: AgentState,
-    message: ContextSwitched | controls.ProfileSet,
+    message: ContextSwitched | ProfileSet,
     origin: Origin,
 ) -> AgentState:
     """Return the state that knows what a change for a while is to give back."""
@@ -102,7 +111,7 @@ def _lent(
     if kept == held:
         return after
     executive = after.executive
-    is_off = isinstance(message, controls.ProfileSet) and message.off
+    is_off = isinstance(message, ProfileSet) and message.off
     if is_off and own is not None:
         executive = _given_back(executive, own)
     return replace(after, executive=replace(executive, lent=kept))
@@ -127,74 +136,26 @@ def _given_back(executive: Executive, lent: Lent) -> Executive:
     name, address, language = lent.was
     memory = facts.profile_set(
         executive.memory,
-        controls.ProfileSet(
-            person=lent.person, name=name, address=address, language=language
-        ),
+        ProfileSet(person=lent.person, name=name, address=address, language=language),
     )
     return replace(executive, memory=memory)
 
 
-def _applied(
-    state: AgentState, message: object, origin: Origin, input_: Input
+def _seeded(
+    state: AgentState, message: controls.HeuristicSeeded, origin: Origin
 ) -> AgentState:
-    aids = origin.aids
-    # Before the others: it alone sets a timer.
-    if isinstance(message, ReminderSet):
-        return reminders.applied(state, message, origin)
-    if isinstance(message, OfPerson):
-        executive = _of_executive(state.executive, message, origin)
-        return replace(state, executive=executive)
-    match message:
-        case (controls.SessionStarted() | controls.SessionEnded()) as message:
-            return sessions.applied(state, message, input_)
-        case controls.GoalsSet() as message:
-            return goals_and_biases.goals_set(state, message, aids)
-        case controls.StrategySelected() as message:
-            spec = StrategySpec(name=message.strategy, parameters=message.parameters)
-            return replace(state, strategy=spec)
-        case (controls.ExperimentStarted() | controls.ExperimentStopped()) as message:
-            return experiments.applied(state, message, state.now or input_.at)
-        case controls.PriorUpdated() as message:
-            return _prior_updated(state, message)
-        case controls.ProfileSet() as message:
-            return goals_and_biases.profile_set(state, message)
-        case controls.PackLoaded() as message:
-            return replace(state, packs=packs_after(state.packs, message))
-        case _:
-            return _of_one(state, message, origin)
-
-
-def inferred(
-    state: AgentState, context: FoldContext, message: ControlInferred
-) -> AgentState:
-    """Return the agent's state after a control that the mind made itself."""
-    kind = message_type("control", message.control)
-    # A newer program may infer what this one does not know.
-    if kind is None:
+    context = origin.context
+    state = heuristics.seeded(state, message, origin)
+    taught = state.taught(message.heuristic_id)
+    if taught is None:
         return state
-    origin = Origin(context.output_id, context.now, context.aids)
-    after = applied(state, kind.from_fields(message.fields), origin, context.input)
-    if message.by in ("executor", "single"):
-        return aims.own(state, after)
-    return after
+    return _redeclared(state, context.packs, context.learning, taught)
 
 
-def _of_one(state: AgentState, message: object, origin: Origin) -> AgentState:
-    match message:
-        case AimsSet():
-            return aims.applied(state, message, origin.at)
-        case PlanSet():
-            planned = plans.applied(state.character, message, origin.at)
-            return replace(state, character=planned)
-        case controls.HeuristicSeeded():
-            return heuristics.seeded(state, message, origin.aids, origin.id)
-        case controls.HeuristicEdited():
-            return heuristics.edited(state, message, origin.aids)
-        case PersonsGranted():
-            executive = grants.granted(state.executive, message)
-            return replace(state, executive=executive)
-        case _:
-            return state
+def _frozen(
+    state: AgentState, message: controls.HeuristicFrozen, origin: Origin
+) -> AgentState:
+    return heuristics.frozen(_revived(state, origin.context, message), message)
 
 
 def packs_after(packs: Packs, message: controls.PackLoaded) -> Packs:
@@ -206,7 +167,9 @@ def packs_after(packs: Packs, message: controls.PackLoaded) -> Packs:
     return packs.set(name, ref)
 
 
-def _prior_updated(state: AgentState, message: controls.PriorUpdated) -> AgentState:
+def _prior_updated(
+    state: AgentState, message: controls.PriorUpdated, _: Origin
+) -> AgentState:
     if message.is_default:
         known = message.origin in state.priors
         priors = state.priors.delete(message.origin) if known else state.priors
@@ -238,7 +201,7 @@ def revived(belief: Belief, declared: float, learning: LearningSettings) -> Beli
     )
 
 
-def redeclared(
+def _redeclared(
     state: AgentState,
     packs: Sequence[CompiledPack],
     learning: LearningSettings,
@@ -255,34 +218,47 @@ def redeclared(
     return replace(state, beliefs=state.beliefs.set(key, known))
 
 
-def _of_executive(executive: Executive, control: OfPerson, origin: Origin) -> Executive:
-    """Return the executive's state after a control that was sent or inferred."""
-    memory = facts.called(executive.memory, control.person, control.called)
+def _revived(
+    state: AgentState, context: FoldContext, message: controls.HeuristicFrozen
+) -> AgentState:
+    """Return the state in which a released heuristic begins a trial if it froze by itself."""
+    id_ = message.heuristic_id
+    content_hash = heuristics.content_in_force(state, context.packs, id_)
+    if message.frozen or content_hash is None:
+        return state
+    learning = context.judging(state, id_)
+    held = context.belief(state, id_, content_hash)
+    if beliefs.lifecycle(held, frozen_by_hand=False, learning=learning) != "frozen":
+        return state
+    declared = beliefs.declared_confidence(state, context.packs, id_)
+    return credit.believing(state, id_, content_hash, revived(held, declared, learning))
+
+
+def _heard(
+    state: AgentState, control: executive.OfPerson, _: object = None
+) -> AgentState:
+    """Return the state that knows a control's person as it says, and who caught up."""
+    before = state.executive.memory
+    memory = facts.called(before, control.person, control.called)
     memory = silences.caught_up(memory, control)
-    if memory is not executive.memory:
-        executive = replace(executive, memory=memory)
-    match control:
-        case PersonalitySelected():
-            own = personality.selected(executive.personality, control)
-            return replace(executive, personality=own)
-        case TraitAdjusted():
-            own = personality.adjusted(executive.personality, control, origin)
-            return replace(executive, personality=own)
-        case ContextSwitched():
-            return _switched(executive, control, origin)
-        case Muted():
-            return restraints.muted(executive, control, origin)
-        case UserStateChanged():
-            return people.changed(executive, control, origin)
-        case FactStated():
-            memory = facts.stated(executive.memory, control, origin)
-            return replace(executive, memory=memory)
-        case SalienceModulated():
-            return modulations.modulated(executive, control, origin)
-        case SkillLoaded() | SkillUnloaded():
-            return skills.set_by_hand(executive, control)
-        case _:
-            return executive
+    if memory is before:
+        return state
+    return replace(state, executive=replace(state.executive, memory=memory))
+
+
+def _of_person(fold: Callable[[Executive, _P, Origin], Executive]) -> _Fold[_P]:
+    def folded(state: AgentState, control: _P, origin: Origin) -> AgentState:
+        state = _heard(state, control)
+        return replace(state, executive=fold(state.executive, control, origin))
+
+    return folded
+
+
+def _for_a_while(fold: _Fold[_L]) -> _Fold[_L]:
+    """Return the fold of a control that may hold for a while, and is given back then."""
+    return lambda state, control, origin: _lent(
+        state, fold(state, control, origin), control, origin
+    )
 
 
 def _switched(
@@ -294,3 +270,68 @@ def _switched(
         return executive
     there = ActiveContext(name=message.context, by=message.by, at=origin.at)
     return replace(executive, context=there)
+
+
+def _on(
+    kind: type[_M], fold: _Fold[_M] = lambda state, *_: state
+) -> tuple[type, _Fold[Any]]:
+    return kind, fold
+
+
+CONTROLS: Mapping[type, _Fold[Any]] = dict(
+    (
+        # Of a partition: what they change is shared.
+        _on(controls.MindStarted),
+        _on(controls.SegmentClosed),
+        _on(controls.SessionStarted, sessions.applied),
+        _on(controls.SessionEnded, sessions.applied),
+        _on(controls.GoalsSet, goals_and_biases.goals_set),
+        _on(
+            controls.PackLoaded,
+            lambda state, message, _: replace(
+                state, packs=packs_after(state.packs, message)
+            ),
+        ),
+        _on(
+            controls.StrategySelected,
+            lambda state, message, _: replace(
+                state,
+                strategy=StrategySpec(
+                    name=message.strategy, parameters=message.parameters
+                ),
+            ),
+        ),
+        _on(controls.HeuristicSeeded, _seeded),
+        _on(controls.HeuristicEdited, heuristics.edited),
+        _on(controls.HeuristicFrozen, _frozen),
+        # What it asks for is told by further outputs.
+        _on(controls.SleepRequested),
+        _on(controls.PriorUpdated, _prior_updated),
+        _on(ProfileSet, _for_a_while(goals_and_biases.profile_set)),
+        _on(controls.ProposalSubmitted),
+        _on(controls.ProposalApplied, proposals.applied),
+        _on(controls.ProposalReverted, proposals.reverted),
+        _on(controls.ExperimentStarted, experiments.applied),
+        _on(controls.ExperimentStopped, experiments.applied),
+        _on(controls.PersonForgotten, forgotten.applied),
+        _on(characters.AimsSet, aims.applied),
+        _on(characters.PlanSet, plans.applied),
+        _on(characters.ReflectionRequested),
+        _on(executive.Muted, _of_person(restraints.muted)),
+        _on(executive.SalienceModulated, _of_person(modulations.modulated)),
+        _on(executive.UserStateChanged, _of_person(people.changed)),
+        _on(executive.BreakSignalled, _heard),
+        _on(ContextSwitched, _for_a_while(_of_person(_switched))),
+        _on(executive.TraitAdjusted, _of_person(personality.adjusted)),
+        _on(executive.PersonalitySelected, _of_person(personality.selected)),
+        _on(executive.SkillLoaded, _of_person(skills.set_by_hand)),
+        _on(executive.SkillUnloaded, _of_person(skills.set_by_hand)),
+        _on(executive.FactStated, _of_person(facts.stated)),
+        # It sets a timer.
+        _on(executive.ReminderSet, reminders.applied),
+        _on(executive.OutputInterrupted, _heard),
+        _on(executive.PersonsGranted, grants.granted),
+        _on(executive.OutputRequested, _heard),
+    )
+)
+"""What each control changes of an agent, sent or inferred alike."""

@@ -4,6 +4,7 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from projections.folds.fold_context import Origin
 from schemas.messages.controls import ExperimentStarted, ExperimentStopped
 from schemas.messages.experiments import (
     SHARE_OF_A,
@@ -27,11 +28,12 @@ _PERSON_FIELD = "person"
 
 
 def applied(
-    state: AgentState, message: ExperimentStarted | ExperimentStopped, now: datetime
+    state: AgentState, message: ExperimentStarted | ExperimentStopped, origin: Origin
 ) -> AgentState:
     """Return the state after an experiment was started or stopped."""
     if isinstance(message, ExperimentStopped):
         return replace(state, experiment=None)
+    now = state.now or origin.context.input.at
     return replace(state, experiment=_started(message, now))
 
 

@@ -120,3 +120,4 @@ class Origin(Struct, frozen=True):
     at: datetime
     """The agent's time."""
     aids: Aids
+    context: FoldContext

@@ -16,6 +16,7 @@ from immutables import Map
 from msgspec.structs import replace
 
 from projections.folds.executive import facts, templates
+from projections.folds.fold_context import Origin
 from schemas.messages.controls import GoalsSet, ProfileSet
 from schemas.messages.decisions import RelevantGoal
 from schemas.packs.compiled import CompiledPack
@@ -91,7 +92,7 @@ def known(state: AgentState, goal: str, vector: Vector) -> AgentState:
     return replace(state, goal_vectors=kept)
 
 
-def goals_set(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
+def goals_set(state: AgentState, message: GoalsSet, origin: Origin) -> AgentState:
     """Return the state with these goals, of the agent or of one domain."""
     if message.domain is None:
         state = replace(state, goals=message.goals)
@@ -99,7 +100,7 @@ def goals_set(state: AgentState, message: GoalsSet, aids: Aids) -> AgentState:
         state = replace(state, domain_goals=_with(state.domain_goals, message))
     texts = (*(state.goals or ()), *chain.from_iterable(state.domain_goals.values()))
     known = {embedded(text): state.goal_vectors.get(embedded(text)) for text in texts}
-    fresh = {embedded(text): aids.of(text) for text in message.goals}
+    fresh = {embedded(text): origin.aids.of(text) for text in message.goals}
     # Vectors of goals that are gone are dropped; the others need no new embedding.
     held = {text: fresh.get(text) or known[text] for text in sorted(known)}
     kept = {text: vector for text, vector in held.items() if vector is not None}
@@ -138,7 +139,7 @@ def biases(
     return {name: clamp(found[name], -MOST_BIAS, MOST_BIAS) for name in found}
 
 
-def profile_set(state: AgentState, message: ProfileSet) -> AgentState:
+def profile_set(state: AgentState, message: ProfileSet, _: Origin) -> AgentState:
     """Return the state with other biases, or another profile of one person."""
     if message.person is not None:
         executive = state.executive

@@ -14,6 +14,7 @@ from msgspec.structs import replace
 
 from projections.folds import goals_and_biases
 from projections.folds.characters import persona
+from projections.folds.fold_context import Origin
 from projections.folds.learning import beliefs, heuristics
 from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.controls import ProposalApplied, ProposalReverted
@@ -79,14 +80,10 @@ def made(
     return replace(state, proposals=_bounded((*state.proposals, proposal)))
 
 
-def applied(
-    state: AgentState,
-    message: ProposalApplied,
-    place: int,
-    settings: MindSettings,
-    packs: Sequence[CompiledPack],
-) -> AgentState:
-    """Return the state under a proposal, applied by the input of sequence `place`."""
+def applied(state: AgentState, message: ProposalApplied, origin: Origin) -> AgentState:
+    """Return the state under a proposal that this input applies."""
+    context = origin.context
+    place, settings = context.input.sequence, context.settings
     proposal = find(state, message.proposal_id)
     if proposal is None:
         return state
@@ -107,14 +104,11 @@ def applied(
     proposal = replace(
         proposal, status="applied", place=place, before=before, after=after
     )
-    return _going_by(_with(state, proposal), after, settings, packs)
+    return _going_by(_with(state, proposal), after, settings, context.packs)
 
 
 def reverted(
-    state: AgentState,
-    message: ProposalReverted,
-    settings: MindSettings,
-    packs: Sequence[CompiledPack],
+    state: AgentState, message: ProposalReverted, origin: Origin
 ) -> AgentState:
     """Return the state under what was in force before a proposal."""
     proposal = find(state, message.proposal_id)
@@ -128,7 +122,8 @@ def reverted(
     if proposal.character is not None:
         return _changed(state, persona.reverted, proposal.character)
     assert proposal.before is not None
-    return _going_by(state, proposal.before, settings, packs)
+    context = origin.context
+    return _going_by(state, proposal.before, context.settings, context.packs)
 
 
 def in_force(state: AgentState) -> Overrides:

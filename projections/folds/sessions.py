@@ -6,6 +6,7 @@ from msgspec.structs import replace
 
 from projections.folds import clock
 from projections.folds.executive import reminders
+from projections.folds.fold_context import Origin
 from schemas.codec.envelope import Input
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.results import ClockTicked, Result
@@ -65,9 +66,10 @@ def opened(state: AgentState, input_: Input, now: datetime) -> AgentState:
 
 
 def applied(
-    state: AgentState, message: SessionStarted | SessionEnded, input_: Input
+    state: AgentState, message: SessionStarted | SessionEnded, origin: Origin
 ) -> AgentState:
     """Return the state after a session was started or ended on purpose."""
+    input_ = origin.context.input
     if isinstance(message, SessionEnded):
         return replace(state, session=None)
     return replace(state, session=_started(message, input_, state.now or input_.at))

@@ -1,15 +1,14 @@
 """Fold what a character is after."""
 
-from datetime import datetime
-
 from msgspec.structs import replace
 
+from projections.folds.fold_context import Origin
 from schemas.messages.characters import AimsSet
 from schemas.state.agent import AgentState
 from schemas.values.bounded_map import EMPTY
 
 
-def applied(state: AgentState, control: AimsSet, now: datetime) -> AgentState:
+def applied(state: AgentState, control: AimsSet, origin: Origin) -> AgentState:
     """Return the state in which a character is after what the control says."""
     before = state.character
     aims = before.aims if control.aims is None else control.aims
@@ -23,7 +22,7 @@ def applied(state: AgentState, control: AimsSet, now: datetime) -> AgentState:
         before,
         aims=aims,
         priorities=priorities,
-        aimed_at=now if changed else before.aimed_at,
+        aimed_at=origin.at if changed else before.aimed_at,
     )
     return replace(state, character=character)
 

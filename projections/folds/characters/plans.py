@@ -8,9 +8,11 @@ from datetime import datetime
 
 from msgspec.structs import replace
 
+from projections.folds.fold_context import Origin
 from schemas.messages.characters import PlannedBuild, PlanSet, PlanTask
 from schemas.packs.tactics import Tactics
 from schemas.state import limits
+from schemas.state.agent import AgentState
 from schemas.state.character import Character, Doing, Finished, KeptThought, Plan
 
 QUEUE = "queue"
@@ -23,9 +25,9 @@ _SUCCEEDED = "succeeded"
 _TIMED_OUT = "timed out"
 
 
-def applied(character: Character, control: PlanSet, now: datetime) -> Character:
-    """Return the character that plans what the control says."""
-    character = settled(character, now)
+def applied(state: AgentState, control: PlanSet, origin: Origin) -> AgentState:
+    """Return the state of a character that plans what the control says."""
+    character = settled(state.character, origin.at)
     plan, task = character.plan, character.plan.task
     if control.tasks is not None:
         plan = replace(plan, tasks=control.tasks, index=0)
@@ -35,8 +37,8 @@ def applied(character: Character, control: PlanSet, now: datetime) -> Character:
     plan = replace(plan, waits=waits and bool(plan.tasks))
     doing = character.doing
     if doing is not None and not _still_planned(doing, task, plan):
-        return replace(character, plan=plan, doing=None, idle_since=now)
-    return replace(character, plan=plan)
+        character = replace(character, doing=None, idle_since=origin.at)
+    return replace(state, character=replace(character, plan=plan))
 
 
 def settled(character: Character, now: datetime) -> Character:

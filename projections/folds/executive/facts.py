@@ -10,27 +10,29 @@ from projections.folds.fold_context import Origin
 from schemas.messages.controls import ProfileSet
 from schemas.messages.executive import FactStated
 from schemas.state import limits
+from schemas.state.executive import Executive
 from schemas.state.memory import Fact, Memory, Profile
 from schemas.values.unicode_text import words
 
 _UNKNOWN = Profile()
 
 
-def stated(memory: Memory, control: FactStated, origin: Origin) -> Memory:
-    """Return the memory after a fact was stated, corrected or forgotten."""
+def stated(executive: Executive, control: FactStated, origin: Origin) -> Executive:
+    """Return the executive's state after a fact was stated, corrected or forgotten."""
+    memory = executive.memory
     kept = tuple(each for each in memory.facts if not is_replaced(each, control))
-    if control.forget:
-        return replace(memory, facts=kept)
-    fact = Fact(
-        id=origin.id,
-        subject=control.subject,
-        relation=control.relation,
-        object=control.object,
-        person=control.person,
-        by=control.by,
-        at=origin.at,
-    )
-    return replace(memory, facts=_bounded((*kept, fact)))
+    if not control.forget:
+        fact = Fact(
+            id=origin.id,
+            subject=control.subject,
+            relation=control.relation,
+            object=control.object,
+            person=control.person,
+            by=control.by,
+            at=origin.at,
+        )
+        kept = _bounded((*kept, fact))
+    return replace(executive, memory=replace(memory, facts=kept))
 
 
 def is_replaced(fact: Fact, control: FactStated) -> bool:

@@ -11,6 +11,8 @@ from msgspec.structs import replace
 
 from projections.folds.executive import reminders
 from projections.folds.executive.unnamed import unnamed
+from projections.folds.fold_context import Origin
+from schemas.messages.controls import PersonForgotten
 from schemas.state.agent import AgentState
 from schemas.state.executive import Executive
 from schemas.state.memory import Happened, Memory, Utterance
@@ -22,8 +24,9 @@ _V = TypeVar("_V")
 _T = TypeVar("_T", Utterance, Happened)
 
 
-def applied(state: AgentState, person: str) -> AgentState:
+def applied(state: AgentState, control: PersonForgotten, _: Origin) -> AgentState:
     """Return the state without a person, and without whatever nobody can read any more."""
+    person = control.person
     for each in state.executive.reminders:
         if person in (each.person, each.by) or each.text == FORGOTTEN:
             state = reminders.over(state, each.id)

@@ -6,20 +6,22 @@ mind, the fold and the read models alike.
 
 from msgspec.structs import replace
 
+from projections.folds.fold_context import Origin
 from schemas.codec.envelope import Input
 from schemas.messages.controls import Control
 from schemas.messages.executive import PersonsGranted
 from schemas.messages.sensing import SOMEBODY, Sensed
 from schemas.state import limits
+from schemas.state.agent import AgentState
 from schemas.state.executive import Executive
 from schemas.values import subjects
 from schemas.values.unicode_text import quoted
 
 
-def granted(executive: Executive, control: PersonsGranted) -> Executive:
-    """Return the executive's state after a sensor was granted some persons alone."""
-    known = executive.granted.set(control.source, control.persons)
-    return replace(executive, granted=known)
+def granted(state: AgentState, control: PersonsGranted, _: Origin) -> AgentState:
+    """Return the state after a sensor was granted some persons alone."""
+    known = state.executive.granted.set(control.source, control.persons)
+    return replace(state, executive=replace(state.executive, granted=known))
 
 
 def is_full(executive: Executive, control: PersonsGranted) -> bool:

@@ -22,7 +22,14 @@ from schemas.messages.notes import ControlApplied
 from schemas.messages.sensing import Sensed
 from schemas.state import limits
 from schemas.state.agent import AgentState
-from schemas.state.executive import EVERYBODY, Mood, Override, Personality, Sign
+from schemas.state.executive import (
+    EVERYBODY,
+    Executive,
+    Mood,
+    Override,
+    Personality,
+    Sign,
+)
 from schemas.values.bounded_map import EMPTY
 from schemas.values.exact_math import power, round6
 
@@ -35,16 +42,17 @@ _PULL = 0.3
 _FADED = 0.000001
 
 
-def selected(personality: Personality, message: PersonalitySelected) -> Personality:
-    """Return the personality with another template."""
-    return replace(personality, template=message.template)
+def selected(
+    executive: Executive, message: PersonalitySelected, _: Origin
+) -> Executive:
+    """Return the executive's state with another template."""
+    personality = replace(executive.personality, template=message.template)
+    return replace(executive, personality=personality)
 
 
-def adjusted(
-    personality: Personality, message: TraitAdjusted, origin: Origin
-) -> Personality:
-    """Return the personality with a trait moved, or no longer."""
-    who = message.person or EVERYBODY
+def adjusted(executive: Executive, message: TraitAdjusted, origin: Origin) -> Executive:
+    """Return the executive's state with a trait moved, or no longer."""
+    personality, who = executive.personality, message.person or EVERYBODY
     # Dropped here, since no timer is worth that: one that ended is in nobody's way.
     own = lasting(personality.overrides.get(who, EMPTY), origin.at)
     if message.by_amount is not None:
@@ -57,7 +65,8 @@ def adjusted(
         own = own.set(message.trait, moved)
     elif message.trait in own:
         own = own.delete(message.trait)
-    return replace(personality, overrides=personality.overrides.set(who, own))
+    personality = replace(personality, overrides=personality.overrides.set(who, own))
+    return replace(executive, personality=personality)
 
 
 def lasting(own: Map[str, Override], now: datetime) -> Map[str, Override]:

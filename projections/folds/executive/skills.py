@@ -5,6 +5,7 @@ from typing import Literal
 
 from msgspec.structs import replace
 
+from projections.folds.fold_context import Origin
 from schemas.messages.executive import SkillLoaded, SkillUnloaded
 from schemas.packs import skills
 from schemas.packs.compiled import CompiledPack
@@ -19,7 +20,7 @@ _GENERAL = "general"
 
 
 def set_by_hand(
-    executive: Executive, message: SkillLoaded | SkillUnloaded
+    executive: Executive, message: SkillLoaded | SkillUnloaded, _: Origin
 ) -> Executive:
     """Return the executive's state after a skill was loaded or unloaded by hand."""
     is_loaded = isinstance(message, SkillLoaded)

@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 import orjson
 from msgspec.structs import replace
 
+from projections.folds.fold_context import Origin
 from schemas.messages import arms
 from schemas.messages.arms import Action
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
@@ -85,9 +86,7 @@ def action(
     return None
 
 
-def seeded(
-    state: AgentState, message: HeuristicSeeded, aids: Aids, origin_id: str
-) -> AgentState:
+def seeded(state: AgentState, message: HeuristicSeeded, origin: Origin) -> AgentState:
     """Return the state with the heuristic that a person taught by this control."""
     return _put(
         state,
@@ -105,10 +104,10 @@ def seeded(
             content_hash=content_hash(
                 message.condition, message.when, message.text, message.action
             ),
-            vector=aids.vector or b"",
-            action_vector=aids.of(message.text) or b"",
+            vector=origin.aids.vector or b"",
+            action_vector=origin.aids.of(message.text) or b"",
             since=state.now,
-            origin_id=origin_id,
+            origin_id=origin.id,
         ),
     )
 
@@ -162,11 +161,12 @@ def forgotten(state: AgentState, heuristic_id: str) -> AgentState:
     return replace(state, shelves=state.shelves.delete(held.domain))
 
 
-def edited(state: AgentState, message: HeuristicEdited, aids: Aids) -> AgentState:
+def edited(state: AgentState, message: HeuristicEdited, origin: Origin) -> AgentState:
     """Return the state with a heuristic changed; `keep` carries its belief over."""
     held = state.taught(message.heuristic_id)
     if held is None:
         return state
+    aids = origin.aids
     vector = aids.vector if message.condition else None
     says = message.text or held.text
     changed = replace(

@@ -6,11 +6,11 @@ import pytest
 
 from echoic.packs import phrases
 from handlers.mind.turn import Turn
-from projections.folds.executive import forgotten
 from schemas.messages.asks import DeliveryAsked
+from schemas.messages.controls import PersonForgotten
 from schemas.messages.decisions import Decided
 from schemas.messages.executive import BreakSignalled, Muted
-from tests.factories import pack, plain_executive
+from tests.factories import controlled, pack, plain_executive
 from tests.handlers.mind.flows.test_catching_up import LAUNDRY, busy, done, says
 from tests.scenario import Scenario, one, said
 
@@ -120,6 +120,7 @@ def test_six_are_told_as_five_and_one_more() -> None:
 def test_who_is_forgotten_is_told_of_in_nothing() -> None:
     """The list goes with the person."""
     state = muted().mind
+    after = controlled(state, PersonForgotten(person="ana"))
 
     assert state.executive.memory.missed
-    assert not forgotten.applied(state, "ana").executive.memory.missed
+    assert not after.executive.memory.missed

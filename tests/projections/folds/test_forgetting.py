@@ -2,7 +2,7 @@
 
 from immutables import Map
 
-from projections.folds import fires, formation, proposals, timers
+from projections.folds import fires, formation, timers
 from projections.folds.learning import beliefs, heuristics
 from schemas.messages.controls import (
     HeuristicEdited,
@@ -12,12 +12,10 @@ from schemas.messages.controls import (
 )
 from schemas.messages.decisions import Completed, Dropped, HeuristicFired
 from schemas.messages.learning import FeedbackApplied, OutcomeExpired
-from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState, Timer
 from schemas.state.taught import Shelf
 from schemas.state.triggers import Trigger
-from schemas.values.settings import UNSTARTED
-from tests.factories import NOON, after
+from tests.factories import NOON, after, controlled
 
 
 def test_the_end_of_a_forgotten_decision_is_taken_in() -> None:
@@ -64,8 +62,8 @@ def test_an_unknown_heuristic_is_left_alone() -> None:
     edited = HeuristicEdited(heuristic_id="h", text="x")
     released = HeuristicFrozen(heuristic_id="h", frozen=False)
 
-    assert heuristics.edited(state, edited, Aids()) == state
-    assert heuristics.frozen(state, released) == state
+    assert controlled(state, edited) == state
+    assert controlled(state, released) == state
     assert beliefs.declared_confidence(state, (), "h") == 0.5
     assert heuristics.content_in_force(state, (), "h") is None
 
@@ -76,8 +74,8 @@ def test_an_unknown_proposal_is_left_alone() -> None:
     applied = ProposalApplied(proposal_id="p")
     reverted = ProposalReverted(proposal_id="p")
 
-    assert proposals.applied(state, applied, 1, UNSTARTED, ()) == state
-    assert proposals.reverted(state, reverted, UNSTARTED, ()) == state
+    assert controlled(state, applied) == state
+    assert controlled(state, reverted) == state
 
 
 def test_timers_are_kept_in_order() -> None:
