@@ -5,8 +5,10 @@ reads no clock and draws nothing of its own: models, delivery and time are asked
 outputs and come back as later inputs.
 """
 
+from collections.abc import Callable, Mapping
 from datetime import datetime
 from functools import partial
+from typing import Any, NamedTuple, get_args
 from uuid import UUID
 
 from msgspec import Struct
@@ -31,9 +33,9 @@ from handlers.mind.flows import (
     unasked,
     waiting,
 )
+from handlers.mind.flows.infer import checked
 from handlers.mind.reply import reading
-from handlers.mind.stages import completion, controls, feedback, intake, outcomes
-from handlers.mind.strategies import registry
+from handlers.mind.stages import completion, feedback, intake, outcomes
 from projections.folds import agent as agent_fold
 from projections.folds import clock, declared, rate_limits, timers
 from projections.folds.characters.body import mind_of
@@ -42,30 +44,12 @@ from projections.folds.executive import waiting as waiting_fold
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.codec.envelope import Input, Unreadable
+from schemas.messages import controls, executive, results
 from schemas.messages.characters import AimsSet, PlanSet, ReflectionRequested
-from schemas.messages.controls import (
-    HeuristicFrozen,
-    MindStarted,
-    ProposalApplied,
-    ProposalReverted,
-    ProposalSubmitted,
-    SleepRequested,
-)
 from schemas.messages.decisions import Dropped
-from schemas.messages.executive import OfPerson, OutputRequested
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.learning import FeedbackApplied
 from schemas.messages.notes import ControlApplied, Handled, Quarantined, TimerFailed
-from schemas.messages.results import (
-    ClockTicked,
-    ModelAnswered,
-    ModelFailed,
-    Recalled,
-    RecallFailed,
-    Result,
-    TurnFailed,
-    TurnGranted,
-)
 from schemas.messages.sensing import Sensed
 from schemas.ports import aids as aiding
 from schemas.ports import faults
@@ -194,7 +178,7 @@ def _run_apart(turn: TurnContext, timer: Timer) -> None:
     """Run a timer; end one that raises, or it would fail each later input as well."""
     said, before = len(turn.outputs), turn.state
     try:
-        _run_timer(turn, timer)
+        TIMERS[timer.purpose].run(turn, timer)
         # Checked here, where it can be blamed on one timer and undone.
         bodies = [each.to_bytes() for each in turn.outputs[said:]]
         faults.check_size(bodies)
@@ -209,7 +193,8 @@ def _run_apart(turn: TurnContext, timer: Timer) -> None:
 
 def _end_timer(turn: TurnContext, timer: Timer, detail: str) -> None:
     # Before the failure is folded, which forgets what the timer was about.
-    end, pending = _end_of(turn, timer, detail), turn.state.pending.get(timer.id)
+    end = TIMERS[timer.purpose].broken(turn, timer.id, detail)
+    pending = turn.state.pending.get(timer.id)
     turn.emit(TimerFailed(timer_id=timer.id, purpose=timer.purpose, detail=detail))
     if end is None:
         return
@@ -225,47 +210,17 @@ def _end_timer(turn: TurnContext, timer: Timer, detail: str) -> None:
         turn.unsay(said, ended)
 
 
-def _end_of(turn: TurnContext, timer: Timer, detail: str) -> Dropped | None:
-    """Return the end of the decision that waits by a timer; None if none does."""
-    pending = turn.state.pending.get(timer.id)
-    if pending is not None:
-        return completion.broken(pending, detail)
-    asked = asking.waiting(turn, timer.id)
-    if asked is not None:
-        return asking.broken(asked, detail)
-    held = waiting_fold.find(turn.state, timer.id)
-    return waiting.broken(held, detail) if held is not None else None
+def _unanswered(turn: TurnContext, timer: Timer) -> None:
+    """End the wait for a model: its strategy answers without it, or the decision ends."""
+    pending = turn.state.pending[timer.id]
+    otherwise = completion.given_up(pending)
+    strategy = consult.strategy_that_asked(turn, pending)
+    conclude.end_without_model(turn, strategy, pending, otherwise)
 
 
-def _run_timer(turn: TurnContext, timer: Timer) -> None:
-    if timer.purpose == "outcome":
-        _expire(turn, timer.id)
-    elif timer.purpose == "formation":
-        form.give_up(turn, turn.state.forming[timer.id])
-    elif timer.purpose == "sleep":
-        reflect.idle(turn)
-    elif timer.purpose == "reflection":
-        reflect.give_up(turn)
-    elif timer.purpose == "held":
-        waiting.run(turn, timer.id)
-    elif timer.purpose == "reminder":
-        initiate.remind(turn, timer)
-    elif timer.purpose == "opportunity":
-        unasked.run(turn, timer)
-    elif timer.purpose == "recall":
-        recollect.give_up(turn, turn.state.pending[timer.id])
-    elif timer.purpose in ("think", "layer"):
-        dispatch.run(turn, timer)
-    else:
-        pending = turn.state.pending[timer.id]
-        otherwise = completion.given_up(pending)
-        strategy = consult.strategy_that_asked(turn, pending)
-        conclude.end_without_model(turn, strategy, pending, otherwise)
-
-
-def _expire(turn: TurnContext, fire_id: str) -> None:
+def _expire(turn: TurnContext, timer: Timer) -> None:
     """Expire an open fire; several ignored in a row may count against its heuristic."""
-    end = outcomes.expired(turn.state.fires, fire_id)
+    end = outcomes.expired(turn.state.fires, timer.id)
     turn.emit(end)
     after = turn.learning.ignored_after
     if after:
@@ -277,25 +232,11 @@ def _expire(turn: TurnContext, fire_id: str) -> None:
 
 def _answer(turn: TurnContext, ran: int) -> None:
     """Dispatch the input to the flow or stage that answers its kind."""
-    match turn.input.message:
-        case Sensed() as event:
-            _decide(turn, event)
-        case FeedbackGiven() as given:
-            _learn(turn, given)
-        case ClockTicked():
-            turn.emit(Handled(reason="recorded" if ran else "nothing_due"))
-        case ModelAnswered() | ModelFailed() as result:
-            _hear(turn, result)
-        case Result() as result:
-            _take(turn, result)
-        case Unreadable():
-            raise AssertionError("intake refuses what cannot be read")
-        case ProposalSubmitted() | ProposalApplied() | ProposalReverted() as control:
-            propose.answer(turn, control)
-        case SleepRequested() as control:
-            reflect.requested(turn, control)
-        case control:
-            _control(turn, control)
+    message = turn.input.message
+    if isinstance(message, results.ClockTicked):
+        turn.emit(Handled(reason="recorded" if ran else "nothing_due"))
+        return
+    ANSWERS[type(message)](turn, message)
 
 
 def _decide(turn: TurnContext, event: Sensed) -> None:
@@ -318,7 +259,9 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     unasked.consider(turn, is_changed=is_answer)
 
 
-def _hear(turn: TurnContext, received: ModelAnswered | ModelFailed) -> None:
+def _hear(
+    turn: TurnContext, received: results.ModelAnswered | results.ModelFailed
+) -> None:
     # Here, for whatever it was asked: what is no content is a failure, and teaches nothing.
     asked = turn.state.pending.get(received.ask_id)
     result = reading.understood(received, acts=asked is not None and asked.acts)
@@ -342,17 +285,9 @@ def _hear(turn: TurnContext, received: ModelAnswered | ModelFailed) -> None:
     conclude.heard(turn, strategy, result)
 
 
-def _take(turn: TurnContext, result: Result) -> None:
-    """Take the result of an ask that is no model's answer."""
-    match result:
-        case Recalled() | RecallFailed():
-            recollect.heard(turn, result)
-        case TurnGranted() | TurnFailed():
-            dispatch.granted(turn, result)
-        case _:
-            turn.emit(
-                completion.refusal(turn.state, result) or Handled(reason="recorded")
-            )
+def _take(turn: TurnContext, result: results.Result) -> None:
+    """Take the result of an ask that is of no model, nor of the memory."""
+    turn.emit(completion.refusal(turn.state, result) or Handled(reason="recorded"))
 
 
 def _learn(turn: TurnContext, given: FeedbackGiven) -> None:
@@ -368,38 +303,104 @@ def _learn(turn: TurnContext, given: FeedbackGiven) -> None:
         turn.emit(learnt)
 
 
+def _freeze(turn: TurnContext, control: controls.HeuristicFrozen) -> None:
+    """Freeze or release a heuristic: it changes a lifecycle, announced as evidence is."""
+    id_, answer = control.heuristic_id, checked(turn, control)
+    content_hash = content_in_force(turn.state, turn.packs, id_)
+    if content_hash is not None:
+        turn.watch(id_, content_hash, answer)
+    else:
+        turn.emit(answer)
+
+
 def _control(turn: TurnContext, control: ControlMessage) -> None:
-    if isinstance(control, ReflectionRequested):
-        dispatch.look_back(turn, control)
-        return
-    # The start of a mind admits strategies by the settings that it brings itself.
-    settings = control.settings if isinstance(control, MindStarted) else turn.settings
-    problem = partial(registry.problem, settings=settings)
-    answer = controls.answer(
-        turn.state,
-        turn.packs,
-        turn.input.agent,
-        control,
-        turn.aids,
-        problem,
-        settings=turn.settings,
-    )
-    # Freezing and releasing change a lifecycle, so they are announced as evidence is.
-    if isinstance(control, HeuristicFrozen):
-        id_ = control.heuristic_id
-        content_hash = content_in_force(turn.state, turn.packs, id_)
-        if content_hash is not None:
-            turn.watch(id_, content_hash, answer)
-            return
+    answer = checked(turn, control)
     turn.emit(answer)
     if isinstance(answer, ControlApplied):
-        soured.by_state(turn, control)
-        output.stop(turn, control)
-        if isinstance(control, AimsSet | PlanSet):
-            dispatch.changed(turn)
-        if isinstance(control, OutputRequested):
-            initiate.requested(turn, control)
-    if turn.state.executive.waiting and isinstance(answer, ControlApplied):
-        waiting.heed(turn, control)
-    if isinstance(control, OfPerson):
+        then = _THEN.get(type(control))
+        if then is not None:
+            then(turn, control)
+        if turn.state.executive.waiting:
+            waiting.heed(turn, control)
+    if isinstance(control, executive.OfPerson):
         unasked.consider(turn, is_changed=True)
+
+
+_THEN: Mapping[type, Callable[[TurnContext, Any], None]] = {
+    executive.UserStateChanged: soured.by_state,
+    executive.Muted: output.stop,
+    executive.OutputInterrupted: output.stop,
+    executive.OutputRequested: initiate.requested,
+    AimsSet: dispatch.changed,
+    PlanSet: dispatch.changed,
+}
+"""What some controls do once they are applied."""
+
+ANSWERS: Mapping[type, Callable[[TurnContext, Any], None]] = {
+    Sensed: _decide,
+    FeedbackGiven: _learn,
+    **dict.fromkeys(get_args(ControlMessage), _control),
+    controls.HeuristicFrozen: _freeze,
+    **dict.fromkeys(
+        (
+            controls.ProposalSubmitted,
+            controls.ProposalApplied,
+            controls.ProposalReverted,
+        ),
+        propose.answer,
+    ),
+    controls.SleepRequested: reflect.requested,
+    ReflectionRequested: dispatch.look_back,
+    **dict.fromkeys((results.ModelAnswered, results.ModelFailed), _hear),
+    **dict.fromkeys((results.Recalled, results.RecallFailed), recollect.heard),
+    **dict.fromkeys((results.TurnGranted, results.TurnFailed), dispatch.granted),
+    **dict.fromkeys(
+        (
+            results.Delivered,
+            results.DeliveryFailed,
+            results.DeliveryInterrupted,
+            results.DeliveryBegun,
+        ),
+        _take,
+    ),
+}
+"""What answers each kind of input but the clock's."""
+
+
+class _Purpose(NamedTuple):
+    """What a timer is for."""
+
+    run: Callable[[TurnContext, Timer], None]
+    broken: Callable[[TurnContext, str, str], Dropped | None] = lambda *_: None
+    """The end of the decision that waits by it, should it fail; None if none does."""
+
+
+def _pending(turn: TurnContext, ask_id: str, detail: str) -> Dropped | None:
+    pending = turn.state.pending.get(ask_id)
+    return completion.broken(pending, detail) if pending is not None else None
+
+
+def _layer(turn: TurnContext, ask_id: str, detail: str) -> Dropped | None:
+    asked = asking.waiting(turn, ask_id)
+    return asking.broken(asked, detail) if asked is not None else None
+
+
+def _held(turn: TurnContext, decision_id: str, detail: str) -> Dropped | None:
+    held = waiting_fold.find(turn.state, decision_id)
+    return waiting.broken(held, detail) if held is not None else None
+
+
+TIMERS: Mapping[str, _Purpose] = {
+    "outcome": _Purpose(_expire),
+    **dict.fromkeys(("model", "race", "prediction"), _Purpose(_unanswered, _pending)),
+    "recall": _Purpose(recollect.give_up, _pending),
+    "formation": _Purpose(form.give_up),
+    "reflection": _Purpose(reflect.give_up),
+    "sleep": _Purpose(reflect.idle),
+    "held": _Purpose(waiting.run, _held),
+    "reminder": _Purpose(initiate.remind),
+    "opportunity": _Purpose(unasked.run),
+    "think": _Purpose(dispatch.run),
+    "layer": _Purpose(dispatch.run, _layer),
+}
+"""What is done when a timer of each purpose is due."""

@@ -19,7 +19,7 @@ from schemas.messages import (
 from schemas.values.base import MessageType
 from schemas.values.unicode_text import quoted
 
-ExecutiveControl: TypeAlias = (
+_ExecutiveControl: TypeAlias = (
     executive.Muted
     | executive.SalienceModulated
     | executive.UserStateChanged
@@ -58,7 +58,7 @@ ControlMessage: TypeAlias = (
     | characters.AimsSet
     | characters.PlanSet
     | characters.ReflectionRequested
-    | ExecutiveControl
+    | _ExecutiveControl
 )
 EffectResult: TypeAlias = (
     results.ModelAnswered
@@ -129,7 +129,7 @@ OutputMessage: TypeAlias = (
 # The members of a union of unions are its messages, in the order in which they stand there.
 INPUTS: tuple[MessageType, ...] = get_args(InputMessage)
 OUTPUTS: tuple[MessageType, ...] = get_args(OutputMessage)
-EXECUTIVE_TOKENS = frozenset(each.token for each in get_args(ExecutiveControl))
+EXECUTIVE_TOKENS = frozenset(each.token for each in get_args(_ExecutiveControl))
 """The tokens of the executive's controls, which older logs do not know."""
 
 

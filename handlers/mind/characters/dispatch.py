@@ -64,7 +64,7 @@ def look_back(turn: TurnContext, control: ReflectionRequested) -> None:
     looking_back.requested(turn, mind_of(turn.packs), control)
 
 
-def changed(turn: TurnContext) -> None:
+def changed(turn: TurnContext, _: object = None) -> None:
     """Tell when a character thinks next, as what it is after or plans has changed."""
     mind = mind_of(turn.packs)
     # An autonomous one decides at its own times, whatever it is told to be after.

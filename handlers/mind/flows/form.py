@@ -23,6 +23,7 @@ from schemas.messages.learning import (
 from schemas.messages.notes import Handled
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs import conditions
+from schemas.state.agent import Timer
 from schemas.state.lessons import Forming, Lesson
 from schemas.values import ids, vectors
 from schemas.values.model_settings import ModelSettings
@@ -74,9 +75,10 @@ def heard(
         _take(turn, forming, formation.read(result.text, forming.lesson))
 
 
-def give_up(turn: TurnContext, forming: Forming) -> None:
+def give_up(turn: TurnContext, timer: Timer) -> None:
     """End the wait for a rule."""
-    _refuse(turn, forming.decision_id, Fault("model_timeout", "no answer came"))
+    decision_id = turn.state.forming[timer.id].decision_id
+    _refuse(turn, decision_id, Fault("model_timeout", "no answer came"))
 
 
 def _take(turn: TurnContext, forming: Forming, rule: Rule | Fault) -> None:

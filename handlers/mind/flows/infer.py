@@ -12,7 +12,12 @@ from handlers.mind.stages import controls
 from handlers.mind.strategies import registry
 from schemas.codec.catalogue import ControlMessage
 from schemas.messages.characters import AimsSet, PlanSet
-from schemas.messages.controls import GoalsSet, ProfileSet, ProposalSubmitted
+from schemas.messages.controls import (
+    GoalsSet,
+    MindStarted,
+    ProfileSet,
+    ProposalSubmitted,
+)
 from schemas.messages.executive import (
     ContextSwitched,
     Muted,
@@ -20,7 +25,7 @@ from schemas.messages.executive import (
     SalienceModulated,
     TraitAdjusted,
 )
-from schemas.messages.notes import ControlInferred, ControlRefused
+from schemas.messages.notes import ControlApplied, ControlInferred, ControlRefused
 
 By = Literal["pattern", "rule", "model", "talker", "executor", "single"]
 
@@ -50,15 +55,7 @@ def infer(
         return ControlRefused(
             control=control.token, reason="unfit", detail=f"a {by} may not infer it"
         )
-    answer = controls.answer(
-        turn.state,
-        turn.packs,
-        turn.input.agent,
-        control,
-        turn.aids,
-        partial(registry.problem, settings=turn.settings),
-        settings=turn.settings,
-    )
+    answer = checked(turn, control)
     if isinstance(answer, ControlRefused):
         return answer
     inferred = ControlInferred(
@@ -70,6 +67,20 @@ def infer(
         after=after,
     )
     return turn.emit(inferred)
+
+
+def checked(
+    turn: TurnContext, control: ControlMessage
+) -> ControlApplied | ControlRefused:
+    """Return that a control is applied, or refused with the reason."""
+    settings = turn.settings
+    # The start of a mind admits strategies by the settings that it brings itself.
+    by = control.settings if isinstance(control, MindStarted) else settings
+    problem = partial(registry.problem, settings=by)
+    case = controls.Case(
+        turn.state, turn.packs, turn.input.agent, turn.aids, settings, problem
+    )
+    return controls.answer(case, control)
 
 
 def _may_be_wished(control: ControlMessage) -> bool:

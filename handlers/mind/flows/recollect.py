@@ -18,7 +18,7 @@ from schemas.messages.decisions import Decided
 from schemas.messages.notes import Handled
 from schemas.messages.results import Recalled, RecallFailed
 from schemas.ports.decision_context import Question
-from schemas.state.agent import Pending
+from schemas.state.agent import Pending, Timer
 
 _WAIT_S = 0.15
 """How long a memory is waited for, in seconds."""
@@ -75,8 +75,9 @@ def heard(turn: TurnContext, result: Recalled | RecallFailed) -> None:
     _go_on(turn, pending, pending.recalling, told)
 
 
-def give_up(turn: TurnContext, pending: Pending) -> None:
+def give_up(turn: TurnContext, timer: Timer) -> None:
     """Ask the model without memories: the memory says nothing at all."""
+    pending = turn.state.pending[timer.id]
     if pending.recalling is not None:
         _go_on(turn, pending, pending.recalling, "")
 

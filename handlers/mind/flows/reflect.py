@@ -32,6 +32,7 @@ from schemas.messages.sleep import (
     Sleeping,
 )
 from schemas.ports.decision_context import DecisionContext
+from schemas.state.agent import Timer
 from schemas.state.lessons import Lesson
 from schemas.values import ids, vectors
 from schemas.values.settings import ApplyPolicy
@@ -66,7 +67,7 @@ def requested(turn: TurnContext, control: SleepRequested) -> None:
     _begin(turn, decisions, control.apply or settings.apply, "asked")
 
 
-def idle(turn: TurnContext) -> None:
+def idle(turn: TurnContext, _: Timer) -> None:
     """Begin a sleep because nothing happened for long."""
     settings = turn.settings.sleep
     decisions = _recent(turn, settings.limit, None)
@@ -91,7 +92,7 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
         _reflect(turn, about, said)
 
 
-def give_up(turn: TurnContext) -> None:
+def give_up(turn: TurnContext, _: Timer) -> None:
     """End the sleep, for the model does not answer."""
     _end(turn, "model_timeout", "no answer came")
 

@@ -30,7 +30,7 @@ from schemas.messages.decisions import (
 from schemas.messages.executive import BreakSignalled
 from schemas.messages.sensing import Sensed
 from schemas.ports.decision_context import HeuristicCandidate
-from schemas.state.agent import Pending
+from schemas.state.agent import Pending, Timer
 from schemas.state.executive import EVERYBODY, Waiting
 from schemas.state.limits import WAITING_ANSWERS
 from schemas.values import vectors
@@ -248,9 +248,9 @@ def would_say(turn: TurnContext, *, at_break_of: str) -> bool:
     )
 
 
-def run(turn: TurnContext, decision_id: str) -> None:
+def run(turn: TurnContext, timer: Timer) -> None:
     """End the wait of an answer whose timer is due."""
-    held = waiting.find(turn.state, decision_id)
+    held = waiting.find(turn.state, timer.id)
     if held is None:
         return
     expires_at = held.answer.expires_at

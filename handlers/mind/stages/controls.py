@@ -1,6 +1,9 @@
 """Controls: may this change be made? This stage only checks; the fold carries it out."""
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
+from typing import Any, TypeAlias, TypeVar
+
+from msgspec import Struct
 
 from projections.folds.characters.body import mind_of
 from projections.folds.executive import (
@@ -14,7 +17,7 @@ from projections.folds.executive import (
 )
 from projections.folds.learning.heuristics import content_in_force
 from schemas.codec.catalogue import ControlMessage
-from schemas.messages import controls, executive
+from schemas.messages import characters, controls, executive
 from schemas.messages.notes import ControlApplied, ControlRefused
 from schemas.packs import conditions, skills
 from schemas.packs.compiled import CompiledPack
@@ -23,12 +26,9 @@ from schemas.state.agent import AgentState
 from schemas.values import timezones
 from schemas.values.personality import NO_TEMPLATE
 from schemas.values.reasons import Refusal
-from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
+from schemas.values.settings import MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT
 from schemas.values.unicode_text import quoted
-
-_StrategyProblem = Callable[[StrategySpec], str | None]
-"""Returns what is wrong with a strategy's specification; None if nothing is."""
 
 _OF_A_PARTITION = (controls.MindStarted, controls.SegmentClosed)
 """Controls that may be addressed to nothing less."""
@@ -49,30 +49,23 @@ class _RefusedError(Exception):
         self.reason = reason
 
 
-def answer(
-    state: AgentState,
-    packs: Sequence[CompiledPack],
-    agent: str,
-    message: ControlMessage,
-    aids: Aids,
-    strategy_problem: _StrategyProblem,
-    *,
-    settings: MindSettings = UNSTARTED,
-) -> ControlApplied | ControlRefused:
+class Case(Struct, frozen=True):
+    """What a control is checked against."""
+
+    state: AgentState
+    packs: Sequence[CompiledPack]
+    agent: str
+    aids: Aids
+    settings: MindSettings
+    strategy_problem: Callable[[StrategySpec], str | None]
+    """Returns what is wrong with a strategy's specification; None if nothing is."""
+
+
+def answer(case: Case, message: ControlMessage) -> ControlApplied | ControlRefused:
     """Return that a control is applied, or refused with the reason."""
     try:
-        _check_agent(agent, message)
-        if isinstance(message, controls.ProfileSet):
-            _refused_if(memory_checks.of_profile(message, settings))
-        if isinstance(message, controls.ExperimentStarted):
-            for variant in (message.a, message.b):
-                _template(packs, variant.template or NO_TEMPLATE, settings)
-        if isinstance(message, executive.OfPerson):
-            detail = _of_person(state, packs, message, settings)
-        elif isinstance(message, controls.PackLoaded) and message.off:
-            detail = _pack_unloaded(state, packs, agent, message.name)
-        else:
-            detail = _check(state, packs, message, aids, strategy_problem)
+        _check_agent(case.agent, message)
+        detail = CHECKS[type(message)](case, message)
     except _RefusedError as refused:
         return ControlRefused(
             control=message.token, reason=refused.reason, detail=str(refused)
@@ -98,105 +91,46 @@ def _check_agent(agent: str, message: ControlMessage) -> None:
         )
 
 
-def _check(
-    state: AgentState,
-    packs: Sequence[CompiledPack],
-    message: ControlMessage,
-    aids: Aids,
-    strategy_problem: _StrategyProblem,
-) -> str:
-    """Return a short description of the change.
-
-    Raises:
-        _RefusedError: it cannot be made.
-    """
-    match message:
-        case controls.MindStarted():
-            return _mind_started(message.settings, strategy_problem)
-        case controls.PackLoaded():
-            return _pack_loaded(message, aids)
-        case controls.StrategySelected():
-            return _strategy_of_one(packs, message, strategy_problem)
-        case controls.HeuristicSeeded():
-            return _heuristic_seeded(message)
-        case controls.HeuristicEdited():
-            return _heuristic_edited(state, message)
-        case controls.HeuristicFrozen():
-            return _heuristic_frozen(state, packs, message)
-        case controls.PriorUpdated():
-            return _prior_updated(message)
-        case controls.ExperimentStarted() | controls.ExperimentStopped():
-            return _experiment(state, message, strategy_problem)
-        case controls.SessionEnded() | executive.PersonsGranted():
-            return _by_state(state, message)
-        case _:
-            return ""
+def _profile_set(case: Case, message: controls.ProfileSet) -> str:
+    _refused_if(memory_checks.of_profile(message, case.settings))
+    return ""
 
 
-def _of_person(
-    state: AgentState,
-    packs: Sequence[CompiledPack],
-    message: executive.OfPerson,
-    settings: MindSettings,
-) -> str:
-    """Return a short description of a control of the executive.
-
-    Raises:
-        _RefusedError: it cannot be made.
-    """
-    match message:
-        case executive.PersonalitySelected(template=name):
-            return _template(packs, name, settings)
-        case executive.ContextSwitched(context=name):
-            known = templates.contexts(packs)
-            if name not in known:
-                listed = ", ".join(sorted(known))
-                raise _RefusedError(
-                    "invalid", f"no context {quoted(name)}, there are {listed}"
-                )
-            return name
-        case executive.TraitAdjusted(trait=trait, by_amount=amount):
-            return f"{trait} as it was" if amount is None else f"{trait} {amount:+g}"
-        case executive.SkillLoaded() | executive.SkillUnloaded():
-            return _skill(packs, message, settings)
-        case executive.Muted():
-            return restraints.described(message)
-        case executive.SalienceModulated():
-            return _salience_modulated(state, message)
-        case executive.ReminderSet():
-            return _reminder_set(state, message)
-        case executive.FactStated():
-            _refused_if(memory_checks.of_fact(state.executive, message))
-            return memory_checks.described(message)
-        case _:
-            return (
-                speech.described(state.executive, message)
-                if isinstance(message, executive.OutputInterrupted)
-                else ""
-            )
+def _context_switched(case: Case, message: executive.ContextSwitched) -> str:
+    known = templates.contexts(case.packs)
+    if message.context not in known:
+        listed = ", ".join(sorted(known))
+        raise _RefusedError(
+            "invalid", f"no context {quoted(message.context)}, there are {listed}"
+        )
+    return message.context
 
 
-def _by_state(
-    state: AgentState, message: controls.SessionEnded | executive.PersonsGranted
-) -> str:
-    if isinstance(message, controls.SessionEnded):
-        return _session_ended(state)
-    if grants.is_full(state.executive, message):
+def _trait_adjusted(_: Case, message: executive.TraitAdjusted) -> str:
+    trait, amount = message.trait, message.by_amount
+    return f"{trait} as it was" if amount is None else f"{trait} {amount:+g}"
+
+
+def _fact_stated(case: Case, message: executive.FactStated) -> str:
+    _refused_if(memory_checks.of_fact(case.state.executive, message))
+    return memory_checks.described(message)
+
+
+def _persons_granted(case: Case, message: executive.PersonsGranted) -> str:
+    if grants.is_full(case.state.executive, message):
         raise _RefusedError("invalid", "too many sensors were granted persons")
     return f"{message.source} may name {', '.join(message.persons) or 'nobody'}"
 
 
-def _reminder_set(state: AgentState, message: executive.ReminderSet) -> str:
-    refusal = reminders.refusal(state, message)
-    if refusal is not None:
-        raise _RefusedError(*refusal)
+def _reminder_set(case: Case, message: executive.ReminderSet) -> str:
+    _refused_if(reminders.refusal(case.state, message))
     return reminders.described(message)
 
 
-def _salience_modulated(state: AgentState, message: executive.SalienceModulated) -> str:
+def _salience_modulated(case: Case, message: executive.SalienceModulated) -> str:
     id_ = message.modulation_id
     if message.change == "clear":
-        if id_ is not None and not modulations.is_known(state.executive, id_):
+        if id_ is not None and not modulations.is_known(case.state.executive, id_):
             raise _RefusedError(
                 "unknown_modulation", f"no modulation {quoted(id_)} is in force"
             )
@@ -207,19 +141,15 @@ def _salience_modulated(state: AgentState, message: executive.SalienceModulated)
     return modulations.described(message)
 
 
-def _template(packs: Sequence[CompiledPack], name: str, settings: MindSettings) -> str:
-    problem = templates.problem(settings.executive, packs, name)
+def _template(case: Case, name: str) -> str:
+    problem = templates.problem(case.settings.executive, case.packs, name)
     if problem:
         raise _RefusedError("unknown_template", problem)
     return name
 
 
-def _skill(
-    packs: Sequence[CompiledPack],
-    message: executive.SkillLoaded | executive.SkillUnloaded,
-    settings: MindSettings,
-) -> str:
-    known = skills.known(settings.executive, packs)
+def _skill(case: Case, message: executive.SkillLoaded | executive.SkillUnloaded) -> str:
+    known = skills.known(case.settings.executive, case.packs)
     if message.skill not in known:
         listed = ", ".join(known) or "none"
         raise _RefusedError(
@@ -228,18 +158,21 @@ def _skill(
     return f"{message.skill}, {known[message.skill].kind}"
 
 
-def _mind_started(settings: MindSettings, strategy_problem: _StrategyProblem) -> str:
+def _mind_started(case: Case, message: controls.MindStarted) -> str:
+    settings = message.settings
     exploration, zone = settings.exploration, settings.executive.timezone
     if timezones.zone(zone) is None:
         raise _RefusedError("invalid", f"no time zone {quoted(zone)}")
     # A strategy that cannot be made would fail at each event, so it is tried now.
     for challenger in exploration.challengers if exploration else ():
-        _strategy_selected(challenger, strategy_problem)
-    return _strategy_selected(settings.strategy, strategy_problem)
+        _strategy(case, challenger)
+    return _strategy(case, settings.strategy)
 
 
-def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
-    pack = aids.packs.get(message.digest)
+def _pack_loaded(case: Case, message: controls.PackLoaded) -> str:
+    if message.off:
+        return _pack_unloaded(case, message.name)
+    pack = case.aids.packs.get(message.digest)
     if pack is None:
         raise _RefusedError(
             "unknown_pack",
@@ -255,43 +188,37 @@ def _pack_loaded(message: controls.PackLoaded, aids: Aids) -> str:
     return f"{message.name} {message.pack_version}, {count} heuristics"
 
 
-def _pack_unloaded(
-    state: AgentState, packs: Sequence[CompiledPack], agent: str, name: str
-) -> str:
-    is_known = any(each.pack.name == name for each in packs)
+def _pack_unloaded(case: Case, name: str) -> str:
+    is_known = any(each.pack.name == name for each in case.packs)
     # What is in force for all is not in an agent's own state.
-    if is_known and (agent == SHARED_AGENT or name in state.packs):
+    if is_known and (case.agent == SHARED_AGENT or name in case.state.packs):
         return f"{name} is taken out"
     of_all = "is in force for all agents, and is taken out for all"
     what = of_all if is_known else "is not in force"
     raise _RefusedError("invalid", f"the pack {quoted(name)} {what}")
 
 
-def _strategy_of_one(
-    packs: Sequence[CompiledPack],
-    message: controls.StrategySelected,
-    strategy_problem: _StrategyProblem,
-) -> str:
-    if message.strategy == _LAYERS and mind_of(packs) is None:
+def _strategy_selected(case: Case, message: controls.StrategySelected) -> str:
+    if message.strategy == _LAYERS and mind_of(case.packs) is None:
         raise _RefusedError("unfit", "no pack makes this agent a character")
     spec = StrategySpec(name=message.strategy, parameters=message.parameters)
-    return _strategy_selected(spec, strategy_problem)
+    return _strategy(case, spec)
 
 
-def _strategy_selected(spec: StrategySpec, strategy_problem: _StrategyProblem) -> str:
-    problem = strategy_problem(spec)
+def _strategy(case: Case, spec: StrategySpec) -> str:
+    problem = case.strategy_problem(spec)
     if problem is not None:
         raise _RefusedError("unknown_strategy", problem)
     return spec.name
 
 
-def _heuristic_seeded(message: controls.HeuristicSeeded) -> str:
+def _heuristic_seeded(_: Case, message: controls.HeuristicSeeded) -> str:
     _check_when(message.when)
     return message.name
 
 
-def _heuristic_edited(state: AgentState, message: controls.HeuristicEdited) -> str:
-    held = state.taught(message.heuristic_id)
+def _heuristic_edited(case: Case, message: controls.HeuristicEdited) -> str:
+    held = case.state.taught(message.heuristic_id)
     if held is None:
         raise _RefusedError(
             "unknown_heuristic",
@@ -302,10 +229,8 @@ def _heuristic_edited(state: AgentState, message: controls.HeuristicEdited) -> s
     return held.name
 
 
-def _heuristic_frozen(
-    state: AgentState, packs: Sequence[CompiledPack], message: controls.HeuristicFrozen
-) -> str:
-    if content_in_force(state, packs, message.heuristic_id) is None:
+def _heuristic_frozen(case: Case, message: controls.HeuristicFrozen) -> str:
+    if content_in_force(case.state, case.packs, message.heuristic_id) is None:
         raise _RefusedError(
             "unknown_heuristic",
             f"no heuristic {quoted(message.heuristic_id)} is in force",
@@ -313,29 +238,17 @@ def _heuristic_frozen(
     return "frozen" if message.frozen else "released"
 
 
-def _prior_updated(message: controls.PriorUpdated) -> str:
+def _prior_updated(_: Case, message: controls.PriorUpdated) -> str:
     if message.is_default:
         return f"{message.origin}: as the settings say"
     mean = "what is declared" if message.mean is None else f"{message.mean:g}"
     return f"{message.origin}: from {mean}, weight {message.kappa:g}"
 
 
-def _experiment(
-    state: AgentState,
-    message: controls.ExperimentStarted | controls.ExperimentStopped,
-    strategy_problem: _StrategyProblem,
-) -> str:
-    if isinstance(message, controls.ExperimentStopped):
-        return _experiment_stopped(state, message)
-    return _experiment_started(state, message, strategy_problem)
-
-
-def _experiment_started(
-    state: AgentState,
-    message: controls.ExperimentStarted,
-    strategy_problem: _StrategyProblem,
-) -> str:
-    running = state.experiment
+def _experiment_started(case: Case, message: controls.ExperimentStarted) -> str:
+    for variant in (message.a, message.b):
+        _template(case, variant.template or NO_TEMPLATE)
+    running = case.state.experiment
     if running is not None:
         raise _RefusedError(
             "experiment_running",
@@ -343,12 +256,12 @@ def _experiment_started(
         )
     for variant in (message.a, message.b):
         if variant.strategy is not None:
-            _strategy_selected(variant.strategy, strategy_problem)
+            _strategy(case, variant.strategy)
     return message.experiment_id
 
 
-def _experiment_stopped(state: AgentState, message: controls.ExperimentStopped) -> str:
-    running = state.experiment
+def _experiment_stopped(case: Case, message: controls.ExperimentStopped) -> str:
+    running = case.state.experiment
     if running is None:
         raise _RefusedError("no_experiment", "no experiment runs")
     # Naming one guards against stopping another that began meanwhile.
@@ -361,10 +274,10 @@ def _experiment_stopped(state: AgentState, message: controls.ExperimentStopped) 
     return running.id
 
 
-def _session_ended(state: AgentState) -> str:
-    if state.session is None:
+def _session_ended(case: Case, _: controls.SessionEnded) -> str:
+    if case.state.session is None:
         raise _RefusedError("no_session", "no session is open")
-    return state.session.id
+    return case.state.session.id
 
 
 def _check_when(when: str | None) -> None:
@@ -374,3 +287,60 @@ def _check_when(when: str | None) -> None:
         conditions.parse(when)
     except conditions.ConditionError as error:
         raise _RefusedError("invalid", f"when: {error}") from error
+
+
+_M = TypeVar("_M", bound=controls.Control)
+_Check: TypeAlias = Callable[[Case, _M], str]
+
+
+def _on(kind: type[_M], check: _Check[_M] = lambda *_: "") -> tuple[type, _Check[Any]]:
+    return kind, check
+
+
+CHECKS: Mapping[type, _Check[Any]] = dict(
+    (
+        _on(controls.MindStarted, _mind_started),
+        _on(controls.SegmentClosed),
+        _on(controls.SessionStarted),
+        _on(controls.SessionEnded, _session_ended),
+        _on(controls.GoalsSet),
+        _on(controls.PackLoaded, _pack_loaded),
+        _on(controls.StrategySelected, _strategy_selected),
+        _on(controls.HeuristicSeeded, _heuristic_seeded),
+        _on(controls.HeuristicEdited, _heuristic_edited),
+        _on(controls.HeuristicFrozen, _heuristic_frozen),
+        _on(controls.SleepRequested),
+        _on(controls.PriorUpdated, _prior_updated),
+        _on(controls.ProfileSet, _profile_set),
+        _on(controls.ProposalSubmitted),
+        _on(controls.ProposalApplied),
+        _on(controls.ProposalReverted),
+        _on(controls.ExperimentStarted, _experiment_started),
+        _on(controls.ExperimentStopped, _experiment_stopped),
+        _on(controls.PersonForgotten),
+        _on(characters.AimsSet),
+        _on(characters.PlanSet),
+        _on(characters.ReflectionRequested),
+        _on(executive.Muted, lambda _, message: restraints.described(message)),
+        _on(executive.SalienceModulated, _salience_modulated),
+        _on(executive.UserStateChanged),
+        _on(executive.BreakSignalled),
+        _on(executive.ContextSwitched, _context_switched),
+        _on(executive.TraitAdjusted, _trait_adjusted),
+        _on(
+            executive.PersonalitySelected,
+            lambda case, message: _template(case, message.template),
+        ),
+        _on(executive.SkillLoaded, _skill),
+        _on(executive.SkillUnloaded, _skill),
+        _on(executive.FactStated, _fact_stated),
+        _on(executive.ReminderSet, _reminder_set),
+        _on(
+            executive.OutputInterrupted,
+            lambda case, message: speech.described(case.state.executive, message),
+        ),
+        _on(executive.PersonsGranted, _persons_granted),
+        _on(executive.OutputRequested),
+    )
+)
+"""How each control is checked, and what is said of one that may be applied."""

@@ -217,8 +217,8 @@ def put(patch: pytest.MonkeyPatch, module: ModuleType, name: str, fake: Any) -> 
             if row is real:
                 patch.setitem(table, key, fake)
             elif isinstance(row, tuple) and any(each is real for each in row):
-                swapped = tuple(fake if each is real else each for each in row)
-                patch.setitem(table, key, swapped)
+                swapped = (fake if each is real else each for each in row)
+                patch.setitem(table, key, getattr(row, "_make", tuple)(swapped))
 
 
 def tables() -> Iterator[dict[Any, Any]]:
@@ -299,7 +299,7 @@ def test_a_timer_that_raises_is_ended_and_holds_up_nothing(
 
     (failed,) = said(turn, TimerFailed)
     assert failed.purpose == "model"
-    assert failed.detail == "ZeroDivisionError in handlers.mind.handle._run_timer"
+    assert failed.detail == "ZeroDivisionError in handlers.mind.handle._unanswered"
     assert one(turn, Dropped).reason == "error"
     assert "Decided" in names(turn)
     assert not scenario.mind.timers
@@ -402,7 +402,7 @@ def test_a_reminder_that_recurs_comes_again_though_its_timer_raises(
     due = scenario.at + timedelta(hours=1)
     scenario.control(ReminderSet(text="the pills", due_at=due, repeat=daily))
     with monkeypatch.context() as patch:
-        patch.setattr(initiate, "remind", boom)
+        put(patch, initiate, "remind", boom)
         failed = scenario.wait(3_600).tell(ClockTicked(due_at=scenario.at))
 
     assert one(failed, TimerFailed).purpose == "reminder"

@@ -22,7 +22,7 @@ from schemas.packs.compiled import CompiledPack
 from schemas.values.subjects import SHARED_AGENT
 from tests import factories
 from tests.factories import heuristic, pack, plain_executive
-from tests.handlers.mind.test_containment import boom
+from tests.handlers.mind.test_containment import boom, put
 from tests.scenario import Scenario, decision_id, names, one, said
 
 ON = plain_executive(timing=True)
@@ -303,7 +303,7 @@ def test_a_wait_that_fails_ends_its_decision(monkeypatch: pytest.MonkeyPatch) ->
     asked = scenario.sense("something new", salience={"social": 0.9}, ttl_s=60.0)
     scenario.answer_model(asked, "Nice.")
     held = done(scenario)
-    monkeypatch.setattr(waiting, "run", boom)
+    put(monkeypatch, waiting, "run", boom)
     turn = scenario.wait(61).sense("tick", source="else", intent="informational")
 
     ended = {each.decision_id: each.reason for each in said(turn, Dropped)}
