@@ -147,14 +147,14 @@ def simulated(name: str, description: str, follow: float) -> ArgumentParser:
     made = parser(name, description)
     add = made.add_argument
     add("--out", metavar="FILE", help="write events as JSON lines instead; no advice")
-    add("--follow", type=unit, default=follow, help="probability of following advice")
+    add("--follow", type=_unit, default=follow, help="probability of following advice")
     add("--lockstep", type=float, default=0.0, metavar="MS",
         help="wait so long for advice after what is published")  # fmt: skip
     add("--run", help="event ids derive from it; default: new ones each time")
     return made
 
 
-def unit(text: str) -> float:
+def _unit(text: str) -> float:
     """Read an option that is a probability."""
     value = float(text)
     if not 0 <= value <= 1:

@@ -203,7 +203,7 @@ class _Game:
                 self._wakes[agent] = at
             return
         self.played.heard += 1
-        action = action_of(said)
+        action = _action_of(said)
         if channel == "talk":
             # A place tells who begins to speak; without one it is whose words they are.
             speaks = action is not None and action.type == "speak" and action.target
@@ -235,7 +235,7 @@ def parse(payload: bytes) -> dict[str, Any] | None:
     return said if isinstance(said, dict) else None
 
 
-def action_of(said: dict[str, Any]) -> Action | None:
+def _action_of(said: dict[str, Any]) -> Action | None:
     """Return the action of what a mind sent out; None if it has none."""
     try:
         return Action.from_fields(said.get("action"))

@@ -24,7 +24,7 @@ from schemas.values.model_settings import links_of
 
 _SUBJECT = "svc._.health"
 """Only our own account may call it: each call costs a few tokens."""
-LONGEST_S = 30.0
+_LONGEST_S = 30.0
 """Seconds that a model may take for one word."""
 
 Works = Literal["works", "fails", "none", "unpriced"]
@@ -62,7 +62,7 @@ async def ask(client: Client) -> dict[str, Tried]:
     """
     # Five seconds beyond the model's limit, so that the instance reports a slow model
     # itself.
-    reply = await client.request(_SUBJECT, b"", timeout=LONGEST_S + 5.0)
+    reply = await client.request(_SUBJECT, b"", timeout=_LONGEST_S + 5.0)
     fields: dict[str, Any] = json.loads(reply.data)
     return {name: Tried(**each) for name, each in fields.items()}
 
@@ -83,10 +83,10 @@ async def model_works(settings: Settings, model: Model | None) -> Tried:
 
 
 async def _one_works(settings: Settings, model: Model, name: str) -> Tried:
-    deadline_s = min(LONGEST_S, settings["model.deadline_s"])
+    deadline_s = min(_LONGEST_S, settings["model.deadline_s"])
     try:
         # The model has the deadline too, but a library may take longer to give up.
-        async with asyncio.timeout(LONGEST_S):
+        async with asyncio.timeout(_LONGEST_S):
             said = await model.complete(
                 _a_word(name, settings, deadline_s), deadline_s=deadline_s, headers={}
             )

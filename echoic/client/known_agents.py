@@ -61,7 +61,7 @@ async def inputs_by_partition(client: Client) -> dict[int, int]:
     return dict(found)
 
 
-async def mapped_topics(client: Client) -> dict[str, int]:
+async def _mapped_topics(client: Client) -> dict[str, int]:
     """Return the topics of MQTT that were carried as others, with their messages."""
     found: Counter[str] = Counter()
     for subject, count in (await _subjects(client, _EVENTS)).items():
@@ -74,7 +74,7 @@ async def mapped_topics(client: Client) -> dict[str, int]:
 
 async def told_topics(client: Client) -> str:
     """Return the same in words; empty if there are none."""
-    found = await mapped_topics(client)
+    found = await _mapped_topics(client)
     if not found:
         return ""
     shown = "; ".join(f"{each!r} {found[each]}" for each in sorted(found)[:_NAMED])

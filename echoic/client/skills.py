@@ -15,7 +15,7 @@ from schemas.packs.compiled import CompiledPack
 from schemas.state.executive import Executive
 from schemas.values.skills import Skill
 
-WAITS: Mapping[in_force.Missing, str] = {
+_WAITS: Mapping[in_force.Missing, str] = {
     "unloaded": "unloaded",
     "enabling": "off until it is loaded",
     "context": "in another context",
@@ -63,7 +63,7 @@ def skill_rows(
 
 def _row(executive: Executive, here: Character, name: str, skill: Skill) -> SkillRow:
     why = in_force.missing(executive, name, skill)
-    waits = WAITS[why] if why is not None else _unfit(here, skill)
+    waits = _WAITS[why] if why is not None else _unfit(here, skill)
     if why == "facts":
         waits += ", ".join(
             each for each in skill.requires if each not in executive.known

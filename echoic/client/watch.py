@@ -19,7 +19,7 @@ from schemas.values.subjects import (
 from streams.live_groups import GroupJoiner
 from streams.log import ReadableLog
 
-AT_ONCE = 500
+_AT_ONCE = 500
 """Records in one batch from the broker at most."""
 
 
@@ -46,7 +46,7 @@ async def answered(
     joiner = GroupJoiner((agent,))
     # Both directions, as a group is an input with all outputs that answer it.
     subjects = f"ev.{partition_of(agent)}.*.{agent}.>"
-    async for records in log.follow(subjects, after, AT_ONCE):
+    async for records in log.follow(subjects, after, _AT_ONCE):
         for record in records:
             group = joiner.take(record)
             if group is not None:

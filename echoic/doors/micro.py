@@ -34,7 +34,7 @@ NAME = "echoic"
 # A queue group: of several instances on one broker only one gets each call.
 _QUEUE = "echoic-services"
 
-AT_ONCE = 16
+_AT_ONCE = 16
 """Callers of one service that may wait at once, as each may wait for a model."""
 
 _STATUS = {"log_unavailable": "503", "undecided": "504"}
@@ -125,7 +125,7 @@ class _Apart:
     ) -> Subscription:
         """Subscribe, and call `cb` for each message in a task of its own."""
         assert cb is not None, "services answer by callbacks"
-        free = asyncio.Semaphore(AT_ONCE)
+        free = asyncio.Semaphore(_AT_ONCE)
 
         async def work(message: Msg) -> None:
             try:

@@ -39,13 +39,13 @@ class Place:
     column: int
 
 
-START = Place(1, 1)
+_START = Place(1, 1)
 
 
 class SourceError(Exception):
     """A file is not YAML, or not what a manifest may be."""
 
-    def __init__(self, message: str, place: Place = START) -> None:
+    def __init__(self, message: str, place: Place = _START) -> None:
         super().__init__(message)
         self.message = message
         self.place = place
@@ -69,7 +69,7 @@ class Source:
         """Return the place of a value, or of the nearest written value around it."""
         while steps not in self.values and steps:
             steps = steps[:-1]
-        return _place(self.values[steps]) if steps in self.values else START
+        return _place(self.values[steps]) if steps in self.values else _START
 
     def place_of_key(self, steps: Steps) -> Place:
         """Return the place of a value's key, or of the value if it has none."""
@@ -133,7 +133,7 @@ def _text(file: Path) -> str:
 
 def _syntax_error(error: MarkedYAMLError) -> SourceError:
     mark = error.problem_mark or error.context_mark
-    place = Place(mark.line + 1, mark.column + 1) if mark else START
+    place = Place(mark.line + 1, mark.column + 1) if mark else _START
     return SourceError(f"is no YAML: {error.problem or error.context}", place)
 
 

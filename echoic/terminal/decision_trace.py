@@ -47,8 +47,8 @@ def _rows(shown: ShownSpan, start_ns: int) -> Iterator[tuple[str, str, str, str]
     span, indent = shown.span, "  " * shown.depth
     at = took = _UNTIMED
     if shown.is_timed:
-        at = duration(span.start_ns - start_ns)
-        took = duration(span.end_ns - span.start_ns)
+        at = _duration(span.start_ns - start_ns)
+        took = _duration(span.end_ns - span.start_ns)
     has = span.attributes
     known = [how.format(has[name]) for name, how in _SHOWN.items() if name in has]
     told = "; ".join([*known, *([span.error] if span.error else [])])
@@ -58,13 +58,13 @@ def _rows(shown: ShownSpan, start_ns: int) -> Iterator[tuple[str, str, str, str]
     for event in span.events[:_EVENTS]:
         # What only says that it came to pass says when.
         is_moment = shown.is_timed and not event.attributes
-        when = duration(event.at_ns - start_ns) if is_moment else ""
+        when = _duration(event.at_ns - start_ns) if is_moment else ""
         yield f"{indent}  - {event.name}", when, "", _told(event)
     if len(span.events) > _EVENTS:
         yield f"{indent}  - …", "", "", f"{len(span.events) - _EVENTS} more"
 
 
-def duration(ns: int) -> str:
+def _duration(ns: int) -> str:
     """Return a duration of so many nanoseconds: `850 µs`, `41.2 ms`, `1.30 s`."""
     if ns < 1_000_000:
         return f"{ns / 1e3:.0f} µs"

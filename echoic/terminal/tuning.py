@@ -38,7 +38,7 @@ def screen(found: Search, task: Task) -> Iterator[RenderableType]:
     yield ""
     for trial in found.refused[:_REFUSED_SHOWN]:
         yield marked("✗", _worded(trial.values))
-        yield indented(4, gain(trial.search))
+        yield indented(4, _gain(trial.search))
     if len(found.refused) > _REFUSED_SHOWN:
         yield f"and {len(found.refused) - _REFUSED_SHOWN} more refused: --json shows all"
     if found.refused:
@@ -60,10 +60,12 @@ def _worded(values: Values) -> str:
 
 def evidence(trial: Trial) -> str:
     """Return the evidence for a choice: its gain in the search, and in the hold-out."""
-    return f"search {gain(trial.search)}, hold-out {gain(trial.holdout, is_whole=True)}"
+    return (
+        f"search {_gain(trial.search)}, hold-out {_gain(trial.holdout, is_whole=True)}"
+    )
 
 
-def gain(found: Evaluation | None, *, is_whole: bool = False) -> str:
+def _gain(found: Evaluation | None, *, is_whole: bool = False) -> str:
     """Return a gain as `+0.07`, or whole with its interval; or why there is none."""
     match found:
         case None:

@@ -42,7 +42,7 @@ def decided(
 ) -> Experiment:
     """Return the experiment after a decision under one of its variants."""
     name = assignment.variant
-    switched_at = switched(experiment, name, now)
+    switched_at = _switched(experiment, name, now)
     return replace(experiment, variant=name, switched_at=switched_at)
 
 
@@ -66,7 +66,7 @@ def under(settings: MindSettings, variant: Variant) -> MindSettings:
     return settings.model_copy(update={"personality": variant.personality})
 
 
-def switched(
+def _switched(
     experiment: Experiment, name: VariantName, now: datetime
 ) -> datetime | None:
     """Return when the variant changed to `name`; None if no other was in force before.
@@ -133,7 +133,7 @@ def _unit(by: UnitKind, event: Sensed, session_id: str) -> str:
 
 
 def _is_washing_out(experiment: Experiment, name: VariantName, now: datetime) -> bool:
-    switched_at = switched(experiment, name, now)
+    switched_at = _switched(experiment, name, now)
     if switched_at is None:
         return False
     # Below 0 the agent's time was set back since, by a session with its own clock.

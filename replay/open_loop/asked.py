@@ -31,7 +31,7 @@ from schemas.ports.decision_context import (
 from schemas.state.agent import STRANGER
 from schemas.state.evidence import Belief, belief_key
 
-HELD = 10_000
+_HELD = 10_000
 """How many decisions may be held until a model's answer to the first of them is read; beyond
 it the first is yielded without, so that memory stays bounded."""
 
@@ -293,7 +293,7 @@ class Reader:
     def _complete(self) -> Iterator[LoggedDecision]:
         while self._held:
             first = next(iter(self._held.values()))
-            if not first.record.is_final and len(self._held) <= HELD:
+            if not first.record.is_final and len(self._held) <= _HELD:
                 return
             yield self._held.pop(first.record.id)
 

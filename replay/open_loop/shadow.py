@@ -20,7 +20,7 @@ from schemas.values.subjects import SHARED_AGENT, partition_of
 from streams.live_groups import GroupJoiner
 from streams.log import ReadableLog
 
-AT_ONCE = 500
+_AT_ONCE = 500
 """How many records are read at once."""
 
 
@@ -101,7 +101,7 @@ async def follow(
     joiner = GroupJoiner((agent, SHARED_AGENT))
     # The whole partition, since controls of the shared agent concern this one as well.
     subjects = f"ev.{partition_of(agent)}.>"
-    async with aclosing(log.follow(subjects, after, AT_ONCE)) as following:
+    async with aclosing(log.follow(subjects, after, _AT_ONCE)) as following:
         async for page in following:
             for stored in page:
                 joined = joiner.take(stored)

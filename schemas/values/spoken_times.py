@@ -10,7 +10,7 @@ from typing import Protocol
 
 from schemas.values.word_tables import longest
 
-LONGEST_S = 1e9
+_LONGEST_S = 1e9
 """The longest span that is one, about thirty years."""
 
 _MOST_BEFORE_PART = 4
@@ -68,7 +68,7 @@ def span(
     """
     if not known.fractions:
         return _plain_span(said, known)
-    total_s, at, last_unit_s = 0.0, 0, LONGEST_S
+    total_s, at, last_unit_s = 0.0, 0, _LONGEST_S
     while True:
         is_joined = at > 0 and at < len(said) and said[at] in known.joints
         start = at + is_joined
@@ -79,7 +79,7 @@ def span(
         seconds, last_unit_s, count = found
         total_s, at = total_s + seconds, start + count
     total_s = round(total_s, 6)
-    return (total_s, at) if 0.0 < total_s <= LONGEST_S else None
+    return (total_s, at) if 0.0 < total_s <= _LONGEST_S else None
 
 
 def time(
@@ -151,7 +151,7 @@ def _plain_span(said: Sequence[str], known: Measures) -> tuple[float, int] | Non
     if len(said) < 2:
         return None
     count, unit_s = _digits(said[0], known), known.units.get(said[1])
-    if count is None or unit_s is None or not 0 < count * unit_s <= LONGEST_S:
+    if count is None or unit_s is None or not 0 < count * unit_s <= _LONGEST_S:
         return None
     return count * unit_s, 2
 

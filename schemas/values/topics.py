@@ -12,7 +12,7 @@ import re
 
 from schemas.values.subjects import is_token
 
-INTAKE = "in/"
+_INTAKE = "in/"
 """The beginning of topics that sensors publish events to."""
 
 _EMPTY = "_x_"
@@ -26,7 +26,7 @@ _BREAKS = re.compile(r"[\x00-\x20\x7f-\xa0+#*>]")
 
 def carried(topic: str) -> str:
     """Return the topic as which the broker can carry this one; most stay as they are."""
-    if not topic.startswith(INTAKE):
+    if not topic.startswith(_INTAKE):
         return _BREAKS.sub(_code, topic)
     levels = topic.split("/")
     if len(levels) == _LEVELS and all(map(_is_plain, levels)):

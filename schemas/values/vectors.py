@@ -147,11 +147,6 @@ def nearest(near: Sequence[Vector], vector: Vector) -> tuple[int, float] | None:
     return parts.index(longest), round6(longest / _lengths_of((vector,))[0])
 
 
-def highest(near: Sequence[Vector], vector: Vector) -> float:
-    """Return the highest cosine of some vectors, one or more, to one."""
-    return round6(max(_parts(near, vector)) / _lengths_of((vector,))[0])
-
-
 def likenesses(near: Sequence[Vector], vector: Vector) -> list[float]:
     """Return the cosine of each of a few vectors to one, in their order."""
     (length,) = _lengths_of((vector,))

@@ -46,7 +46,7 @@ more. Without it a household of 100 events/s saw 570 MB (docs/proof.md). An oper
 
 Guard = Literal["none", "quick", "thorough"]
 
-ROOM_BYTES = 16_000_000
+_ROOM_BYTES = 16_000_000
 """Free bytes on a disk that was full from which on a restart is worth it: two blocks."""
 
 
@@ -159,7 +159,7 @@ class EmbeddedServer:
     def is_startable(self) -> bool:
         """Whether a restart could help, which it cannot while the disk is full."""
         has_ended = self.process_id is None or self._process.status is not None
-        return has_ended or shutil.disk_usage(self._folder).free >= ROOM_BYTES
+        return has_ended or shutil.disk_usage(self._folder).free >= _ROOM_BYTES
 
     async def connect(self, name: str = "echoic") -> BrokerClient:
         """Return a connection as Echoic itself; the caller closes it."""

@@ -19,7 +19,7 @@ from streams.jetstream.hardened_client import BrokerClient
 CHUNK_BYTES = 256_000
 """Bytes of one message of a snapshot; the server's limit of a message is 1 MB."""
 
-SILENCE_S = 20.0
+_SILENCE_S = 20.0
 """Seconds without a message after which a snapshot or its restoration has failed."""
 
 _MARK = b"NATSARC1"
@@ -64,10 +64,10 @@ class Taking:
 
     async def _next(self) -> Msg:
         try:
-            return await self._subscription.next_msg(SILENCE_S)
+            return await self._subscription.next_msg(_SILENCE_S)
         except NatsTimeoutError as error:
             raise LogUnavailable(
-                f"the broker sent nothing of the snapshot for {SILENCE_S:.0f} s"
+                f"the broker sent nothing of the snapshot for {_SILENCE_S:.0f} s"
             ) from error
 
 
@@ -120,4 +120,4 @@ async def put_back(
 
 async def _sent(client: BrokerClient, subject: str, body: bytes) -> Msg:
     with translated("while a stream was put back"):
-        return await client.request(subject, body, SILENCE_S)
+        return await client.request(subject, body, _SILENCE_S)

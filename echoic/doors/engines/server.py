@@ -18,7 +18,7 @@ from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
 from streams.topology import SENSOR_MESSAGE_BYTES
 
-Handler = Callable[[ServerConnection], Awaitable[None]]
+_Handler = Callable[[ServerConnection], Awaitable[None]]
 
 _PREFIX = "/v1/"
 """The path before a character's name; another version of the messages would have another."""
@@ -147,7 +147,7 @@ class _Admission:
         return None
 
 
-def _handler(seats: Mapping[str, Playing]) -> Handler:
+def _handler(seats: Mapping[str, Playing]) -> _Handler:
     only = next(iter(seats.values()))
 
     async def play(connection: ServerConnection) -> None:

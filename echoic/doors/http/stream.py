@@ -15,7 +15,7 @@ from schemas.values.subjects import output_subject, parse, partition_of
 
 router = APIRouter(prefix="/v1/agents/{agent}", tags=["reading"])
 
-AT_ONCE = 100
+_AT_ONCE = 100
 """Messages in one read of the log; no more are held for a client that reads slowly."""
 
 
@@ -57,7 +57,7 @@ async def get_stream(
     subjects = output_subject(partition_of(agent), agent, kind, "*")
     if begin is None:
         begin = await log.last_sequence(subjects)
-    async for records in log.follow(subjects, begin, AT_ONCE):
+    async for records in log.follow(subjects, begin, _AT_ONCE):
         for record in records:
             # Nothing more goes out once the token was revoked.
             if not door.tokens.holds(token):

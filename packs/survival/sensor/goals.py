@@ -28,7 +28,7 @@ def drink(see: Observation) -> Goal:
     return succeeded("drank their fill")
 
 
-def hunt(see: Observation) -> Goal:
+def _hunt(see: Observation) -> Goal:
     """Find a cow, kill it and eat it."""
     food = see.vitals["food"]
     while see.vitals["food"] <= food:
@@ -42,7 +42,7 @@ def hunt(see: Observation) -> Goal:
     return succeeded("caught and ate a cow")
 
 
-def eat_plant(see: Observation) -> Goal:
+def _eat_plant(see: Observation) -> Goal:
     """Eat a plant that is ripe."""
     food = see.vitals["food"]
     while see.vitals["food"] <= food:
@@ -212,8 +212,8 @@ _PLACEABLE = {
 }
 _PLAIN: Mapping[tuple[str, str], Callable[[Observation], Goal]] = {
     ("seek", "water"): drink,
-    ("hunt", "cow"): hunt,
-    ("eat", "plant"): eat_plant,
+    ("hunt", "cow"): _hunt,
+    ("eat", "plant"): _eat_plant,
     ("rest", "sleep"): sleep,
     ("retreat", "zombie"): retreat,
     ("retreat", "skeleton"): retreat,

@@ -28,7 +28,7 @@ def drawn(state: AgentState, message: OpportunityDrawn) -> AgentState:
         taken_at=before.taken_at if before is not None else None,
     )
     others = _others(state.executive, message.purpose)
-    id_ = timer_id(message.purpose)
+    id_ = _timer_id(message.purpose)
     left = timers.without(state.timers, id_)
     if message.due_at is not None:
         timer = Timer(due=message.due_at, id=id_, purpose="opportunity")
@@ -60,7 +60,7 @@ def find(executive: Executive, purpose: str) -> Opportunity | None:
     return next((each for each in held if each.purpose == purpose), None)
 
 
-def timer_id(purpose: str) -> str:
+def _timer_id(purpose: str) -> str:
     """Return the id of an opportunity's timer."""
     return timers.OPPORTUNITY + purpose
 

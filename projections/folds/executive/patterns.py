@@ -34,7 +34,7 @@ def _after(known: Pattern | None, now: datetime, window: timedelta) -> Pattern:
     return Pattern(begun=known.begun + window, at=now, count=1, before=known.count)
 
 
-def novelty(pattern: Pattern) -> float:
+def _novelty(pattern: Pattern) -> float:
     """Return how new it is that so many came: 1 if none did before, 0 if as many did."""
     return round6(max(0.0, 1.0 - pattern.before / pattern.count))
 
@@ -42,4 +42,4 @@ def novelty(pattern: Pattern) -> float:
 def is_worth_a_word(pattern: Pattern, settings: ExecutiveSettings) -> bool:
     """Tell whether events came often, and did not before."""
     is_often = pattern.count >= settings.observation_events
-    return is_often and novelty(pattern) >= settings.observation_novelty
+    return is_often and _novelty(pattern) >= settings.observation_novelty

@@ -30,7 +30,7 @@ def noticed(
         case RecallAsked() | ModelAsked(recall_id=None) if settings.budget_calls:
             calls = (*recent(spent, context.now), context.now)
             spent = replace(spent, calls=calls[-settings.budget_calls :])
-        case Handled(reason="recorded") if has_day(settings):
+        case Handled(reason="recorded") if _has_day(settings):
             answered = context.input.message
             # What a model that fails alone has cost, nobody knows.
             if isinstance(answered, ModelAnswered) or (
@@ -42,7 +42,7 @@ def noticed(
     return replace(state, executive=replace(state.executive, spent=spent))
 
 
-def has_day(settings: ExecutiveSettings) -> bool:
+def _has_day(settings: ExecutiveSettings) -> bool:
     """Tell whether there is a budget by the day."""
     return bool(settings.budget_tokens or settings.budget_cost)
 
