@@ -4,23 +4,26 @@ The texts are gone by then: the log was folded without that person's key. What s
 that person no more (`unnamed`).
 """
 
-from typing import TypeVar
+from collections.abc import Callable, Mapping
+from typing import Any, TypeVar
 
 from immutables import Map
+from msgspec import Struct
 from msgspec.structs import replace
 
 from projections.folds.executive import reminders
 from projections.folds.executive.unnamed import unnamed
 from projections.folds.fold_context import Origin
 from schemas.messages.controls import PersonForgotten
+from schemas.messages.sensing import SOMEBODY
 from schemas.state.agent import AgentState
-from schemas.state.executive import Executive
+from schemas.state.executive import Executive, Lent, Personality, Reminder
 from schemas.state.memory import Happened, Memory, Utterance
 from schemas.state.taught import Shelf
 from schemas.values.base import FORGOTTEN
 from schemas.values.bounded_map import Bounded
 
-_V = TypeVar("_V")
+_S = TypeVar("_S", bound=Struct)
 _T = TypeVar("_T", Utterance, Happened)
 
 
@@ -28,65 +31,27 @@ def applied(state: AgentState, control: PersonForgotten, _: Origin) -> AgentStat
     """Return the state without a person, and without whatever nobody can read any more."""
     person = control.person
     for each in state.executive.reminders:
-        if person in (each.person, each.by) or each.text == FORGOTTEN:
+        if _is_of(each, person):
             state = reminders.over(state, each.id)
-    state = replace(
-        state,
-        executive=_executive(state.executive, person),
-        rapport=_without(state.rapport, person),
-        raters=_without(state.raters, person),
-        shelves=Map({name: _shelf(state.shelves[name]) for name in state.shelves}),
-    )
-    return unnamed(state, person)
+    return unnamed(_forgotten(state, person), person)
 
 
-def _executive(executive: Executive, person: str) -> Executive:
-    people = executive.people
-    return replace(
-        executive,
-        people=people.delete(person) if person in people else people,
-        # Whose words they repeat nobody knows, and they are of the last seconds.
-        aloud=(),
-        reminded=tuple(
-            each
-            for each in executive.reminded
-            if person not in (each.person, each.by) and each.text != FORGOTTEN
-        ),
-        personality=replace(
-            executive.personality,
-            overrides=_without(executive.personality.overrides, person),
-            sentiments=_without(executive.personality.sentiments, person),
-        ),
-        restraints=tuple(
-            each for each in executive.restraints if each.person != person
-        ),
-        modulations=tuple(
-            each
-            for each in executive.modulations
-            if each.about != FORGOTTEN and person != each.person
-        ),
-        memory=_memory(executive.memory, person),
-    )
+def _forgotten(slice_: _S, person: str) -> _S:
+    rows = FORGETTING[type(slice_)]
+    found = {name: rows[name](getattr(slice_, name), person) for name in rows}
+    return replace(slice_, **found)
 
 
-def _memory(memory: Memory, person: str) -> Memory:
-    return replace(
-        memory,
-        facts=tuple(
-            each
-            for each in memory.facts
-            if person not in (each.person, each.by)
-            and FORGOTTEN not in (each.subject, each.object)
-        ),
-        profiles=_without(memory.profiles, person),
-        said=_readable(_without(memory.said, person)),
-        silent=_without(memory.silent, person),
-        missed=tuple(
-            each
-            for each in memory.missed
-            if each.whom != person and each.about != FORGOTTEN
-        ),
-        events=_readable(memory.events),
+def _is_of(each: Reminder, person: str) -> bool:
+    return person in (each.person, each.by) or each.text == FORGOTTEN
+
+
+def _lent(held: tuple[Lent, ...], person: str) -> tuple[Lent, ...]:
+    """Return what is given back, to nobody who is forgotten and in nobody's such name."""
+    return tuple(
+        replace(each, was=tuple(SOMEBODY if e == person else e for e in each.was))
+        for each in held
+        if each.person != person
     )
 
 
@@ -117,12 +82,59 @@ def _readable(held: Bounded[str, tuple[_T, ...]]) -> Bounded[str, tuple[_T, ...]
     return Bounded(held.limit, younger, older)
 
 
-def _without(held: Bounded[str, _V], key: str) -> Bounded[str, _V]:
-    """Return a map without a key."""
-    if key not in held:
+def _without(held: Any, person: str) -> Any:
+    """Return a map by person without that one."""
+    if person not in held:
         return held
+    if isinstance(held, Map):
+        return held.delete(person)
     younger, older = (
-        Map({name: part[name] for name in part if name != key})
+        Map({name: part[name] for name in part if name != person})
         for part in (held.younger, held.older)
     )
     return Bounded(held.limit, younger, older)
+
+
+def _unless(is_gone: Callable[[Any, str], bool]) -> Callable[[Any, str], Any]:
+    """Return what leaves out of several whatever is that person's, or cannot be read."""
+    return lambda held, person: tuple(e for e in held if not is_gone(e, person))
+
+
+FORGETTING: Mapping[type, Mapping[str, Callable[[Any, str], Any]]] = {
+    AgentState: {
+        "executive": _forgotten,
+        "rapport": _without,
+        "raters": _without,
+        "shelves": lambda held, _: Map({name: _shelf(held[name]) for name in held}),
+    },
+    Executive: {
+        "people": _without,
+        # Whose words they repeat nobody knows, and they are of the last seconds.
+        "aloud": lambda *_: (),
+        "reminded": _unless(_is_of),
+        "personality": _forgotten,
+        "restraints": _unless(lambda each, person: each.person == person),
+        "modulations": _unless(
+            lambda each, person: each.about == FORGOTTEN or person == each.person
+        ),
+        "memory": _forgotten,
+        "lent": _lent,
+    },
+    Personality: {"overrides": _without, "sentiments": _without},
+    Memory: {
+        "facts": _unless(
+            lambda each, person: (
+                person in (each.person, each.by)
+                or FORGOTTEN in (each.subject, each.object)
+            )
+        ),
+        "profiles": _without,
+        "said": lambda held, person: _readable(_without(held, person)),
+        "silent": _without,
+        "missed": _unless(
+            lambda each, person: each.whom == person or each.about == FORGOTTEN
+        ),
+        "events": lambda held, _: _readable(held),
+    },
+}
+"""What goes of a slice of the state, by field; of all others only the person's name."""

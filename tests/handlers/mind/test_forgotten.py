@@ -10,6 +10,7 @@ from msgspec import Struct
 from pydantic import BaseModel
 
 import schemas.state
+from projections.folds.executive.forgotten import FORGETTING
 from schemas.codec import catalogue
 from schemas.messages.controls import (
     HeuristicSeeded,
@@ -33,6 +34,9 @@ from schemas.messages.executive import (
 )
 from schemas.messages.feedback import FeedbackGiven
 from schemas.messages.notes import ControlApplied
+from schemas.state.agent import AgentState
+from schemas.state.executive import Executive, Personality
+from schemas.state.memory import Memory
 from schemas.values.bounded_map import Bounded
 from tests import factories
 from tests.handlers.mind.wild_controls import EVERYTHING
@@ -77,6 +81,7 @@ def lived(led: Scenario) -> None:
         TraitAdjusted(trait="humor", by_amount=0.2, person=NAME, by=NAME),
         TraitAdjusted(trait="sarcasm", by_amount=0.2, by=NAME),
         ContextSwitched(context="home", person=NAME, by=NAME),
+        ContextSwitched(context="general", by=OTHER, for_s=86_400.0),
         Muted(mode="quiet", person=OTHER, by=NAME),
         Muted(mode="quiet", person=NAME, by=OTHER),
         SalienceModulated(change="heighten", about="rain", person=OTHER, by=NAME),
@@ -84,6 +89,7 @@ def lived(led: Scenario) -> None:
         FactStated(subject="x", relation="likes", object="tea", person=NAME, by=OTHER),
         FactStated(subject="y", relation="likes", object="tea", by=NAME),
         ProfileSet(person=NAME, name="A", language="en"),
+        ProfileSet(person=NAME, name="B", for_s=86_400.0),
         ReminderSet(text="tea", in_s=7_200, person=NAME, by=OTHER),
         ReminderSet(text="cake", in_s=7_200, person=OTHER, by=NAME),
         PersonsGranted(source="phone", persons=(NAME, OTHER)),
@@ -217,6 +223,46 @@ def test_each_part_that_is_kept_by_person_was_thought_of() -> None:
     }
 
     assert found == BY_PERSON
+
+
+ONLY_NAMED: dict[type, set[str]] = {
+    AgentState: {
+        "asks", "beliefs", "biases", "chain", "character", "clock", "decisions",
+        "domain_biases", "domain_goals", "experiment", "fires", "fits", "forming",
+        "frozen", "goal_vectors", "goals", "habits", "heard_at", "intake", "lessons",
+        "moments", "now", "occasions", "packs", "pending", "priors", "proposals",
+        "session", "shown", "sleeping", "slept", "sources", "strategy", "timers",
+        "tuned",
+    },
+    Executive: {
+        "context", "counters", "doubtful", "granted", "heard_at", "ignored", "known",
+        "opportunities", "patterns", "reminders", "said", "skills", "speech", "spent",
+        "unsaid", "waiting",
+    },
+    Personality: {
+        "began_at", "began_in", "failures", "mood", "opportunity", "template", "threat",
+    },
+    Memory: set(),
+}  # fmt: skip
+"""Of which no more goes than names, or what their own folds take out."""
+
+
+def test_each_field_is_forgotten_or_named_as_holding_names_alone() -> None:
+    """A new one fails here until it has a row, or nothing of a person but a name."""
+    assert FORGETTING.keys() == ONLY_NAMED.keys()
+    for kind, rows in FORGETTING.items():
+        fields = sorted((*rows, *ONLY_NAMED[kind]))
+        assert fields == sorted(kind.__struct_fields__)  # type: ignore[attr-defined]
+
+
+def test_what_is_given_back_is_not_given_to_who_was_forgotten() -> None:
+    """Neither the name of before, nor the one in whose place another stands for a while."""
+    led = home()
+    lived(led)
+    assert len(led.mind.executive.lent) == 2
+    led.control(PersonForgotten(person=NAME))
+
+    assert [each.was for each in led.mind.executive.lent] == [("home", "unknown")]
 
 
 def test_each_such_part_is_filled_before() -> None:
