@@ -13,7 +13,7 @@ from rich.console import RenderableType
 from echoic.cli import heuristic_priors, learning
 from echoic.cli.connected import known_at, on_instance
 from echoic.cli.options import Call, TextCall, new_app
-from echoic.client import heuristics, known_agents
+from echoic.client import heuristics
 from echoic.client.connection import Connection
 from echoic.client.heuristics import LEVEL, Learnt, Measures, measures
 from echoic.client.names import heuristic_names, resolve
@@ -207,16 +207,7 @@ app.command()(heuristic_priors.prior)
 
 
 async def _learnt(connection: Connection) -> list[Learnt]:
-    """Read what was learnt from the read models, or fold it from the log without them."""
-    await known_agents.check(connection)
-    settings = connection.settings
-    async with up_to_date(connection) as store:
-        rows = queries.heuristics(store, settings.agent) if store else ()
-    # Without rows the read models may not know the agent yet: then the log decides.
-    if rows:
-        return [heuristics.of_read_models(row) for row in rows]
-    known = await known_at(connection)
-    return await heuristics.learnt(connection.log, known)
+    return await heuristics.learnt(connection.log, await known_at(connection))
 
 
 async def _one(connection: Connection, name: str) -> Learnt:

@@ -1,7 +1,4 @@
-"""An agent's heuristics, and how far each is trusted.
-
-The same values whether they come from the read models or are folded from the log.
-"""
+"""An agent's heuristics, and how far each is trusted, folded from the log."""
 
 from collections.abc import Sequence
 from dataclasses import dataclass
@@ -21,7 +18,7 @@ from streams.log import ReadableLog
 
 if TYPE_CHECKING:
     from handlers.mind.strategies import thompson
-    from projections.store.queries import Fired, Heuristic
+    from projections.store.queries import Fired
 else:
     thompson = Lazily("handlers.mind.strategies.thompson")
 
@@ -81,28 +78,6 @@ def without_vectors(blob: bytes) -> CompiledPack:
     """
     pack = from_blob(blob)
     return compile_pack(pack, [b""] * len(pack.heuristics))
-
-
-def of_read_models(row: "Heuristic") -> Learnt:
-    """Return a heuristic from a row of the read models."""
-    return Learnt(
-        id=row.id,
-        name=row.name,
-        domain=row.domain,
-        origin=row.origin,
-        condition=row.condition["text"],
-        when=row.condition.get("when"),
-        text=row.action["text"],
-        confidence=row.confidence,
-        alpha=row.alpha,
-        beta=row.beta,
-        declared=row.declared,
-        fires=row.fire_count,
-        successes=row.success_count,
-        lifecycle=row.lifecycle,
-        content_hash=row.content_hash,
-        last_fired=row.last_fired,
-    )
 
 
 def _as_it_stands(

@@ -1,7 +1,7 @@
 """Queries of the read models, for the command line and the dashboard.
 
-Each is one statement over the views and returns frozen values. Ids may be given by their
-first characters; all functions raise as `Store.transaction` does.
+Each is one statement over the views and returns frozen values; all raise as
+`Store.transaction` does. What is so now is asked of the state, not of them.
 """
 
 from collections.abc import Mapping, Sequence
@@ -22,38 +22,6 @@ class _Rows(Protocol):
 
     def rows(self, statement: str, **values: object) -> Sequence[Mapping[str, Any]]:
         """Return the rows of a statement, whose parameters stand as `:name`."""
-
-
-_LIKE_SPECIAL = str.maketrans({each: f"\\{each}" for each in "\\%_"})
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Heuristic:
-    """A heuristic of an agent and the present belief in it."""
-
-    agent: str
-    id: str
-    name: str
-    domain: str
-    condition: Mapping[str, Any]
-    action: Mapping[str, Any]
-    declared: float
-    confidence: float
-    alpha: float
-    beta: float
-    fire_count: int
-    success_count: int
-    last_fired: datetime | None
-    lifecycle: str
-    frozen: bool
-    frozen_by_hand: bool
-    in_force: bool
-    origin: str
-    origin_id: str | None
-    content_hash: str
-    embedder: str | None
-    dimension: int | None
-    created_at: datetime
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -88,34 +56,6 @@ class Fired:
     judged: int
     """How many of the fires succeeded or failed."""
     succeeded: int
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _Fire:
-    """One use of a heuristic in a decision, and its outcome."""
-
-    agent: str
-    id: str
-    heuristic_id: str
-    content_hash: str
-    decision_id: str
-    event_id: str
-    mode: str
-    similarity: float
-    confidence: float
-    fired_at: datetime
-    outcome: str
-    feedback_source: str | None
-    feedback_at: datetime | None
-    seen: str | None
-    """The observed outcome, `timeout` if none came in time; None if still open."""
-    seen_at: datetime | None
-    seen_sequence: int | None
-    said: str | None
-    """What people's votes say of it on average."""
-    said_at: datetime | None
-    said_sequence: int | None
-    sequence: int
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -180,16 +120,6 @@ class Session:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Rapport:
-    """How well a person and the agent get on (0 to 1), as of a time."""
-
-    agent: str
-    person: str
-    value: float
-    at: datetime
-
-
-@dataclass(frozen=True, slots=True, kw_only=True)
 class Quarantined:
     """An input that could not be read."""
 
@@ -203,49 +133,18 @@ class Quarantined:
     sequence: int
 
 
-def heuristics(
-    store: _Rows, agent: str | None = None, *, in_force: bool = True
-) -> tuple[Heuristic, ...]:
-    """Return all heuristics, the highest confidence first."""
-    # A filter that is not given compares a column with itself: one statement serves all
-    # combinations, and no SQL is put together from arguments.
-    where = "agent = coalesce(:agent, agent) AND (in_force OR NOT :in_force)"
-    return _rows(
-        store,
-        Heuristic,
-        "heuristics",
-        f"{where} ORDER BY confidence DESC, name, agent",
-        agent=agent,
-        in_force=in_force,
-    )
-
-
-def heuristic(store: _Rows, id_or_name: str, agent: str) -> tuple[Heuristic, ...]:
-    """Return up to 20 heuristics of an agent, by name or by the start of their id."""
-    return _rows(
-        store,
-        Heuristic,
-        "heuristics",
-        "agent = :agent AND (name = :name OR id LIKE :prefix) ORDER BY name, id LIMIT 20",
-        agent=agent,
-        name=id_or_name,
-        prefix=_prefix(id_or_name),
-    )
-
-
 def history(
-    store: _Rows, agent: str, heuristic_id: str | None = None, after: int = 0
+    store: _Rows, agent: str, heuristic_id: str
 ) -> tuple[ConfidenceChange, ...]:
-    """Return every change of confidence after a sequence, oldest first."""
-    where = "agent = :agent AND heuristic_id = coalesce(:id, heuristic_id)"
+    """Return every change of a heuristic's confidence, oldest first."""
+    where = "agent = :agent AND heuristic_id = :id ORDER BY sequence, id"
     return _rows(
         store,
         ConfidenceChange,
         "confidence_changes",
-        f"{where} AND sequence > :after ORDER BY sequence, id",
+        where,
         agent=agent,
         id=heuristic_id,
-        after=after,
     )
 
 
@@ -260,33 +159,6 @@ def fired(store: _Rows, agent: str, heuristic_id: str, content_hash: str) -> Fir
     )
     found = store.rows(statement, agent=agent, id=heuristic_id, content=content_hash)
     return Fired(**found[0])
-
-
-def fires(
-    store: _Rows, agent: str, heuristic_id: str | None = None, limit: int = 100
-) -> tuple[_Fire, ...]:
-    """Return the latest fires, newest first."""
-    return _rows(
-        store,
-        _Fire,
-        "heuristic_fires",
-        "agent = :agent AND heuristic_id = coalesce(:id, heuristic_id)"
-        " ORDER BY sequence DESC, id LIMIT :limit",
-        agent=agent,
-        id=heuristic_id,
-        limit=limit,
-    )
-
-
-def decision(store: _Rows, id_: str) -> tuple[Decision, ...]:
-    """Return up to 20 decisions whose own id or event's id starts with `id_`."""
-    return _rows(
-        store,
-        Decision,
-        "decisions",
-        "id LIKE :prefix OR event_id LIKE :prefix ORDER BY sequence LIMIT 20",
-        prefix=_prefix(id_),
-    )
 
 
 def decisions(
@@ -322,20 +194,10 @@ def decisions(
 
 def sessions(store: _Rows, agent: str | None = None) -> tuple[Session, ...]:
     """Return every session, the latest first."""
+    # A filter that is not given compares a column with itself: one statement serves all
+    # combinations, and no SQL is put together from arguments.
     where = "agent = coalesce(:agent, agent) ORDER BY first_sequence DESC"
     return _rows(store, Session, "sessions", where, agent=agent)
-
-
-def rapport(store: _Rows, agent: str) -> tuple[Rapport, ...]:
-    """Return the rapport of each person with an agent, by name."""
-    where = "agent = :agent ORDER BY person"
-    return _rows(store, Rapport, "rapport", where, agent=agent)
-
-
-def quarantine(store: _Rows, limit: int = 100) -> tuple[Quarantined, ...]:
-    """Return the latest inputs that could not be read, newest first."""
-    newest = "true ORDER BY sequence DESC LIMIT :limit"
-    return _rows(store, Quarantined, "quarantine", newest, limit=limit)
 
 
 def without_rows(store: _Rows) -> tuple[Quarantined, ...]:
@@ -354,8 +216,3 @@ def _rows(
     columns = ", ".join(f'"{each.name}"' for each in fields(kind))
     statement = f"SELECT {columns} FROM {view} WHERE {where}"
     return tuple(kind(**row) for row in store.rows(statement, **values))
-
-
-def _prefix(text: str) -> str:
-    # Escaped: an id is anybody's text, and `_` would match every character.
-    return text.translate(_LIKE_SPECIAL) + "%"
