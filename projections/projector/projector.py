@@ -33,7 +33,7 @@ from schemas.values.subjects import PARTITIONS, outputs_of, parse
 from streams.errors import LogUnavailable
 from streams.log import After, ReadableLog
 
-_BATCH_GROUPS = 2_000
+BATCH_GROUPS = 2_000
 """How many groups one transaction writes at about the most; it bounds memory."""
 
 _PAUSE_S = 0.1
@@ -135,7 +135,7 @@ class Projector:
         ):
             self._batch += made
             # Over the partitions together: few groups of each still fill a batch.
-            if len(self._batch) >= _BATCH_GROUPS:
+            if len(self._batch) >= BATCH_GROUPS:
                 await self._hand_over()
 
     async def _open(self) -> None:
