@@ -27,7 +27,7 @@ from projections.folds import (
     timers,
 )
 from projections.folds.characters import asks as layer_asks
-from projections.folds.characters import body, characters, places, retrospects
+from projections.folds.characters import autonomy, body, failing, places, retrospects
 from projections.folds.executive import (
     ignored,
     known_facts,
@@ -54,7 +54,14 @@ from schemas.messages.asks import (
     WakeupSet,
 )
 from schemas.messages.conversations import ConversationMoved
-from schemas.messages.decisions import Completed, Decided, Dropped, Held, HeuristicFired
+from schemas.messages.decisions import (
+    ActionChoice,
+    Completed,
+    Decided,
+    Dropped,
+    Held,
+    HeuristicFired,
+)
 from schemas.messages.learning import (
     AdviceIgnored,
     CandidateRefused,
@@ -75,8 +82,13 @@ from schemas.messages.learning import (
 from schemas.messages.results import DeliveryBegun, Result
 from schemas.messages.sensing import Sensed
 from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
+from schemas.state import limits
 from schemas.state.agent import AgentState
+from schemas.state.character import RememberedWords
 from schemas.values.reasons import HELD_BACK
+
+_LAYERS = ("talker", "single")
+"""The layers that talk."""
 
 
 def begin(state: AgentState, input_: Input) -> tuple[AgentState, datetime]:
@@ -278,6 +290,58 @@ def _once_more(
     )
 
 
+def _of_character(
+    state: AgentState, context: FoldContext, message: Decided | Completed | Dropped
+) -> AgentState:
+    """Return the state after a decision or the end of one; a companion's is as it was."""
+    match message:
+        case Decided() if message.layers is not None:
+            mind = body.mind_of(context.packs)
+            if mind is not None and mind.autonomous is not None:
+                return autonomy.decided(state, context, message)
+            return body.decided(state, context, message)
+        case Completed(choice=ActionChoice()):
+            state = layer_asks.over(state, message.decision_id)
+            return autonomy.completed(state, context, message)
+        case Completed() if state.character.asked:
+            state = _talked(state, context, message)
+            return layer_asks.over(
+                _judged(state, context, message), message.decision_id
+            )
+        case Dropped() if state.character.asked:
+            return layer_asks.over(
+                _judged(state, context, message), message.decision_id
+            )
+        case _:
+            return state
+
+
+def _judged(
+    state: AgentState, context: FoldContext, message: Completed | Dropped
+) -> AgentState:
+    if not context.settings.characters.falls_back:
+        return state
+    return failing.ended(state, message)
+
+
+def _talked(state: AgentState, context: FoldContext, message: Completed) -> AgentState:
+    """Return the state with what a layer that talks said and thought.
+
+    Its talker is told of it later. Before its ask is forgotten.
+    """
+    character, mind = state.character, body.mind_of(context.packs)
+    asked = (character.asked.get(each) for each in _LAYERS)
+    if not any(each and each.decision_id == message.decision_id for each in asked):
+        return state
+    if mind is None or mind.talker is None or not mind.talker.words:
+        return state
+    if not (message.text or message.thought):
+        return state
+    latest = RememberedWords(said=message.text, thought=message.thought or "")
+    words = (*character.words, latest)[-limits.WORDS :]
+    return replace(state, character=replace(character, words=words))
+
+
 def _recorded(
     state: AgentState, context: FoldContext, note: notes.Handled
 ) -> AgentState:
@@ -309,11 +373,9 @@ def _alone(fold: Callable[[AgentState, _M], AgentState]) -> _Fold[_M]:
 
 FOLDS: Mapping[type, tuple[_Fold[Any], ...]] = dict(
     (
-        _on(
-            Decided, _decided, characters.noticed, personality.felt, known_facts.noticed
-        ),
-        _on(Completed, _completed, characters.noticed),
-        _on(Dropped, _dropped, characters.noticed),
+        _on(Decided, _decided, _of_character, personality.felt, known_facts.noticed),
+        _on(Completed, _completed, _of_character),
+        _on(Dropped, _dropped, _of_character),
         _on(Held, waiting.taken),
         _on(HeuristicFired, _fired),
         _on(ModelAsked, asking.asked, spending.noticed),

@@ -7,7 +7,7 @@ from typing import Any, TypeAlias, TypeVar
 from msgspec.structs import replace
 
 from projections.folds import credit, experiments, goals_and_biases, proposals, sessions
-from projections.folds.characters import aims, plans
+from projections.folds.characters import plans
 from projections.folds.executive import (
     facts,
     forgotten,
@@ -69,7 +69,7 @@ def inferred(
     control = kind.from_fields(message.fields)
     after = applied(state, context, control, context.output_id)
     if message.by in ("executor", "single"):
-        return aims.own(state, after)
+        return plans.own(state, after)
     return after
 
 
@@ -314,7 +314,7 @@ CONTROLS: Mapping[type, _Fold[Any]] = dict(
         _on(controls.ExperimentStarted, experiments.applied),
         _on(controls.ExperimentStopped, experiments.applied),
         _on(controls.PersonForgotten, forgotten.applied),
-        _on(characters.AimsSet, aims.applied),
+        _on(characters.AimsSet, plans.aimed),
         _on(characters.PlanSet, plans.applied),
         _on(characters.ReflectionRequested),
         _on(executive.Muted, _of_person(restraints.muted)),

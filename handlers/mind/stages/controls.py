@@ -7,8 +7,8 @@ from msgspec import Struct
 
 from projections.folds.characters.body import mind_of
 from projections.folds.executive import (
+    facts,
     grants,
-    memory_checks,
     modulations,
     reminders,
     restraints,
@@ -23,8 +23,9 @@ from schemas.packs import conditions, skills
 from schemas.packs.compiled import CompiledPack
 from schemas.ports.aids import Aids
 from schemas.state.agent import AgentState
+from schemas.state.executive import Executive
 from schemas.values import timezones
-from schemas.values.personality import NO_TEMPLATE
+from schemas.values.personality import MOST_BIAS, NO_TEMPLATE
 from schemas.values.reasons import Refusal
 from schemas.values.settings import MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT
@@ -39,6 +40,10 @@ _SHARED = (*_OF_A_PARTITION, controls.PackLoaded)
 
 _LAYERS = "layers"
 """The strategy that chooses among a character's actions, and not among words."""
+
+
+_Problem = tuple[Refusal, str]
+"""Why something is refused, with the detail."""
 
 
 class _RefusedError(Exception):
@@ -73,7 +78,7 @@ def answer(case: Case, message: ControlMessage) -> ControlApplied | ControlRefus
     return ControlApplied(control=message.token, detail=detail)
 
 
-def _refused_if(problem: memory_checks.Problem | None) -> None:
+def _refused_if(problem: _Problem | None) -> None:
     if problem is not None:
         raise _RefusedError(*problem)
 
@@ -91,8 +96,40 @@ def _check_agent(agent: str, message: ControlMessage) -> None:
         )
 
 
+def _of_fact(known: Executive, control: executive.FactStated) -> _Problem | None:
+    """Return why a fact cannot be stated or forgotten; None if it can."""
+    if not control.forget:
+        missing = [
+            name for name in ("relation", "object") if not getattr(control, name)
+        ]
+        return ("invalid", f"a fact has a {missing[0]}") if missing else None
+    if any(facts.is_replaced(each, control) for each in known.memory.facts):
+        return None
+    return "unknown_fact", "there is no such fact"
+
+
+def _of_profile(control: controls.ProfileSet) -> _Problem | None:
+    """Return why a profile cannot be set; None if it can."""
+    for name in sorted(control.biases):
+        # Not `>`: nan fails every comparison, and must be refused.
+        if not abs(control.biases[name]) <= MOST_BIAS:
+            detail = (
+                f"the bias {quoted(name)} is {control.biases[name]:g}: give -0.1 to 0.1"
+            )
+            return "invalid", detail
+    told = (control.name, control.address, control.language)
+    if control.person is None:
+        is_told = any(each is not None for each in told)
+        return ("invalid", "name the person whose profile it is") if is_told else None
+    if control.biases or control.domain is not None:
+        return "invalid", "a person's profile has no biases and no domain"
+    if all(each is None for each in told) and not control.off:
+        return "invalid", "a profile has a name, an address or a language"
+    return None
+
+
 def _profile_set(case: Case, message: controls.ProfileSet) -> str:
-    _refused_if(memory_checks.of_profile(message, case.settings))
+    _refused_if(_of_profile(message))
     return ""
 
 
@@ -112,8 +149,9 @@ def _trait_adjusted(_: Case, message: executive.TraitAdjusted) -> str:
 
 
 def _fact_stated(case: Case, message: executive.FactStated) -> str:
-    _refused_if(memory_checks.of_fact(case.state.executive, message))
-    return memory_checks.described(message)
+    _refused_if(_of_fact(case.state.executive, message))
+    # Without its words, which are personal.
+    return "forgotten" if message.forget else "remembered"
 
 
 def _persons_granted(case: Case, message: executive.PersonsGranted) -> str:

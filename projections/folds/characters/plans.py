@@ -1,4 +1,4 @@
-"""Fold what a character plans, and how far it is with it.
+"""Fold what a character is after, what it plans, and how far it is with it.
 
 What the world reports of a step advances the queue; a reflex that comes between changes
 nothing of it, so the character resumes where it was.
@@ -9,11 +9,12 @@ from datetime import datetime
 from msgspec.structs import replace
 
 from projections.folds.fold_context import Origin
-from schemas.messages.characters import PlannedBuild, PlanSet, PlanTask
+from schemas.messages.characters import AimsSet, PlannedBuild, PlanSet, PlanTask
 from schemas.packs.tactics import Tactics
 from schemas.state import limits
 from schemas.state.agent import AgentState
 from schemas.state.character import Character, Doing, Finished, KeptThought, Plan
+from schemas.values.bounded_map import EMPTY
 
 QUEUE = "queue"
 """The layer that works off a plan."""
@@ -39,6 +40,33 @@ def applied(state: AgentState, control: PlanSet, origin: Origin) -> AgentState:
     if doing is not None and not _still_planned(doing, task, plan):
         character = replace(character, doing=None, idle_since=origin.at)
     return replace(state, character=replace(character, plan=plan))
+
+
+def aimed(state: AgentState, control: AimsSet, origin: Origin) -> AgentState:
+    """Return the state in which a character is after what the control says."""
+    before = state.character
+    aims = before.aims if control.aims is None else control.aims
+    priorities = before.priorities
+    if control.priorities is not None:
+        priorities = EMPTY.update(
+            {name: control.priorities[name] for name in sorted(control.priorities)}
+        )
+    changed = aims != before.aims or priorities != before.priorities
+    character = replace(
+        before,
+        aims=aims,
+        priorities=priorities,
+        aimed_at=origin.at if changed else before.aimed_at,
+    )
+    return replace(state, character=character)
+
+
+def own(before: AgentState, after: AgentState) -> AgentState:
+    """Return the state in which a change is the executor's own, which asks it nothing."""
+    if after.character is before.character:
+        return after
+    aimed_at = before.character.aimed_at
+    return replace(after, character=replace(after.character, aimed_at=aimed_at))
 
 
 def settled(character: Character, now: datetime) -> Character:
