@@ -7,20 +7,21 @@ from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Literal
 
+import msgspec
 import orjson
 import typer
 from rich.console import RenderableType
 from rich.table import Table
 
 from echoic import errors
-from echoic.cli import archive, segments
+from echoic.cli import archive
 from echoic.cli.connected import on_instance
 from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
 from echoic.client.missed import missed_of
-from echoic.run import restoring
+from echoic.run import restoring, segmenting
 from echoic.terminal.output import note, print_json, show
 from echoic.terminal.screen import number, table, text
 from schemas.values.record import Record
@@ -28,9 +29,29 @@ from schemas.values.subjects import parse
 from streams.errors import LogDamaged
 from streams.jetstream.missed import Missed
 from streams.log import scan
+from streams.segments import Segments
 
 app = new_app("log", "The log itself: verify, tail, segment, archive.")
-app.command()(segments.segment)
+
+
+@app.command()
+def segment(
+    call: InstanceCall,
+    streams: Annotated[int | None, typer.Option(min=1, max=16)] = None,
+) -> None:
+    """Close the log's open segments, and begin new ones behind them.
+
+    Each partition goes on where it stood. The instance must not run. After a crash the same
+    command finishes what was begun. Example: `echoic log segment --streams 4`.
+
+    Args:
+        streams: Over how many streams the partitions are divided: 1, 2, 4, 8 or 16. As many
+            as now, if it is not given.
+    """
+    done = segmenting.segment(call.settings, streams, note)
+    call.show(msgspec.to_builtins(done), [_segments(done)])
+
+
 app.command()(archive.archive)
 
 Look = Callable[[Connection], Awaitable[verify_log.Found]]
@@ -203,3 +224,18 @@ def _body(record: Record) -> object:
         return orjson.loads(record.body)
     except ValueError:
         return record.body.decode(errors="replace")
+
+
+def _segments(segments: Segments) -> RenderableType:
+    rows = [
+        (
+            each.stream,
+            each.state,
+            f"{each.partitions[0]} to {each.partitions[1]}",
+            f"{each.first:,}",
+            "" if each.last is None else f"{each.last:,}",
+        )
+        for each in segments.segments
+    ]
+    columns = ("stream", "state", "partitions", number("first"), number("last"))
+    return table(columns, rows)

@@ -1,6 +1,7 @@
 """`echoic replay`: decide again what was recorded, and compare."""
 
 import asyncio
+from collections.abc import Sequence
 from dataclasses import asdict
 from importlib.metadata import version
 from itertools import count
@@ -17,8 +18,7 @@ from echoic.cli.progress import Progress
 from echoic.client import known_agents, session_sealing
 from echoic.client.comparison import sources
 from echoic.client.connection import Connection, connect
-from echoic.client.recordings import file_of, is_path
-from echoic.client.rereading import reread as reread_all
+from echoic.client.recordings import Source, file_of, is_path, opened, tell_altered
 from echoic.client.verification import verify_all
 from echoic.config.load import Settings
 from echoic.embedders import embedder
@@ -27,9 +27,11 @@ from echoic.terminal.output import note
 from echoic.terminal.verification import fields_of, reread_screen, screen_of
 from handlers.aids import AidProvider, PackLibrary
 from replay.recording.sessions import find_session
+from replay.reread import Rereading
 from replay.verify import Span, Verification
 from replay.verify import verify as verify_span
 from replay.world import WorldVerification, verify_session, verify_world
+from schemas.codec.decode import read_input, read_output
 from schemas.values import timezones
 from schemas.values.settings import CodeDigests
 from schemas.values.subjects import inputs_of, parse, partition_of
@@ -101,13 +103,32 @@ def verify(
 def _reread(call: Call, session: str | None) -> None:
     """List the replies that today's reader reads otherwise."""
     found = asyncio.run(
-        reread_all(sources(call.settings, [session] if session else []))
+        _read_again(sources(call.settings, [session] if session else []))
     )
     differing = [asdict(each) for each in found.found]
     fields = {"reader": found.version, "replies": found.replies, "differing": differing}
     call.show(fields, reread_screen(found))
     if found.found:
         raise typer.Exit(errors.FINDING)
+
+
+async def _read_again(sources: Sequence[Source]) -> Rereading:
+    """Read what models sent in all sources, and return where it differs from what was said.
+
+    Raises:
+        SessionFileError: a file is none, of another version, cut or damaged.
+        RecordingError: there is no such session, or no decision in it.
+        LogUnavailable: the broker does not answer.
+    """
+    rereading = Rereading()
+    for source in sources:
+        async with opened(source) as (recording, _):
+            tell_altered(recording.origin, recording.altered)
+            async for group in recording.groups():
+                if recording.concerns(group):
+                    outputs = [read_output(each) for each in group.outputs]
+                    rereading.take(read_input(group.input), outputs)
+    return rereading
 
 
 async def _tell_of_keys(settings: Settings) -> None:

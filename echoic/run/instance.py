@@ -5,8 +5,8 @@ the broker alone; without PostgreSQL it runs, and its read models are reported s
 """
 
 import asyncio
-from collections.abc import AsyncIterator, Awaitable, Callable, Sequence
-from contextlib import AsyncExitStack, asynccontextmanager
+from collections.abc import AsyncIterator, Awaitable, Callable, Iterator, Sequence
+from contextlib import AsyncExitStack, asynccontextmanager, contextmanager
 from dataclasses import dataclass, replace
 from functools import partial
 from pathlib import Path
@@ -21,14 +21,15 @@ from echoic.config.load import Settings, mind_settings
 from echoic.doors import micro
 from echoic.doors.services import Services
 from echoic.embedders import embedder
-from echoic.metrics.catalogue import WORKERS
+from echoic.errors import SettingsError
+from echoic.metrics.catalogue import PROJECTOR, WORKERS
+from echoic.metrics.endpoint import served
+from echoic.metrics.gauges import InstanceGauges
 from echoic.metrics.reports import Reports
 from echoic.run import channels, segmenting, shared_settings, worker_process
 from echoic.run.backing_up import keep_backed_up
-from echoic.run.measuring import Measuring
 from echoic.run.memory import TableMemory
 from echoic.run.projector_process import Job, keep_up
-from echoic.run.sealing import check_sealing
 from echoic.run.servers import Servers, start_servers
 from echoic.run.starting import Steps
 from echoic.run.supervision import Notify
@@ -60,6 +61,7 @@ from streams.jetstream.migrate import close_intake, migrate, open_intake
 from streams.jetstream.sealed_log import KEYS_MISSING, lacks_keys
 from streams.jetstream.silent_sources import keep_hearing
 from streams.jetstream.stalls import keep_taking
+from streams.log import ReadableLog
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -110,7 +112,7 @@ async def instance(
         own, *jobs = _jobs(settings, credentials, started)
         mind = stack.enter_context(worker_process.mind(own, client, log, made, notify))
         is_projecting = database_url is not None and settings.parts == "all"
-        metrics = Measuring(settings, log, len(jobs), has_tables=is_projecting)
+        metrics = _Measuring(settings, log, len(jobs), has_tables=is_projecting)
         metrics.reports.add(own.name, mind.meter, mind.ready.is_set)
         await _share(own, started, client, steps, settings.nats_replicas)
         steps.tasks.start("worker", mind.run())
@@ -362,3 +364,48 @@ async def _effects(
             yield
     finally:
         await stop(broker)
+
+
+class _Measuring:
+    """What an instance counts, whether or not anybody reads it."""
+
+    def __init__(
+        self, settings: Settings, log: ReadableLog, others: int, *, has_tables: bool
+    ) -> None:
+        """Expect reports of so many other workers, and of a projector if `has_tables`."""
+        children = (*WORKERS[1 : others + 1], *([PROJECTOR] if has_tables else []))
+        self.gauges = InstanceGauges(log, settings.data)
+        self.reports = Reports(self.gauges.registry, children)
+        self._listen = settings.metrics_listen
+
+    @contextmanager
+    def served(self, notify: Notify) -> Iterator[str | None]:
+        """Serve them for the length of the block; yield where, None if switched off."""
+        if self._listen is None:
+            yield None
+            return
+        with served(self._listen, self.reports, notify) as url:
+            yield url
+
+
+def check_sealing(log: LiveLog, *, wanted: bool) -> None:
+    """Check that the log is sealed if that is wanted, and only then.
+
+    Raises:
+        SettingsError: it is not so. What stands in a log in clear cannot be forgotten, and
+            nothing may be written in clear into one that is sealed.
+    """
+    is_sealed = log.keyring is not None
+    if is_sealed == wanted:
+        return
+    if is_sealed:
+        raise SettingsError(
+            "this log is sealed, and privacy.seal is off: nothing may be added to it in"
+            " clear",
+            next_step="ECHOIC_PRIVACY_SEAL=on echoic up",
+        )
+    raise SettingsError(
+        "privacy.seal is on, and this log has held words in clear since it began: what"
+        " cannot be deleted there cannot be forgotten. Only a new data folder can be sealed",
+        next_step="echoic up --data NEW_FOLDER",
+    )

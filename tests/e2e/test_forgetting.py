@@ -13,8 +13,7 @@ from echoic.client.connection import open_log
 from echoic.client.publish import decided_on, new_event_id, publish, submit
 from echoic.client.watch import last_answered
 from echoic.errors import EchoicError, SettingsError
-from echoic.run.instance import Instance
-from echoic.run.sealing import check_sealing
+from echoic.run.instance import Instance, check_sealing
 from handlers.aids import AidProvider, PackLibrary
 from projections.errors import StoreUnusable
 from projections.projector import rebuild as rebuilding
