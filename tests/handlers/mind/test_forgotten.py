@@ -237,7 +237,7 @@ ONLY_NAMED: dict[type, set[str]] = {
     Executive: {
         "context", "counters", "doubtful", "granted", "heard_at", "ignored", "known",
         "opportunities", "patterns", "reminders", "said", "skills", "speech", "spent",
-        "unsaid", "waiting",
+        "unasked", "unsaid", "waiting",
     },
     Personality: {
         "began_at", "began_in", "failures", "mood", "opportunity", "template", "threat",
