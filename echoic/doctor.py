@@ -15,10 +15,9 @@ from typing import TYPE_CHECKING, Literal
 
 from nats.errors import Error as NatsError
 
-from echoic.client import health, known_agents, peace, storage
+from echoic.client import health, known_agents, missed, peace, storage
 from echoic.client.connection import Connection, connect
 from echoic.client.instance_note import read_note
-from echoic.client.missed import missed_of
 from echoic.client.owners import Owner, owners, unowned
 from echoic.client.read_models import serving_version
 from echoic.client.watch import last_answered, settings_in_force
@@ -40,6 +39,7 @@ from streams.log import ReadableLog, scan
 
 if TYPE_CHECKING:
     from echoic.client import backup as backups
+    from echoic.run import restoring
     from projections.postgres import server as database
     from projections.projector import checks as of_tables
     from projections.store import glance as glancing
@@ -48,6 +48,7 @@ if TYPE_CHECKING:
 else:
     # `status` makes a few of these checks, and each command on its own has to be quick.
     backups = Lazily("echoic.client.backup")
+    restoring = Lazily("echoic.run.restoring")
     broker = Lazily("streams.broker.server")
     database = Lazily("projections.postgres.server")
     of_tables = Lazily("projections.projector.checks")
@@ -96,7 +97,8 @@ def of_installation(settings: Settings) -> list[Check]:
 async def of_instance(settings: Settings) -> list[Check]:
     """Run the checks of the running instance, which also tries its model and collector.
 
-    If none runs, check what one started with these settings would use.
+    If none runs, look into its folder, and check what one started with these settings would
+    use.
     """
     would_use = [_model(settings), _collector(settings)]
     try:
@@ -106,10 +108,25 @@ async def of_instance(settings: Settings) -> list[Check]:
             return [*checks, *await _tried(connection, settings)]
     except NotRunningError as error:
         instance = Check("instance", "notice", error.what, error.next_step)
-        return [instance, *would_use]
+        return [instance, *await _of_stopped(settings), *would_use]
     except (EchoicError, StreamsError, OSError) as error:
         instance = Check("instance", "problem", str(error), "echoic down; echoic up")
         return [instance, *would_use]
+
+
+async def _of_stopped(settings: Settings) -> list[Check]:
+    """Look into the folder of an instance that does not run, by a broker started for it."""
+    if settings.nats_url is not None or not restoring.holds_log(settings.data):
+        return []
+    try:
+        async with restoring.over_stopped(settings) as connection:
+            looked = [await _looked(each, connection) for each in _OF_STOPPED]
+    # An instance is about to start.
+    except EchoicError:
+        return []
+    except (StreamsError, OSError) as error:
+        return [Check("log", "problem", str(error), "echoic log verify")]
+    return [Check("log", "fine", "the broker can read what it has"), *looked]
 
 
 async def _privacy(connection: Connection) -> _Finding:
@@ -252,15 +269,29 @@ async def _streams(connection: Connection) -> _Finding:
 
 
 async def _intake(connection: Connection) -> _Finding:
-    missed = await missed_of(connection)
-    if not missed:
+    lacking, lost = await missed.missed_of(connection)
+    if lost:
+        shown = ", ".join(map(str, lost[:_MISSED_SHOWN]))
+        count = counted(sum(each.count for each in lost), "acknowledged message")
+        found = f"the broker lost {count} that the log does not have: {shown}"
+        return "problem", found, "look after the disk; who sent them has to send again"
+    if not lacking:
         return "fine", "the log has taken what was acknowledged"
-    shown = "; ".join(f"{each.agent}: {each}" for each in missed[:_MISSED_SHOWN])
+    shown = "; ".join(f"{each.agent}: {each}" for each in lacking[:_MISSED_SHOWN])
     return (
         "problem",
-        f"the log missed {counted(len(missed), 'acknowledged message')}: {shown}",
+        f"the log missed {counted(len(lacking), 'acknowledged message')}: {shown}",
         "wait half a minute, as an instance brings them over; else: echoic down; echoic up",
     )
+
+
+async def _packs(connection: Connection) -> _Finding:
+    lost = await missed.lost_packs(connection.log)
+    if not lost:
+        return "fine", "each that the log names can be read"
+    found = f"the broker cannot hand out {', '.join(lost)}"
+    advice = "echoic up --pack FOLDER, of that version; else echoic restore last"
+    return "problem", found, advice
 
 
 async def _topics(connection: Connection) -> _Finding:
@@ -339,7 +370,7 @@ async def _read_models(connection: Connection) -> _Finding:
 
 
 async def _quarantine(connection: Connection) -> _Finding:
-    reasons = await set_apart(connection.log)
+    reasons = await _set_apart(connection.log)
     if not reasons:
         return "fine", "empty"
     found = ", ".join(f"{count} {reason}" for reason, count in reasons.most_common())
@@ -389,7 +420,7 @@ async def _quiet(connection: Connection) -> _Finding:
     return "notice", peace.told(held, hours), advice
 
 
-async def set_apart(log: ReadableLog) -> Counter[str]:
+async def _set_apart(log: ReadableLog) -> Counter[str]:
     """Count the inputs in quarantine by reason, and the timers that failed by purpose."""
     reasons: Counter[str] = Counter()
     for kind in (Quarantined, TimerFailed):
@@ -406,6 +437,7 @@ async def set_apart(log: ReadableLog) -> Counter[str]:
 _LOOKS: dict[str, Callable[[Connection], Awaitable[_Finding]]] = {
     "streams": _streams,
     "intake": _intake,
+    "packs": _packs,
     "topics": _topics,
     "worker": _worker,
     "read models": _read_models,
@@ -415,3 +447,6 @@ _LOOKS: dict[str, Callable[[Connection], Awaitable[_Finding]]] = {
     "quiet": _quiet,
     "privacy": _privacy,
 }
+
+_OF_STOPPED = "intake", "packs", "backups", "privacy"
+"""What can be looked at without an instance."""

@@ -2,7 +2,7 @@
 
 import asyncio
 from collections import deque
-from collections.abc import Awaitable, Callable, Iterable, Mapping
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import replace
 from itertools import chain
 from typing import Annotated, Literal
@@ -20,14 +20,13 @@ from echoic.cli.options import Call, InstanceCall, new_app
 from echoic.cli.progress import Progress
 from echoic.client import verify_log
 from echoic.client.connection import Connection, is_running
-from echoic.client.missed import missed_of
+from echoic.client.missed import lost_packs, missed_of
 from echoic.run import restoring, segmenting
 from echoic.terminal.output import note, print_json, show
 from echoic.terminal.screen import number, table, text
 from schemas.values.record import Record
 from schemas.values.subjects import parse
 from streams.errors import LogDamaged
-from streams.jetstream.missed import Missed
 from streams.log import scan
 from streams.segments import Segments
 
@@ -65,7 +64,8 @@ _SHOWN = 1_000
 @app.command()
 def verify(call: InstanceCall, full: bool = False) -> None:
     """Count inputs without answer, groups without cause or end, broken chains, what agents
-    were told that no ask told them, and what was acknowledged and never came into the log.
+    were told that no ask told them, what was acknowledged and never came into the log or is
+    lost, and packs that cannot be read.
 
     Goes on from where the log was sound before. If no instance runs, a broker is started for
     it that reads the files of the whole log, and what waits for an answer is no fault.
@@ -82,11 +82,10 @@ def verify(call: InstanceCall, full: bool = False) -> None:
             found = await verify_log.verify(
                 connection.log, connection.settings.data, progress, full=full
             )
-        missed = await missed_of(connection, full=full)
-        if is_stopped:
-            # The rest comes into the log at the next start.
-            missed = tuple(each for each in missed if not each.is_behind)
-        return replace(found, missed=missed, is_stopped=is_stopped)
+        missed, lost = await missed_of(connection, full=full)
+        packs = await lost_packs(connection.log)
+        beside = replace(found, missed=missed, lost=lost, packs=packs)
+        return replace(beside, is_stopped=is_stopped)
 
     if is_stopped:
         found = _of_stopped(call, look)
@@ -96,7 +95,7 @@ def verify(call: InstanceCall, full: bool = False) -> None:
         note(f"chain broken at sequence {each.sequence}: {each.detail}")
     for stray in found.strays:
         note(f"{stray.agent} was told by no ask, {stray.sequence}: {stray.why}")
-    _tell_missed(found.missed)
+    _tell_lacking(found)
     call.show(found.as_fields(), [_counts(found.counts())])
     if not call.as_json:
         if found.known:
@@ -120,11 +119,15 @@ def _of_stopped(call: Call, look: Look) -> verify_log.Found:
         raise typer.Exit(errors.FINDING) from damage
 
 
-def _tell_missed(missed: Iterable[Missed]) -> None:
-    for lost in missed:
+def _tell_lacking(found: verify_log.Found) -> None:
+    for each in found.missed:
         note(
-            f"{lost.agent}: the log missed {lost.subject}, {lost.sequence} of {lost.stream}"
+            f"{each.agent}: the log missed {each.subject}, {each.sequence} of {each.stream}"
         )
+    for lost in found.lost:
+        note(f"the broker lost {lost}, which the log does not have")
+    for pack in found.packs:
+        note(f"the broker cannot hand out the pack {pack}")
 
 
 def _counts(counts: Mapping[str, int]) -> RenderableType:

@@ -67,6 +67,8 @@ class Connection:
     client: BrokerClient
     log: LiveLog
     database_url: str | None
+    is_stopped: bool = False
+    """Whether no instance runs, and the broker was started to look at its folder."""
 
     def needed_database(self) -> str:
         """Return the address of the read models.

@@ -1,19 +1,22 @@
-"""What the log never took of the messages that intake streams acknowledged and still keep."""
+"""What is lacking of what was acknowledged: messages of intake streams, and packs."""
 
 import asyncio
 
 from echoic.client.connection import Connection
-from streams.jetstream import taken_mark
-from streams.jetstream.bringing import SURE_S
-from streams.jetstream.missed import Lookout, Missed
+from schemas.codec.decode import read_input
+from schemas.messages.controls import PackLoaded
+from streams.jetstream import bringing, taken_mark
+from streams.jetstream.missed import Lookout, Lost, Missed
+from streams.log import ReadableLog, scan
 
 
 async def missed_of(
     connection: Connection, *, full: bool = False
-) -> tuple[Missed, ...]:
-    """Return what the log lacks, message by message.
+) -> tuple[tuple[Missed, ...], tuple[Lost, ...]]:
+    """Return what the log lacks, message by message, and what is lost.
 
-    The intake of a sealed log appends itself, and keeps what it has not appended yet.
+    The intake of a sealed log appends itself, and keeps what it has not appended yet. What
+    the next start takes anyhow is not missed by a log whose instance does not run.
 
     Args:
         connection: To the instance, or to an operator's own broker.
@@ -24,13 +27,29 @@ async def missed_of(
         StreamsError: the broker is away.
     """
     if connection.log.keyring is not None:
-        return ()
+        return (), ()
     mark = None if full else connection.settings.data / taken_mark.FILE
     lookout = Lookout(connection.client, mark)
     found = await lookout.look()
-    if not found:
-        return ()
-    # It may have been on its way.
-    await asyncio.sleep(SURE_S)
-    again = set(await lookout.look())
-    return tuple(each for each in found if each in again)
+    if connection.is_stopped:
+        found = tuple(each for each in found if not each.is_behind)
+    elif found:
+        # It may have been on its way.
+        await asyncio.sleep(bringing.SURE_S)
+        again = set(await lookout.look())
+        found = tuple(each for each in found if each in again)
+    return found, await lookout.lost()
+
+
+async def lost_packs(log: ReadableLog) -> tuple[str, ...]:
+    """Return the packs that the log names and the broker cannot hand out whole.
+
+    Raises:
+        StreamsError: the broker is away.
+    """
+    named: dict[str, str] = {}
+    async for record in scan(log, f"ev.*.in.*.control.{PackLoaded.token}"):
+        message = read_input(record).message
+        if isinstance(message, PackLoaded):
+            named[message.digest] = f"{message.name} {message.pack_version}"
+    return tuple([name for each, name in named.items() if not await log.blob(each)])

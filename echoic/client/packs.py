@@ -21,6 +21,7 @@ from streams.log import ReadableLog, messages
 
 async def load_all(log: TalkingLog, packs: Iterable[Pack]) -> None:
     """Load packs for every agent, unless they are in force already."""
+    await keep(log, packs := tuple(packs))
     for pack in packs:
         await asyncio.gather(
             # A partition has its own log and state, so each gets the control.
@@ -30,7 +31,9 @@ async def load_all(log: TalkingLog, packs: Iterable[Pack]) -> None:
 
 async def load_for(log: TalkingLog, agent: str, folder: Path) -> PackLoaded | None:
     """Load a pack for one agent; return None if it is in force with the same content."""
-    return await _load(log, read_pack(folder), agent, partition_of(agent))
+    pack = read_pack(folder)
+    await keep(log, (pack,))
+    return await _load(log, pack, agent, partition_of(agent))
 
 
 async def in_force(
@@ -70,17 +73,22 @@ def read_pack(folder: Path) -> Pack:
         ) from error
 
 
+async def keep(log: TalkingLog, packs: Iterable[Pack]) -> None:
+    """Store packs' contents, also of those in force, of which the broker may have lost them.
+
+    To be done before an input names them: a worker that reads it fetches them at once.
+    """
+    for pack in packs:
+        await log.put_blob(to_blob(pack))
+
+
 async def _load(
     log: TalkingLog, pack: Pack, owner: str, partition: int
 ) -> PackLoaded | None:
-    blob = to_blob(pack)
-    wanted = PackLoaded(
-        name=pack.name, pack_version=pack.version, digest=blob_digest(blob)
-    )
+    digest = blob_digest(to_blob(pack))
+    wanted = PackLoaded(name=pack.name, pack_version=pack.version, digest=digest)
     known = (await in_force(log, owner, partition)).get(pack.name)
     if known == wanted:
         return None
-    # Before the input: a worker that reads it fetches the blob at once.
-    await log.put_blob(blob)
     await tell(log, owner, wanted, partition=partition)
     return wanted

@@ -1,6 +1,7 @@
 """Verification of a log: every input answered once, by a whole group, in one chain.
 
-What it should have taken of the intake streams is compared by `echoic.client.missed`.
+What it should have taken of the intake streams, and the packs that it names, are looked for
+by `echoic.client.missed`.
 
 It continues from where the log was verified before, and reports that.
 """
@@ -14,7 +15,7 @@ from replay import chain
 from replay.agent_messages import Stray, strays_of_log
 from replay.chain import Break, Chained
 from streams.audit import Audit, Since, audit
-from streams.jetstream.missed import Missed
+from streams.jetstream.missed import Lost, Missed
 from streams.log import ReadableLog
 from streams.topology import LOG_SUBJECTS
 
@@ -32,6 +33,10 @@ class Found:
     """Where verification began, by partition; those that are missing began at the start."""
     missed: tuple[Missed, ...] = ()
     """What intake streams acknowledged and the log never took."""
+    lost: tuple[Lost, ...] = ()
+    """What of that they cannot hand out any more."""
+    packs: tuple[str, ...] = ()
+    """The packs that cannot be read."""
     is_stopped: bool = False
     """Whether no instance runs, so that inputs without an answer wait for the next one."""
 
@@ -42,8 +47,9 @@ class Found:
 
     @property
     def is_sound(self) -> bool:
-        """Whether no fault, no break, no stray and no missed message was found."""
-        wrong = self.breaks or self.strays or self.missed
+        """Whether nothing at all was found."""
+        beside = self.missed or self.lost or self.packs
+        wrong = self.breaks or self.strays or beside
         waits = self.audit.unanswered if self.is_stopped else 0
         return self.audit.faults == waits and not wrong
 
@@ -54,6 +60,8 @@ class Found:
             "broken_chains": len(self.breaks),
             "stray_messages": len(self.strays),
             "missed_messages": len(self.missed),
+            "lost_messages": sum(each.count for each in self.lost),
+            "unreadable_packs": len(self.packs),
         }
 
     def as_fields(self) -> dict[str, object]:
@@ -62,6 +70,8 @@ class Found:
             **self.counts(),
             "sound": self.is_sound,
             "missed": _rows_of(self.missed),
+            "lost": [asdict(each) for each in self.lost],
+            "packs": self.packs,
             "verified_from": {
                 str(partition): mark.position for partition, mark in self.since.items()
             },

@@ -21,7 +21,7 @@ MARK = "metrics: "
 """How a line of news begins that is a report."""
 _EVERY_S = 1.0
 """Seconds between two reports of a process."""
-STALE_S = 10.0
+_STALE_S = 10.0
 """Seconds without a report after which a process counts as not working."""
 
 _Sample = tuple[str, str, Mapping[str, str], float]
@@ -113,5 +113,5 @@ class Reports(Collector):
             yield process, samples_of(source) if is_ready() else None
         now = time.monotonic()
         for process, last in list(self._children.items()):
-            is_fresh = last is not None and now - last[0] < STALE_S
+            is_fresh = last is not None and now - last[0] < _STALE_S
             yield process, last[1] if last is not None and is_fresh else None

@@ -115,6 +115,8 @@ async def instance(
         metrics = _Measuring(settings, log, len(jobs), has_tables=is_projecting)
         metrics.reports.add(own.name, mind.meter, mind.ready.is_set)
         await _share(own, started, client, steps, settings.nats_replicas)
+        # A worker cannot read the log without those that it names.
+        await steps.do("storing packs", packs_in_force.keep, log, packs)
         steps.tasks.start("worker", mind.run())
         steps.tasks.start("gauges", metrics.gauges.keep())
         others = [_begin(job, steps.tasks, metrics.reports, notify) for job in jobs]

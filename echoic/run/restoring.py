@@ -93,7 +93,7 @@ async def over_stopped(
             connected(server.core, "echoic command") as client,
         ):
             log = await open_log(client, await epoch_of(client))
-            yield Connection(settings, client, log, None)
+            yield Connection(settings, client, log, None, is_stopped=True)
 
 
 @dataclass(frozen=True, slots=True)

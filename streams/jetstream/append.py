@@ -10,8 +10,6 @@ import hashlib
 from collections.abc import Mapping, Sequence
 from uuid import uuid4
 
-from nats.js.errors import NotFoundError
-
 from schemas.values.record import Wire
 from schemas.values.subjects import outputs_of
 from streams.errors import Fenced, LogRefused, LogUnavailable
@@ -25,7 +23,7 @@ from streams.jetstream.connection import (
     translated,
 )
 from streams.jetstream.hardened_client import BrokerClient, Framed
-from streams.jetstream.read import led_page, stored
+from streams.jetstream.read import blob_of, led_page, stored
 from streams.jetstream.registry import Registry
 from streams.log import GroupWrite, Records, check_input, check_writes, same_messages
 from streams.segments import ALONE, Segment, Segments
@@ -153,12 +151,10 @@ class JetStreamWriter:
     async def put_blob(self, data: bytes) -> str:
         """Store bytes in the object store under their sha256, and return it as hex."""
         digest = hashlib.sha256(data).hexdigest()
-        with translated(f"to the blob {digest!r}"):
-            store = await self._client.jetstream().object_store(BLOB_BUCKET)
-            try:
-                # Equal content has an equal name, so what is there need not be sent again.
-                await store.get_info(digest)
-            except NotFoundError:
+        # Equal content has an equal name: what is there, and whole, is not sent again.
+        if await blob_of(self._client, digest) is None:
+            with translated(f"to the blob {digest!r}"):
+                store = await self._client.jetstream().object_store(BLOB_BUCKET)
                 await store.put(digest, data)
         return digest
 

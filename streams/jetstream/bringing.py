@@ -8,7 +8,7 @@ behind was taken the broker is made to take it itself.
 import asyncio
 import logging
 import time
-from collections.abc import Sequence
+from collections.abc import Collection, Sequence
 from pathlib import Path
 from uuid import UUID
 
@@ -20,7 +20,7 @@ from streams.jetstream.connection import insist
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.intake import append_kept
 from streams.jetstream.migrate import epoch_of, without
-from streams.jetstream.missed import Forgotten, Lookout, Missed
+from streams.jetstream.missed import Forgotten, Lookout, Lost, Missed
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.origins import BROUGHT_FROM
 from streams.jetstream.read import stored
@@ -56,6 +56,7 @@ class Bringer:
         self._lookout = Lookout(client, mark)
         self._suspected: dict[Missed, float] = {}
         """Since when, in seconds of a monotonic clock."""
+        self._lost: tuple[Lost, ...] = ()
 
     @property
     def suspects(self) -> bool:
@@ -69,6 +70,7 @@ class Bringer:
             StreamsError: the broker is away, or refuses.
         """
         found, now = await self._lookout.look(), time.monotonic()
+        self._lost = await _told_lost(self._lookout, self._lost)
         self._suspected = {each: self._suspected.get(each, now) for each in found}
         missed = [each for each in found if now - self._suspected[each] >= self._sure_s]
         if not missed:
@@ -127,6 +129,8 @@ async def bring_before_opening(client: BrokerClient, mark: Path | None = None) -
         async with asyncio.timeout(_BEFORE_S):
             lookout = Lookout(client, mark)
             await bring_all(client, lookout)
+            # Before it counts on: then it has nothing of this any more.
+            await _told_lost(lookout)
             for each in await lookout.forgotten():
                 await _number_on(client, each)
     except (StreamsError, TimeoutError) as error:
@@ -148,6 +152,15 @@ async def bring_all(client: BrokerClient, lookout: Lookout) -> None:
         if all(each.is_behind for each in missed):
             # The broker takes it once the intake is open.
             return
+
+
+async def _told_lost(lookout: Lookout, told: Collection[Lost] = ()) -> tuple[Lost, ...]:
+    """Return what is lost, and say what was not told before."""
+    lost = await lookout.lost()
+    for each in lost:
+        if each not in told:
+            _log.warning("the broker lost %s, which the log does not have", each)
+    return lost
 
 
 async def _number_on(client: BrokerClient, forgotten: Forgotten) -> None:

@@ -85,7 +85,7 @@ _GAPS = 10_000
 _HEARD_NS = 5_000_000_000
 """Nanoseconds since the last sign of life of a source, of which it gives one a second."""
 
-KEPT_S = 30.0
+_KEPT_S = 30.0
 """Seconds between two writes of the mark."""
 
 _MARGIN = timedelta(minutes=10)
@@ -109,6 +109,25 @@ class Missed:
 
     def __str__(self) -> str:
         return f"{self.stream} {self.sequence} ({self.subject})"
+
+
+@dataclass(frozen=True, slots=True)
+class Lost:
+    """Messages that the log never took, and that an intake stream cannot hand out any more
+    though it has not come to their end: its files are damaged."""
+
+    stream: str
+    first: int
+    last: int
+
+    @property
+    def count(self) -> int:
+        """How many."""
+        return self.last - self.first + 1
+
+    def __str__(self) -> str:
+        upto = f" to {self.last}" if self.count > 1 else ""
+        return f"{self.stream} {self.first}{upto}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -136,6 +155,7 @@ class _Known:
     """By source, as `Segment.begins` names them: the last that the broker took."""
     places: dict[str, tuple[str, int]] = field(default_factory=dict)
     """By intake stream: where in the log the last one of it stands, stream and sequence."""
+    lost: list[Lost] = field(default_factory=list)
 
 
 class Lookout:
@@ -190,13 +210,27 @@ class Lookout:
                 found.append(Forgotten(name, last, record.time_ns))
         return tuple(found)
 
+    async def lost(self) -> tuple[Lost, ...]:
+        """Return what the last look found lost; what became too old since is not among it.
+
+        Raises:
+            StreamsError: the broker is away.
+        """
+        known = self._known.lost if self._known is not None else []
+        first = {
+            name: (await self._state(name))["first_seq"]
+            for name in {each.stream for each in known}
+        }
+        return tuple(each for each in known if each.last >= first[each.stream])
+
     async def keep(self) -> None:
         """Write the mark, unless it was written just now or something is missed."""
         known, now = self._known, time.monotonic()
-        if self._mark is None or known is None or now - self._kept_at < KEPT_S:
+        if self._mark is None or known is None or now - self._kept_at < _KEPT_S:
             return
         self._kept_at = now
-        if any(each.gaps for each in known.taken.values()):
+        # Behind a mark nobody would find what is lost.
+        if known.lost or any(each.gaps for each in known.taken.values()):
             return
         read = {}
         for stream, sequence in known.read.items():
@@ -321,8 +355,9 @@ class Lookout:
                 record = await stored(self._client, wanted, stream)
                 until = min(last, record.sequence - 1) if record else last
                 if until >= at:
-                    # Too old, or erased.
+                    # Too old since a moment, or damaged.
                     taken.drop((at, until))
+                    known.lost.append(Lost(stream, at, until))
                 if record is None or record.sequence > last:
                     break
                 named, at = named + 1, record.sequence + 1

@@ -6,6 +6,7 @@ position.
 
 import asyncio
 import base64
+import hashlib
 import json
 import re
 from collections.abc import AsyncGenerator
@@ -14,8 +15,6 @@ from datetime import datetime
 from functools import lru_cache
 from typing import Any
 from uuid import UUID
-
-from nats.js.errors import NotFoundError
 
 from schemas.values.record import Record, nanoseconds
 from streams.errors import LogReclaimed, LogUnavailable, StreamsError
@@ -29,7 +28,7 @@ from streams.jetstream.majority import is_of_a_cluster
 from streams.jetstream.registry import Registry
 from streams.log import After, Records
 from streams.segments import Segment, partition_in
-from streams.topology import BLOB_BUCKET, LOG
+from streams.topology import BLOB_BUCKET, BLOBS, LOG
 
 _PAGE_BYTES = 8_000_000
 """A page ends at so many bytes even if it holds fewer records than asked for."""
@@ -197,13 +196,8 @@ class JetStreamReader:
         return await stored(self._client, {"seq": sequence}, segment.stream)
 
     async def blob(self, digest: str) -> bytes | None:
-        """Return the bytes of this sha256 (hex) from the object store, None if not there."""
-        with translated(f"for the blob {digest!r}"):
-            store = await self._client.jetstream().object_store(BLOB_BUCKET)
-            try:
-                return (await store.get(digest)).data
-            except NotFoundError:
-                return None
+        """Return the bytes of this sha256 (hex); None if they are not there, or not whole."""
+        return await blob_of(self._client, digest)
 
 
 async def stored(
@@ -227,6 +221,21 @@ async def stored(
         sequence=message["seq"],
         time_ns=_time_ns(message["time"]),
     )
+
+
+async def blob_of(client: BrokerClient, digest: str) -> bytes | None:
+    """Return the bytes of this sha256 (hex); None if they are not there, or not whole."""
+    name = base64.urlsafe_b64encode(digest.encode()).decode()
+    wanted = {"last_by_subj": f"$O.{BLOB_BUCKET}.M.{name}"}
+    found = await stored(client, wanted, BLOBS.name)
+    if found is None:
+        return None
+    # The library would wait for ever for a piece that the broker cannot hand out.
+    info = json.loads(found.body)
+    pieces = f"$O.{BLOB_BUCKET}.C.{info['nuid']}"
+    records = await led_page(client, BLOBS.name, pieces, 0, info["chunks"])
+    body = b"".join(each.body for each in records)
+    return body if hashlib.sha256(body).hexdigest() == digest else None
 
 
 async def led_page(

@@ -5,7 +5,7 @@ from pathlib import Path
 import pytest
 
 from echoic.config.load import load
-from echoic.doctor import of_instance, set_apart
+from echoic.doctor import _set_apart, of_instance
 from handlers.mind.stages import completion
 from streams.session_files.memory_log import SessionLog
 from tests import factories
@@ -29,7 +29,7 @@ async def test_quarantine_and_failed_timers_are_counted(
     monkeypatch.setattr(completion, "given_up", fail)
     scenario.wait(200).sense("quiet", immediate=False)
 
-    found = await set_apart(SessionLog(file_of_scenario(scenario)))
+    found = await _set_apart(SessionLog(file_of_scenario(scenario)))
 
     assert found == {"invalid": 1, "failed timer of model": 1}
 

@@ -97,7 +97,7 @@ async def test_a_silent_process_is_shown_no_more(
 ) -> None:
     """After ten seconds without a report it counts as not working."""
     reports.take("worker-1", await _line())
-    monkeypatch.setattr("echoic.metrics.reports.STALE_S", 0.0)
+    monkeypatch.setattr("echoic.metrics.reports._STALE_S", 0.0)
 
     up = next(each for each in reports.collect() if each.name == catalogue.UP.name)
 

@@ -2,6 +2,7 @@
 
 from collections.abc import AsyncIterator
 from contextlib import asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from schemas.values.record import Record
@@ -46,6 +47,14 @@ async def passing_over(client: BrokerClient) -> AsyncIterator[None]:
         for each in sources_of(segment, segments)
     ]
     await set_sources(client, segment.stream, sources)
+
+
+def damage(folder: Path, stream: str, before: bytes, after: bytes) -> None:
+    """Change what the files of a stopped server's stream hold, as a bad disk does."""
+    (block,) = folder.glob(f"jetstream/jetstream/*/streams/{stream}/msgs/*.blk")
+    data = block.read_bytes()
+    assert before in data
+    block.write_bytes(data.replace(before, after, 1))
 
 
 async def publish(client: BrokerClient, subject: str, *bodies: str) -> None:

@@ -18,6 +18,7 @@ from streams.jetstream.hardened_client import BrokerClient
 from streams.log import GroupWrite
 from tests.patience import PATIENCE_S
 from tests.servers import Broker, opened
+from tests.streams.jetstream.passed_over import damage
 from tests.streams.messages import (
     a_group,
     an_input,
@@ -186,6 +187,26 @@ async def test_a_closed_connection_ends_what_reads_it(broker: Broker) -> None:
             await other.reader.page("ev.>", 0, 10)
         with pytest.raises(LogUnavailable):
             await other.reader.blob("0" * 64)
+
+
+@pytest.mark.parametrize("part", ["its name", "its bytes"])
+async def test_a_damaged_blob_is_none_and_can_be_stored_again(
+    broker: Broker, part: str
+) -> None:
+    """Nobody waits for what the broker cannot hand out, and another blob stays readable."""
+    digests = [await broker.writer.put_blob(each) for each in (b"a pack", b"another")]
+    before = b"a pack" if part == "its bytes" else digests[0].encode()
+    await broker.server.stop()
+    damage(broker.server.folder, "OBJ_BLOBS", before, before[::-1])
+    await broker.server.start()
+
+    async with asyncio.timeout(PATIENCE_S):
+        found = [await broker.reader.blob(each) for each in digests]
+        again = await broker.writer.put_blob(b"a pack")
+
+    assert found == [None, b"another"]
+    assert again == digests[0]
+    assert await broker.reader.blob(again) == b"a pack"
 
 
 async def test_a_full_log_is_said(broker: Broker) -> None:

@@ -12,7 +12,7 @@ from streams.jetstream import bringing, taken_mark
 from streams.jetstream.append import JetStreamWriter
 from streams.jetstream.bringing import Bringer, bring, bring_before_opening
 from streams.jetstream.migrate import close_intake, open_intake
-from streams.jetstream.missed import Lookout, Missed
+from streams.jetstream.missed import Lookout, Lost, Missed
 from streams.jetstream.one_instance import OneInstance
 from streams.jetstream.origins import BROUGHT_FROM
 from streams.jetstream.registry import load
@@ -25,6 +25,7 @@ from tests.streams.jetstream.passed_over import (
     BOXED,
     ODD,
     PUBLISHED,
+    damage,
     logged_inputs,
     passing_over,
     publish,
@@ -214,7 +215,7 @@ async def test_a_mark_saves_reading_again_and_is_not_believed_of_another_log(
     broker: Broker, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """One that was put back in place of this one misses what its intake streams keep."""
-    monkeypatch.setattr("streams.jetstream.missed.KEPT_S", 0.0)
+    monkeypatch.setattr("streams.jetstream.missed._KEPT_S", 0.0)
     file = tmp_path / taken_mark.FILE
     await publish(broker.client, BOXED, "one", "two")
     await publish(broker.client, PUBLISHED, "three")
@@ -300,6 +301,32 @@ async def test_what_comes_behind_a_broker_that_forgot_is_taken(
     assert await brought(broker, 9) == [
         first, *others, "five", "six", "SEVEN", "eight", "nine",
     ]  # fmt: skip
+
+
+@pytest.mark.parametrize("is_clean", [True, False], ids=["stop", "kill"])
+@WHERE
+async def test_what_damaged_files_do_not_give_back_is_lost(
+    broker: Broker, subject: str, is_clean: bool, caplog: pytest.LogCaptureFixture
+) -> None:
+    """It is named and told once; what can be read is brought over, and the rest is not lost."""
+    stream = BOX if subject == BOXED else IN.name
+    await missed(broker, subject)
+    await (broker.server.stop if is_clean else broker.server.kill)()
+    await broker.server.stop()
+    damage(broker.server.folder, stream, b"two", b"owt")
+    await broker.server.start()
+
+    by = bringer(broker)
+    async with asyncio.timeout(PATIENCE_S):
+        while len(found := await logged_inputs(broker.client, broker.reader)) < 2:
+            await by.look()
+            await asyncio.sleep(0.05)
+    lookout = Lookout(broker.client)
+    await lookout.look()
+
+    assert sorted(each.body for each in found) == [b"ONE", b"three"]
+    assert await lookout.lost() == (Lost(stream, 2, 2),)
+    assert caplog.text.count(f"the broker lost {stream} 2, which") == 1
 
 
 async def test_an_empty_log_misses_nothing(broker: Broker, tmp_path: Path) -> None:
