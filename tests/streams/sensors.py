@@ -2,19 +2,25 @@
 
 import asyncio
 import json
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import AsyncIterator, Callable
+from contextlib import AsyncExitStack, asynccontextmanager
+from pathlib import Path
 from typing import Any
 
 from nats.aio.client import Client
 
 from schemas.values.record import Record
+from streams.bounds import Limits, Room
+from streams.broker.data_folder import recall
+from streams.broker.intake_watch import IntakeWatch, Traffic
 from streams.jetstream.connection import connected
 from streams.jetstream.hardened_client import BrokerClient
 from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 OWN = "in.ada.cam.motion"
+MB = 10**6
+WIDE = Room(500_000 * MB, 1_000_000 * MB)
 
 
 @asynccontextmanager
@@ -48,3 +54,22 @@ async def send(
         subject, body, timeout=PATIENCE_S, headers=named or None
     )
     return json.loads(answer.data)
+
+
+async def watching(
+    stack: AsyncExitStack,
+    broker: Broker,
+    limits: Limits,
+    room: Callable[[Path], Room] = lambda _: WIDE,
+) -> IntakeWatch:
+    """A watch over the broker's intake that looks when it is told to."""
+    folder = broker.server.folder
+    identity = recall(folder)
+    assert identity is not None
+    traffic = await stack.enter_async_context(Traffic(identity.system))
+    return IntakeWatch(broker.client, limits, folder=folder, traffic=traffic, room=room)
+
+
+def limits(waiting: int = 256 * MB, day: int = 8_000 * MB, floor: int = MB) -> Limits:
+    """Bounds of so many bytes."""
+    return Limits(waiting=waiting, day=day, floor=floor)

@@ -1,7 +1,6 @@
 """The watch over the intake, with a real broker: who is refused, and that nothing is lost."""
 
 import asyncio
-from collections.abc import Callable
 from contextlib import AsyncExitStack
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -12,39 +11,17 @@ from nats.aio.client import Client
 from nats.errors import NoRespondersError
 
 from echoic.client.publish import publish_raw
-from streams.bounds import CLOSED_BYTES, Limits, Room
+from streams.bounds import CLOSED_BYTES, Room
 from streams.broker import intake_watch
-from streams.broker.data_folder import recall
-from streams.broker.intake_watch import IntakeWatch, Traffic
 from streams.errors import LogFull
 from streams.jetstream.draining import boxes, keep_drained
 from streams.jetstream.hardened_client import BrokerClient
 from tests.servers import Broker
-from tests.streams.sensors import OWN, arrived, send, sensor
+from tests.streams.sensors import MB, OWN, arrived, limits, send, sensor, watching
 
 pytestmark = pytest.mark.services
 
-MB = 10**6
 LARGE = bytes(59_000)
-WIDE = Room(500_000 * MB, 1_000_000 * MB)
-
-
-async def watching(
-    stack: AsyncExitStack,
-    broker: Broker,
-    limits: Limits,
-    room: Callable[[Path], Room] = lambda _: WIDE,
-) -> IntakeWatch:
-    """A watch over the broker's intake that looks when it is told to."""
-    folder = broker.server.folder
-    identity = recall(folder)
-    assert identity is not None
-    traffic = await stack.enter_async_context(Traffic(identity.system))
-    return IntakeWatch(broker.client, limits, folder=folder, traffic=traffic, room=room)
-
-
-def limits(waiting: int = 256 * MB, day: int = 8_000 * MB, floor: int = MB) -> Limits:
-    return Limits(waiting=waiting, day=day, floor=floor)
 
 
 async def test_who_is_over_the_day_is_told_so_and_others_send_on(

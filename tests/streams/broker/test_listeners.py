@@ -3,7 +3,7 @@
 import asyncio
 import json
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import AsyncExitStack, contextmanager
 from pathlib import Path
 from queue import Empty, Queue
 from typing import Any
@@ -22,7 +22,7 @@ from streams.jetstream.accounts import Credentials, Listeners
 from tests.devices import end
 from tests.patience import PATIENCE_S
 from tests.servers import Broker
-from tests.streams.sensors import arrived
+from tests.streams.sensors import MB, arrived, limits, watching
 
 pytestmark = pytest.mark.services
 
@@ -188,6 +188,31 @@ async def test_a_device_that_keeps_sessions_fills_no_more_than_its_own(
             await asyncio.to_thread(sent.wait_for_publish, PATIENCE_S)
         await door.send("in/ada/door/open", b"open")
         await arrived(listening, 1, "ev.*.in.ada.sensor.door.>")
+
+
+async def test_a_device_over_its_day_is_not_stored_and_others_are(
+    listening: Broker, listeners: Listeners
+) -> None:
+    """MQTT cannot refuse: it is acknowledged, and stays connected; it is named as refused."""
+    access = await listening.server.add_sensor("ada", "oven")
+    other = await listening.server.add_sensor("ada", "door")
+    async with AsyncExitStack() as stack:
+        watch = await watching(stack, listening, limits(day=MB))
+        greedy = stack.enter_context(device(listeners, access))
+        door = stack.enter_context(device(listeners, other))
+        for n in range(25):
+            await greedy.send(f"in/ada/oven/t{n}", b"x" * 50_000)
+        await arrived(listening, 25)
+        await watch.look()
+
+        await greedy.send("in/ada/oven/over", b"over")
+        await door.send("in/ada/door/open", b"open")
+        told = [each.subject for each in await arrived(listening, 26)]
+        assert await greedy.subscribe("out/ada/#")
+
+    assert watch.standing.refused == {"ada.oven": "day"}
+    assert told[-1].endswith(".sensor.door.open")
+    assert await listening.reader.last_sequence("ev.>") == 26
 
 
 # Of nats-py, which passes it to aiohttp.

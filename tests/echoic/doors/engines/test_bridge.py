@@ -2,6 +2,7 @@
 
 import asyncio
 import json
+from contextlib import AsyncExitStack
 
 import pytest
 
@@ -18,6 +19,7 @@ from tests.echoic.doors.engines.engine import asks, bridged, engine, event, logg
 from tests.minds import until
 from tests.patience import PATIENCE_S
 from tests.servers import Broker
+from tests.streams.sensors import limits, watching
 
 pytestmark = pytest.mark.services
 
@@ -305,6 +307,35 @@ async def test_a_delivery_that_cannot_be_read_is_passed_over(
 
     assert heard["id"] == "good"
     assert caplog.text.count("no delivery") == 4
+
+
+async def test_an_engine_over_its_day_is_refused_and_others_play_on(
+    broker: Broker,
+) -> None:
+    """It is told so, stays connected, and its character acts in it all the same."""
+    async with AsyncExitStack() as stack:
+        running = await stack.enter_async_context(bridged(broker, "aria", "ben"))
+        flood = await stack.enter_async_context(engine(running, "aria"))
+        other = await stack.enter_async_context(engine(running, "ben"))
+        watch = await watching(stack, broker, limits(day=50_000))
+        kept = [await flood.ask(event(f"f{n}", text="x" * 900)) for n in range(60)]
+        await watch.look()
+
+        refused = await flood.ask(event("over"))
+        taken = await other.ask(event("other"))
+        await asks(broker, "a")
+        asked = await flood.hear()
+
+    assert {each["message"] for each in kept} == {"kept"}
+    assert watch.standing.refused == {"aria.engine": "day"}
+    _TO_ENGINE.validate(refused)
+    assert (refused["message"], refused["id"]) == ("refused", "over")
+    assert refused["reason"] == "not_stored"
+    assert "over its bounds" in refused["detail"]
+    assert taken == {"message": "kept", "id": "other"}
+    assert asked["message"] == "action"
+    assert len(await logged(broker, 60)) == 60
+    assert len(await logged(broker, 1, "ben")) == 1
 
 
 async def test_a_revoked_source_is_noticed(broker: Broker) -> None:
