@@ -33,6 +33,7 @@ from tests.crash.worker_process import TalkingModel, serve_for_ever, serving
 from tests.handlers.mind.characters.clearing import place_pack
 from tests.handlers.mind.characters.village import villager
 from tests.minds import bringer, publish, started
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 
 pytestmark = [pytest.mark.crash, pytest.mark.services, pytest.mark.slow]
@@ -104,7 +105,7 @@ async def some_speeches(broker: Broker, count: int) -> None:
     subjects = "ev.*.in.*.sensor.agent.>"
     last = await broker.reader.last_sequence(subjects)
     following = broker.reader.follow(subjects, last, 1)
-    async with asyncio.timeout(60):
+    async with asyncio.timeout(PATIENCE_S):
         for _ in range(count):
             await anext(following)
     await following.aclose()

@@ -161,7 +161,7 @@ def desk(made: Cluster, agent: str) -> int:
     ran = subprocess.run(
         [sys.executable, "-m", "echoic", "sensor", "desk", "--count", "1"],
         env={**os.environ, **made.variables, **own},
-        timeout=60,
+        timeout=PATIENCE_S,
         check=False,
     )
     return ran.returncode

@@ -51,5 +51,5 @@ async def routes(made: LinkedCluster) -> list[int]:
 def routes_of(node: Node) -> int:
     """How many connections to others a node has, by its own words."""
     address = f"http://127.0.0.1:{node.monitor}/routez"
-    with urllib.request.urlopen(address, timeout=10) as answer:
+    with urllib.request.urlopen(address, timeout=PATIENCE_S) as answer:
         return int(json.load(answer)["num_routes"])

@@ -19,7 +19,7 @@ from tests.streams.jetstream.passed_over import BOXED, PUBLISHED, passing_over, 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.services,
-    pytest.mark.timeout(150),
+    pytest.mark.timeout(240),
 ]
 
 RETURN_S = 30.0

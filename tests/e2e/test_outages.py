@@ -175,7 +175,7 @@ async def test_a_database_that_is_killed_delays_no_decision(tmp_path: Path) -> N
         await ada.senses("Player health is low", fields={"health": 1})
 
         kill(postgres(tmp_path))
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             decision = await ada.senses(
                 "Player health is full", fields={"health": 9}, salience={"threat": 0.9}
             )
@@ -190,7 +190,7 @@ async def test_an_instance_ends_though_its_broker_is_dead(tmp_path: Path) -> Non
     async with fresh_server() as server:
         core = server.core
         address = core.url.replace("://", f"://{core.user}:{core.password}@")
-        async with asyncio.timeout(60):
+        async with asyncio.timeout(PATIENCE_S):
             async with running_instance(tmp_path, {"NATS_URL": address}):
                 await server.kill()
 

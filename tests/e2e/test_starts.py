@@ -19,6 +19,7 @@ from streams.broker.server import EmbeddedServer
 from streams.errors import LogForbidden, LogUnavailable, Unanswered
 from streams.jetstream.migrate import open_intake
 from tests.e2e.conftest import running_instance
+from tests.patience import PATIENCE_S
 from tests.servers import fresh_server
 
 pytestmark = [pytest.mark.asyncio(loop_scope="session"), pytest.mark.services]
@@ -118,7 +119,7 @@ async def test_each_first_connection_is_tried_again(
 
 async def services_of(live: Instance) -> list[str]:
     """Who answers calls."""
-    reply = await live.client.request("$SRV.PING.echoic", b"", 5)
+    reply = await live.client.request("$SRV.PING.echoic", b"", PATIENCE_S)
     return [json.loads(reply.data)["name"]]
 
 
@@ -169,7 +170,7 @@ async def test_services_answer_before_the_intake_opens(
     answering = list[list[str]]()
 
     async def ask_first(client: Any) -> None:
-        reply = await client.request("$SRV.PING.echoic", b"", 5)
+        reply = await client.request("$SRV.PING.echoic", b"", PATIENCE_S)
         answering.append([json.loads(reply.data)["name"]])
         await open_intake(client)
 
@@ -194,7 +195,7 @@ async def test_a_broker_that_stays_away_is_named_in_the_end(
 
 async def test_credentials_that_are_refused_are_told_at_once(tmp_path: Path) -> None:
     """No patience makes them right."""
-    async with fresh_server() as server, asyncio.timeout(60):
+    async with fresh_server() as server, asyncio.timeout(PATIENCE_S):
         address = address_of(server).replace(server.core.password, "guess")
         with pytest.raises(LogForbidden, match="as 'echoic'"):
             async with running_instance(tmp_path, of_others(address)):

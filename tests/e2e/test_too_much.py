@@ -14,15 +14,16 @@ from streams.broker.enrolment import add_sensor
 from streams.jetstream.connection import connected
 from streams.log import messages
 from tests.e2e.conftest import running_instance
+from tests.patience import PATIENCE_S
 from tests.streams.sensors import send
 
 pytestmark = [
     pytest.mark.asyncio(loop_scope="session"),
     pytest.mark.services,
-    pytest.mark.timeout(150),
+    pytest.mark.timeout(240),
 ]
 
-SECONDS = 60.0
+
 LARGE = b"x" * 50_000
 
 
@@ -35,7 +36,7 @@ async def test_it_is_refused_and_named_and_its_neighbour_is_answered(
         cam = await add_sensor(folder, "ada", "cam")
         mic = await add_sensor(folder, "ada", "mic")
         async with connected(cam, "cam") as flood, connected(mic, "mic") as other:
-            async with asyncio.timeout(SECONDS):
+            async with asyncio.timeout(PATIENCE_S):
                 while "error" not in (refused := await send(flood, CAM, LARGE)):
                     pass
             heard = await send(other, "in.ada.mic.heard", b'{"text": "hi"}', ce_id="hi")
@@ -56,7 +57,7 @@ CAM = "in.ada.cam.seen"
 
 async def decided(live: Instance, id_: str) -> None:
     """Wait until an event has its decision."""
-    async with asyncio.timeout(SECONDS):
+    async with asyncio.timeout(PATIENCE_S):
         while True:
             found = messages(live.log, Decided, "ada")
             if id_ in [each.event_id async for _, each in found]:

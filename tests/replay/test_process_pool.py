@@ -98,7 +98,7 @@ def test_no_process_outlives_an_interruption(tmp_path, by):
             _until(lambda: len(_workers(tmp_path)) == 2)
             workers = [psutil.Process(each) for each in _workers(tmp_path)]
             program.send_signal(by)
-            program.wait(20)
+            program.wait(PATIENCE_S)
             _until(lambda: not any(_is_alive(each) for each in workers))
         finally:
             # A failure leaves none behind, either.

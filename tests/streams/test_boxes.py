@@ -36,7 +36,7 @@ def test_a_sensor_has_the_letter_box_of_its_partition() -> None:
     assert box_subject("ada", "cam") == f"ip.{partition_of('ada')}.ada.cam.*"
 
 
-@pytest.mark.timeout(120)
+@pytest.mark.timeout(240)
 @pytest.mark.parametrize("pause_s", [2.0, 0.0])
 async def test_kills_of_the_broker_lose_and_double_nothing(
     broker: Broker, pause_s: float

@@ -9,6 +9,7 @@ from streams.errors import LogDamaged, Unanswered
 from streams.groups import Group, answer, arrival, groups
 from streams.log import GroupWrite
 from tests.memory_log import MemoryLog
+from tests.patience import PATIENCE_S
 from tests.streams.conftest import BothLogs
 from tests.streams.messages import (
     a_group,
@@ -169,7 +170,7 @@ async def test_an_answer_is_waited_for(log: BothLogs) -> None:
     (cause,) = await append_inputs(log.write, 1)
     await log.write.commit([GroupWrite(11, 0, a_group(cause, 2))])
 
-    group = await answer(log.read, 11, cause, timeout_s=5)
+    group = await answer(log.read, 11, cause, timeout_s=PATIENCE_S)
 
     assert group.input.sequence == cause
     assert [each.headers["ce-index"] for each in group.outputs] == ["0", "1"]
@@ -188,7 +189,9 @@ async def test_an_event_is_found_by_its_id(log: BothLogs) -> None:
     await append_inputs(log.write, 3)
     subject = an_input().subject
 
-    assert (await arrival(log.read, subject, "i1", 0, timeout_s=5)).sequence == 2
+    assert (
+        await arrival(log.read, subject, "i1", 0, timeout_s=PATIENCE_S)
+    ).sequence == 2
     with pytest.raises(Unanswered, match="'i9'"):
         await arrival(log.read, subject, "i9", 0, timeout_s=0.1)
 

@@ -67,8 +67,8 @@ async def test_two_sensors_of_an_agent_hear_what_it_says(broker: Broker) -> None
         await broker.client.publish("out.ada.say", b"to ada")
         await broker.client.flush()
 
-        assert (await heard[0].next_msg(5)).data == b"to ada"
-        assert (await heard[2].next_msg(5)).data == b"to ada"
+        assert (await heard[0].next_msg(PATIENCE_S)).data == b"to ada"
+        assert (await heard[2].next_msg(PATIENCE_S)).data == b"to ada"
         assert heard[1].pending_msgs == heard[3].pending_msgs == 0
 
 

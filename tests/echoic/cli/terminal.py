@@ -43,7 +43,7 @@ class Terminal:
         """Read to its end."""
         while self._read():
             pass
-        return self._process.wait(30)
+        return self._process.wait(PATIENCE_S)
 
     def stop(self) -> None:
         """End it."""

@@ -246,7 +246,7 @@ async def by_nats(
             inbox_prefix=own["inbox_prefix"].encode(),
         )
         try:
-            reply = await client.request(subject, body, timeout=30)
+            reply = await client.request(subject, body, timeout=PATIENCE_S)
         finally:
             await client.close()
         assert "seq" in orjson.loads(reply.data), reply.data

@@ -9,6 +9,7 @@ import pytest
 
 from tests.echoic.cli.acting import is_as_shown
 from tests.echoic.cli.conftest import ROOT, Program
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
 
@@ -42,7 +43,7 @@ def test_every_line_of_it_works(live: Program) -> None:
                 cwd=live.folder,
                 capture_output=True,
                 text=True,
-                timeout=60,
+                timeout=PATIENCE_S,
             )
             code, out, err = done.returncode, done.stdout, done.stderr
         else:

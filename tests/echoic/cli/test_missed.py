@@ -23,7 +23,7 @@ from tests.streams.jetstream.passed_over import (
     publish,
 )
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(120)]
+pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
 
 async def test_what_was_acknowledged_and_never_came_is_named(echoic: Program) -> None:

@@ -4,7 +4,7 @@ import pytest
 
 from tests.echoic.cli.conftest import SURVIVAL, Program
 
-pytestmark = pytest.mark.timeout(120)
+pytestmark = pytest.mark.timeout(240)
 
 EVENING = str(SURVIVAL / "recording" / "evening.echoic")
 

@@ -89,7 +89,7 @@ def kill(echoic: Program, victim: str, step: str) -> int:
 def ended(process: "subprocess.Popen[str]") -> bool:
     """Whether it ends by itself within a minute."""
     try:
-        process.wait(60)
+        process.wait(PATIENCE_S)
     except subprocess.TimeoutExpired:
         return False
     return True

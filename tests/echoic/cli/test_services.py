@@ -14,6 +14,7 @@ from streams.jetstream.accounts import Credentials
 from streams.jetstream.connection import connected
 from tests.echoic.cli.acting import thirsty
 from tests.echoic.cli.conftest import Program
+from tests.patience import PATIENCE_S
 
 # Each waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -47,7 +48,9 @@ def called(
         raw = body if isinstance(body, bytes) else orjson.dumps(body)
         async with connected(credentials, "a caller") as client:
             headers = {"ce-id": id_} if id_ is not None else None
-            reply = await client.request(subject, raw, timeout=30, headers=headers)
+            reply = await client.request(
+                subject, raw, timeout=PATIENCE_S, headers=headers
+            )
         answered: dict[str, Any] = orjson.loads(reply.data)
         return answered
 

@@ -7,7 +7,7 @@ import pytest
 from tests.echoic.cli.conftest import Program
 from tests.echoic.cli.terminal import Terminal
 
-pytestmark = [pytest.mark.services, pytest.mark.timeout(90)]
+pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
 
 RECORDING = "packs/village/recording/emil.echoic"
 

@@ -19,6 +19,7 @@ from streams.jetstream.read import JetStreamReader
 from streams.jetstream.segments import listed, mark, roll_over
 from streams.log import scan
 from streams.topology import LOG
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 
 pytestmark = pytest.mark.services
@@ -34,7 +35,7 @@ async def broker() -> AsyncIterator[Broker]:
     async with fresh_broker() as running:
         for number in range(2):
             subject = "ev.3.in.ada.sensor.user.message"
-            await running.client.request(subject, b"%d" % number, 5)
+            await running.client.request(subject, b"%d" % number, PATIENCE_S)
         await roll_over(running.client, 1)
         yield running
 
@@ -123,7 +124,7 @@ async def test_what_the_archive_does_not_have_is_not_given_up(
 async def test_an_ask_without_a_result_keeps_its_segment(shelf: Shelf) -> None:
     """It is still to be handed out."""
     async with fresh_broker() as broker:
-        await broker.client.request("ev.3.out.ada.ask.model_asked", b"{}", 5)
+        await broker.client.request("ev.3.out.ada.ask.model_asked", b"{}", PATIENCE_S)
         await roll_over(broker.client, 1)
         await keep_segments(broker.client, shelf, quiet)
         await checkpointed(broker, 2)

@@ -12,6 +12,7 @@ from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.values.model_settings import chain_in_words, chain_of, links_of
 from tests.handlers.effects.test_models import ASKED
+from tests.patience import PATIENCE_S
 
 SUNNY = '{"response": "It is sunny.", "predicted_success": 0.8}'
 RAINY = '{"response": "It rains."}'
@@ -54,11 +55,11 @@ class Double:
 
 
 async def answered(
-    double: Double, *, purpose: str = "answer", deadline_s: float = 5.0
+    double: Double, *, purpose: str = "answer", deadline_s: float = 60.0
 ) -> ModelAnswered | ModelFailed:
     """What the chain of a, b and c comes to."""
     asked = structs.replace(ASKED, model=CHAIN, purpose=purpose, deadline_s=deadline_s)
-    return await ask_models(double, "ask", asked, within_s=30.0, headers={})
+    return await ask_models(double, "ask", asked, within_s=PATIENCE_S, headers={})
 
 
 REFUSED = ModelError("unavailable", "401: no such key")

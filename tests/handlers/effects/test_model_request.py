@@ -20,7 +20,7 @@ from tests.strict_models import CASES, openai_reasoning
 
 pytestmark = [pytest.mark.model, pytest.mark.usefixtures("litellm_closed")]
 
-FOR_JSON = structs.replace(ASKED, system="Reply with one JSON object.")
+FOR_JSON = structs.replace(ASKED, system="Reply with one JSON object.", deadline_s=10.0)
 OWN_API = ("anthropic", "gemini", "ollama")
 """Providers whose address has no `/v1` at its end."""
 

@@ -15,6 +15,7 @@ from schemas.codec.decode import BODY_LIMIT
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed
 from tests.model_server import ModelServer, model_server
+from tests.patience import PATIENCE_S
 
 pytestmark = [pytest.mark.model, pytest.mark.usefixtures("litellm_closed")]
 
@@ -28,7 +29,7 @@ ASKED = ModelAsked(
     prompt="The door opened.",
     temperature=0.5,
     max_tokens=50,
-    deadline_s=10.0,
+    deadline_s=60.0,
     channel="say",
     response_type="observation",
     request_hash="hash",
@@ -43,7 +44,7 @@ def server() -> Iterator[ModelServer]:
 
 
 async def ask(
-    server: ModelServer, within_s: float = 10.0, asked: ModelAsked = ASKED
+    server: ModelServer, within_s: float = PATIENCE_S, asked: ModelAsked = ASKED
 ) -> ModelAnswered | ModelFailed:
     """Ask the server through litellm."""
     model = LiteLLM(api_base=server.base, api_key="none")
@@ -232,7 +233,7 @@ async def test_whatever_a_model_does_is_a_failure_once(odd: object) -> None:
     """What nobody foresaw is recorded as no response, not tried for ever."""
     model = Odd(odd)
 
-    failed = await ask_model(model, "ask", ASKED, within_s=10, headers={})
+    failed = await ask_model(model, "ask", ASKED, within_s=PATIENCE_S, headers={})
 
     assert isinstance(failed, ModelFailed)
     assert failed.reason == "no_response"
@@ -241,7 +242,7 @@ async def test_whatever_a_model_does_is_a_failure_once(odd: object) -> None:
 
 async def test_without_a_model_it_is_unavailable() -> None:
     """An ask of an earlier run finds no model now, and is answered all the same."""
-    failed = await ask_model(None, "ask", ASKED, within_s=10, headers={})
+    failed = await ask_model(None, "ask", ASKED, within_s=PATIENCE_S, headers={})
 
     assert isinstance(failed, ModelFailed)
     assert failed.reason == "unavailable"
@@ -251,9 +252,9 @@ async def test_calls_share_a_connection(server: ModelServer) -> None:
     """Whatever is left of each one's deadline; a client is made in milliseconds."""
     model = LiteLLM(api_base=server.base, api_key="none")
     await model.prepare()
-    for deadline_s in (10.0, 9.0, 8.0):
+    for deadline_s in (60.0, 59.0, 58.0):
         asked = structs.replace(ASKED, deadline_s=deadline_s)
-        answered = await ask_model(model, "ask", asked, within_s=10.0, headers={})
+        answered = await ask_model(model, "ask", asked, within_s=PATIENCE_S, headers={})
         assert isinstance(answered, ModelAnswered)
 
     assert len(server.requests) == 3
@@ -266,12 +267,12 @@ async def test_a_closed_model_holds_no_connection_and_answers_again(
     """Nothing is left to be closed by the garbage collector."""
     model = LiteLLM(api_base=server.base, api_key="none")
     await model.prepare()
-    await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
+    await ask_model(model, "ask", ASKED, within_s=PATIENCE_S, headers={})
 
     await model.close()
 
-    assert await asyncio.to_thread(server.is_left, 10.0)
-    answered = await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
+    assert await asyncio.to_thread(server.is_left, PATIENCE_S)
+    answered = await ask_model(model, "ask", ASKED, within_s=PATIENCE_S, headers={})
     assert isinstance(answered, ModelAnswered)
     assert len(server.clients) == 2
 
@@ -279,7 +280,7 @@ async def test_a_closed_model_holds_no_connection_and_answers_again(
 async def test_a_price_of_ones_own_counts(server: ModelServer) -> None:
     """A budget in dollars needs one where litellm's list lacks the model."""
     model = LiteLLM(server.base, "none", (1.0, 10.0))
-    answered = await ask_model(model, "ask", ASKED, within_s=10.0, headers={})
+    answered = await ask_model(model, "ask", ASKED, within_s=PATIENCE_S, headers={})
 
     assert isinstance(answered, ModelAnswered)
     # Eleven tokens of the prompt, four of the answer.
@@ -319,7 +320,9 @@ async def test_an_answer_longer_than_is_kept_is_cut_off() -> None:
                 finish_reason="stop",
             )
 
-    answered = await ask_model(Rambling(), "ask", ASKED, within_s=10.0, headers={})
+    answered = await ask_model(
+        Rambling(), "ask", ASKED, within_s=PATIENCE_S, headers={}
+    )
 
     assert isinstance(answered, ModelAnswered)
     assert (len(answered.text), answered.finish_reason) == (TEXT_LIMIT, "length")

@@ -27,6 +27,7 @@ from tests.handlers.effects.test_effects import (
 from tests.handlers.effects.test_models import ASKED
 from tests.minds import until
 from tests.model_server import ModelServer, model_server
+from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
 pytestmark = pytest.mark.usefixtures("litellm_closed")
@@ -61,14 +62,14 @@ def server() -> Iterator[ModelServer]:
 
 
 async def streamed(
-    server: ModelServer, ear: Ear, deadline_s: float = 10.0
+    server: ModelServer, ear: Ear, deadline_s: float = 60.0
 ) -> ModelAnswered | ModelFailed:
     """Ask the server through litellm, listening."""
     model = LiteLLM(api_base=server.base, api_key="none")
     await model.prepare()
     asked = structs.replace(STREAMED, deadline_s=deadline_s)
     return await ask_model(
-        model, "ask", asked, within_s=10.0, headers={}, hear=ear.hear
+        model, "ask", asked, within_s=PATIENCE_S, headers={}, hear=ear.hear
     )
 
 

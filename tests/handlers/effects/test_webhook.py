@@ -23,7 +23,6 @@ from tests.handlers.effects.test_effects import ask, delivery_asked, results, sa
 from tests.patience import PATIENCE_S
 from tests.servers import Broker
 
-DEADLINE_S = 60.0
 SECRET = "a secret of both"
 ASKED: DeliveryAsked = structs.replace(delivery_asked("Rain."), channel="webhook")
 
@@ -93,7 +92,7 @@ def hook(url: str, clock: Callable[[], float] = lambda: 1_700_000_000.0) -> Webh
 async def test_it_is_signed_and_its_id_is_the_responses() -> None:
     """As Standard Webhooks has it, so that any library of theirs can check it."""
     with receiving(204) as receiver:
-        result = await hook(receiver.url).deliver("ask", ASKED, within_s=10.0)
+        result = await hook(receiver.url).deliver("ask", ASKED, within_s=PATIENCE_S)
 
     assert result.token == "delivered"
     [(headers, body)] = receiver.requests
@@ -120,7 +119,7 @@ def test_a_signature_is_that_of_the_standard() -> None:
 async def test_what_passes_is_tried_again_with_the_same_id() -> None:
     """The receiver drops by it what it took already."""
     with receiving(503, 429, 200) as receiver:
-        result = await hook(receiver.url).deliver("ask", ASKED, within_s=10.0)
+        result = await hook(receiver.url).deliver("ask", ASKED, within_s=PATIENCE_S)
 
     assert result.token == "delivered"
     ids = [headers["webhook-id"] for headers, _ in receiver.requests]
@@ -131,7 +130,7 @@ async def test_what_passes_is_tried_again_with_the_same_id() -> None:
 async def test_a_refusal_is_final(status: int) -> None:
     """And no redirect is followed."""
     with receiving(status) as receiver:
-        result = await hook(receiver.url).deliver("ask", ASKED, within_s=10.0)
+        result = await hook(receiver.url).deliver("ask", ASKED, within_s=PATIENCE_S)
 
     assert (result.token, getattr(result, "reason", None)) == (
         "delivery_failed",
@@ -168,18 +167,18 @@ async def test_one_that_hangs_takes_no_threads_from_others(
     monkeypatch: pytest.MonkeyPatch,
 ) -> None:
     """More posts than the event loop has threads hang, and one is still to be had."""
-    monkeypatch.setattr(webhook, "ATTEMPT_S", 10 * DEADLINE_S)
+    monkeypatch.setattr(webhook, "ATTEMPT_S", 10 * PATIENCE_S)
     with socket.create_server(("127.0.0.1", 0)) as hanging:
-        hanging.settimeout(DEADLINE_S)
+        hanging.settimeout(PATIENCE_S)
         to = hook(f"http://127.0.0.1:{hanging.getsockname()[1]}/hook")
         posts = [
-            asyncio.create_task(to.deliver(str(each), ASKED, within_s=DEADLINE_S))
+            asyncio.create_task(to.deliver(str(each), ASKED, within_s=PATIENCE_S))
             # As many as `asyncio.to_thread` runs at once, at most.
             for each in range(min(32, (os.cpu_count() or 1) + 4))
         ]
         taken = [(await asyncio.to_thread(hanging.accept))[0] for _ in range(4)]
 
-        async with asyncio.timeout(DEADLINE_S):
+        async with asyncio.timeout(PATIENCE_S):
             assert await asyncio.to_thread(threading.get_ident)
 
         for post in posts:

@@ -17,6 +17,7 @@ from streams.broker.guarding import INDEX
 from streams.broker.server import EmbeddedServer, embedded_server
 from streams.errors import LogDamaged, LogRefused
 from streams.jetstream.backup import back_up
+from tests.patience import PATIENCE_S
 from tests.servers import opened
 
 MESSAGES = 16_000
@@ -72,7 +73,7 @@ async def fill(folder: Path) -> None:
                 if place < 500:
                     await broker.client.publish(subject, body, headers=dict(headers))
             headers |= {"Nats-Batch-Commit": "1"}
-            await broker.client.request(subject, b"{}", 10, headers=headers)
+            await broker.client.request(subject, b"{}", PATIENCE_S, headers=headers)
 
 
 def flipped(file: Path, at: int | None = None) -> None:

@@ -306,7 +306,9 @@ async def test_what_is_too_large_ends_its_own_connection(
     """Or is refused; the others' go on."""
     with suppress(nats.errors.Error, RuntimeError, ValueError, TimeoutError):
         large = b"x" * (SENSOR_LIMITS["max_payload"] + 1)
-        await asyncio.wait_for(doors[name].publish("in.ada.cam.motion", large), 5)
+        await asyncio.wait_for(
+            doors[name].publish("in.ada.cam.motion", large), PATIENCE_S
+        )
     other = next(each for each in DOORS if each != name)
     await doors[other].publish("in.ada.cam.motion", b"small")
 

@@ -16,6 +16,7 @@ from streams.jetstream.registry import load
 from streams.log import scan
 from streams.segment_streams import sources_of
 from streams.topology import BOXES, IN
+from tests.patience import PATIENCE_S
 
 BOX = BOXES[partition_of("ada")].name
 BOXED = f"ip.{partition_of('ada')}.ada.cam.seen"
@@ -61,7 +62,7 @@ async def publish(client: BrokerClient, subject: str, *bodies: str) -> None:
     """Publish bodies, each acknowledged: those in capitals with an id of their own."""
     for body in bodies:
         headers = {"ce-id": body} if body.isupper() else None
-        await client.request(subject, body.encode(), 10, headers=headers)
+        await client.request(subject, body.encode(), PATIENCE_S, headers=headers)
 
 
 async def logged_inputs(client: BrokerClient, reader: JetStreamReader) -> list[Record]:

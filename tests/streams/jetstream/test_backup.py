@@ -91,7 +91,7 @@ async def keep_sending(client: Client, subject: str, acknowledged: list[str]) ->
     name = subject.partition(".")[2]
     for number in range(100_000):
         text = f"{name} {number}"
-        await client.request(subject, text.encode(), 5)
+        await client.request(subject, text.encode(), PATIENCE_S)
         acknowledged.append(text)
 
 
@@ -117,7 +117,7 @@ async def test_what_flows_meanwhile_is_there_once(tmp_path: Path) -> None:
         first = await records(client, epoch)
         await open_intake(client)
         await having(client, epoch, *before)
-        await client.request("in.ada.user.message", b"afterwards", 5)
+        await client.request("in.ada.user.message", b"afterwards", PATIENCE_S)
         found = await having(client, epoch, "afterwards")
         await check(client)
 
@@ -142,14 +142,14 @@ async def test_a_box_alone_is_not_taken_twice(tmp_path: Path) -> None:
     path = tmp_path / "a.backup"
     async with fresh_broker() as broker, sensor(broker) as taken:
         for number in range(3):
-            await taken.request(OWN, b"%d" % number, 5)
+            await taken.request(OWN, b"%d" % number, PATIENCE_S)
         await arrived(broker, 3)
         await backed_up(broker.client, path)
     async with restored(path) as client:
         epoch = await migrate(client)
         await open_intake(client)
         box = f"ip.{partition_of('ada')}.{OWN.partition('.')[2]}"
-        await client.request(box, b"new", 5)
+        await client.request(box, b"new", PATIENCE_S)
         found = await having(client, epoch, "new")
 
     assert bodies(found) == ["0", "1", "2", "new"]
@@ -182,7 +182,7 @@ async def test_consumers_go_on_where_every_ask_was_done(tmp_path: Path) -> None:
         await prepare_consumers(broker.client)
         for number in range(5):
             subject = "ev.3.out.ada.ask.model_asked"
-            await broker.client.request(subject, b"%d" % number, 5)
+            await broker.client.request(subject, b"%d" % number, PATIENCE_S)
         jetstream = broker.client.jetstream()
         asked = await jetstream.pull_subscribe_bind(MODEL_ASKS.durable, LOG.name)
         for message in (await asked.fetch(3, timeout=PATIENCE_S))[:2]:
@@ -191,7 +191,7 @@ async def test_consumers_go_on_where_every_ask_was_done(tmp_path: Path) -> None:
     async with restored(path) as client:
         jetstream = client.jetstream()
         asked = await jetstream.pull_subscribe_bind(MODEL_ASKS.durable, LOG.name)
-        again = [each.data for each in await asked.fetch(5, timeout=5)]
+        again = [each.data for each in await asked.fetch(5, timeout=PATIENCE_S)]
         info = await jetstream.consumer_info(LOG.name, DELIVERY_ASKS.durable)
 
     assert manifest.floors[f"{LOG.name}.{MODEL_ASKS.durable}"] == 2
@@ -205,7 +205,7 @@ async def test_every_damage_is_found_before_anything_is_made(tmp_path: Path) -> 
     async with fresh_broker() as broker:
         for number in range(200):
             body = random.Random(number).randbytes(400)
-            await broker.client.request("in.ada.user.message", body, 5)
+            await broker.client.request("in.ada.user.message", body, PATIENCE_S)
         await backed_up(broker.client, path)
     whole = path.read_bytes()
     harmed = tmp_path / "b.backup"
@@ -296,7 +296,7 @@ async def test_of_a_sealed_log_nothing_is_kept_in_clear(tmp_path: Path) -> None:
     path = tmp_path / "a.backup"
     async with fresh_server() as server, connected(server.core) as client:
         epoch = await migrate(client, is_sealed=True)
-        await client.request("in.ada.user.message", b"a secret", 5)
+        await client.request("in.ada.user.message", b"a secret", PATIENCE_S)
         manifest = await backed_up(client, path)
     async with restored(path) as client:
         same = await migrate(client)
@@ -313,16 +313,18 @@ async def test_a_segmented_log_is_one_again(tmp_path: Path) -> None:
     path = tmp_path / "a.backup"
     async with fresh_broker() as broker, sensor(broker) as taken:
         for number in range(3):
-            await taken.request(OWN, b"%d" % number, 5)
-            await broker.client.request("in.ada.user.message", b"u%d" % number, 5)
+            await taken.request(OWN, b"%d" % number, PATIENCE_S)
+            await broker.client.request(
+                "in.ada.user.message", b"u%d" % number, PATIENCE_S
+            )
         await arrived(broker, 6)
         await prepare_consumers(broker.client)
         await roll_over(broker.client, 1)
-        await taken.request(OWN, b"later", 5)
+        await taken.request(OWN, b"later", PATIENCE_S)
         await having(broker.client, broker.reader.epoch, "later")
         before = await records(broker.client, broker.reader.epoch)
         await close_intake(broker.client)
-        await taken.request(OWN, b"waits", 5)
+        await taken.request(OWN, b"waits", PATIENCE_S)
         await backed_up(broker.client, path)
         with pytest.raises(Crash):
             await roll_over(broker.client, 2, tell=crashing("planned"))
@@ -331,7 +333,7 @@ async def test_a_segmented_log_is_one_again(tmp_path: Path) -> None:
     async with restored(path) as client:
         epoch = await migrate(client)
         await open_intake(client)
-        await client.request("in.ada.user.message", b"new", 5)
+        await client.request("in.ada.user.message", b"new", PATIENCE_S)
         found = await having(client, epoch, "waits", "new")
         await check(client)
 

@@ -104,7 +104,7 @@ async def test_each_answer_finds_who_asked(broker: Broker) -> None:
         await other.client.flush()
         asked = [b"%d" % number for number in range(50)]
         answers = await asyncio.gather(
-            *(broker.client.request("svc._.echo", each, 5) for each in asked)
+            *(broker.client.request("svc._.echo", each, PATIENCE_S) for each in asked)
         )
 
     assert [each.data for each in answers] == [each + b"!" for each in asked]
@@ -154,7 +154,7 @@ async def test_messages_made_ready_arrive_in_order_and_the_last_is_answered(
         heard = await other.client.subscribe("svc._.*", cb=hear)
         await settle(other.client)
         sent = [(f"svc._.s{place}", block, b"%d" % place) for place in range(3)]
-        answer = await broker.client.ask(sent, 5)
+        answer = await broker.client.ask(sent, PATIENCE_S)
         # The server may take a while to notice a closed connection; this it knows at once.
         await heard.unsubscribe()
         await settle(other.client)
@@ -163,7 +163,7 @@ async def test_messages_made_ready_arrive_in_order_and_the_last_is_answered(
     assert [each.data for each in arrived] == [b"0", b"1", b"2"]
     assert all(each.headers == {"a": "b"} for each in arrived)
     with pytest.raises(NoRespondersError):
-        await broker.client.ask(sent, 5)
+        await broker.client.ask(sent, PATIENCE_S)
 
 
 @pytest.mark.services

@@ -45,7 +45,7 @@ async def send(client: BrokerClient, numbers: range) -> None:
     """Publish bare numbers, none with an id, to both boxes."""
     for number in numbers:
         for subject in SUBJECTS:
-            await client.request(subject, b"%d" % number, 10)
+            await client.request(subject, b"%d" % number, PATIENCE_S)
 
 
 async def taken(log: LiveLog, count: int) -> dict[str, list[Record]]:

@@ -51,7 +51,7 @@ async def send(broker: Broker, ids: list[str]) -> None:
         box = box_subject(agent, "cam").replace("*", "seen")
         for subject in (f"in.{agent}.user.said", box, f"in.{agent}.odd"):
             headers = {"ce-id": f"{id_}:{subject}"}
-            await broker.client.request(subject, b"{}", 5, headers=headers)
+            await broker.client.request(subject, b"{}", PATIENCE_S, headers=headers)
 
 
 async def sensed(broker: Broker) -> list[Record]:

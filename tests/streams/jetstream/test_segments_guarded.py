@@ -16,6 +16,7 @@ from streams.errors import StreamsError
 from streams.jetstream.connection import call
 from streams.jetstream.migrate import check
 from streams.jetstream.segments import roll_over
+from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
 from tests.streams.jetstream.test_segments import arrived, ids, send
 
@@ -104,7 +105,7 @@ async def test_no_message_replaces_others(segmented: Broker, stream: str) -> Non
         # Nobody takes messages for a stream that is sealed.
         with suppress(nats.errors.NoRespondersError):
             answer = await segmented.client.request(
-                subjects[stream], b"{}", 5, headers=each or None
+                subjects[stream], b"{}", PATIENCE_S, headers=each or None
             )
             assert "error" in json.loads(answer.data)
 

@@ -202,7 +202,9 @@ def garbage(client: httpx.Client) -> None:
     for _ in range(30):
         with suppress(httpx.HTTPError):
             httpx.post(
-                f"{client.base_url}/v1/events", content=b"[" * 1_000_000, timeout=30
+                f"{client.base_url}/v1/events",
+                content=b"[" * 1_000_000,
+                timeout=PATIENCE_S,
             )
 
 
@@ -256,7 +258,7 @@ def test_an_honest_client_is_answered_among(
     while attacker.is_alive() or len(codes) < 20:
         codes.append(
             httpx.post(
-                f"{address}/v1/events", json=EVENT, headers=headers, timeout=60
+                f"{address}/v1/events", json=EVENT, headers=headers, timeout=PATIENCE_S
             ).status_code
         )
     attacker.join()

@@ -240,7 +240,7 @@ def test_the_description_holds_against_generated_requests(
     )
     def hold(case: "schemathesis.Case[Any]") -> None:
         nonlocal checks
-        answered = case.call(headers=dict(one.headers), timeout=30)
+        answered = case.call(headers=dict(one.headers), timeout=PATIENCE_S)
         # What fields must be together, and what of a wrong value is left out, is no part of
         # a description.
         # Without its token it is one that guesses, and soon told to wait (429).

@@ -39,7 +39,7 @@ def test_a_topic_that_nats_cannot_carry_starves_nobody(house: Program) -> None:
     client.connect("127.0.0.1", port_of(house, "mqtt"))
     client.loop_start()
     try:
-        assert connected.wait(30)
+        assert connected.wait(PATIENCE_S)
         sent = [client.publish(topic, b"it is odd", qos=1) for topic in ODD]
         sent += [
             client.publish("in/attic/lamp/alarm", b"smoke", qos=1) for _ in range(3)
