@@ -6,6 +6,7 @@ are errors here, a failure of whichever test runs then, at whatever it does then
 
 import asyncio
 import gc
+import socket
 import sys
 import sysconfig
 import warnings
@@ -26,6 +27,8 @@ class Watch:
         # a SystemError of a warning.
         self._made: list[tuple[asyncio.BaseTransport, str]] = []
         self._patch = pytest.MonkeyPatch()
+        self._is_opened = False
+        """Whether a plain socket or process was opened since the last look."""
 
     def begin(self) -> None:
         """Watch from now on, in this process."""
@@ -38,6 +41,8 @@ class Watch:
             made.append((transport, _maker()))
 
         self._patch.setattr(asyncio.BaseTransport, "__init__", watched)
+        # Python takes none away again: it hears no more once the process ends.
+        sys.addaudithook(self._hear)
 
     def end(self) -> None:
         """Watch no more."""
@@ -45,8 +50,8 @@ class Watch:
 
     @property
     def has_some(self) -> bool:
-        """Whether transports were made since the last look."""
-        return bool(self._made)
+        """Whether anything was opened since the last look."""
+        return bool(self._made) or self._is_opened
 
     def left_open(self) -> list[str]:
         """Return what was never closed, of transports and of what nobody holds any more.
@@ -60,7 +65,15 @@ class Watch:
             _let_go(transport)
         lost.clear()
         self._made.clear()
+        self._is_opened = False
         return found + _collected()
+
+    def _hear(self, event: str, given: tuple[Any, ...]) -> None:
+        # Each loop has a pair of sockets of its own, of another family.
+        if event == "subprocess.Popen" or (
+            event == "socket.__new__" and given[1] != socket.AF_UNIX
+        ):
+            self._is_opened = True
 
 
 def _is_lost(transport: Any) -> bool:

@@ -10,6 +10,8 @@ _LEAKS = '''
 """Tests that leave something open, which a later one would have met."""
 
 import asyncio
+import socket
+import subprocess
 
 
 class Kept:
@@ -32,6 +34,14 @@ async def test_leaks_a_connection():
     address = server.sockets[0].getsockname()
     Kept((await asyncio.open_connection(*address))[1])
     server.close()
+
+
+def test_leaks_a_plain_socket():
+    Kept(socket.socket())
+
+
+def test_leaks_a_plain_process():
+    Kept(subprocess.Popen(["sleep", "1"]))
 
 
 async def test_leaks_a_process():
@@ -94,7 +104,10 @@ def test_the_test_that_leaves_something_open_fails(tmp_path: Path) -> None:
         for each in told.splitlines()
         if each.startswith(("ERROR ", "FAILED ")) and "::" in each
     }
-    assert failed == {"test_leaks_a_connection", "test_leaks_a_process"}, told
+    assert failed == {
+        "test_leaks_a_connection", "test_leaks_a_process",
+        "test_leaks_a_plain_socket", "test_leaks_a_plain_process",
+    }, told  # fmt: skip
     # In a CI the summary has the words once more.
     assert told.count("left open by this test") >= 2
     assert "test_leaks.py" in told
