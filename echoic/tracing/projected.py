@@ -14,7 +14,7 @@ from schemas.codec.envelope import Output
 from schemas.messages.decisions import Decided
 from schemas.values import ids
 
-LATE_NS = 60_000_000_000
+_LATE_NS = 60_000_000_000
 """Nanoseconds after which a decision's trace is history: a projector that catches up, or
 fills new tables, adds nothing to it."""
 
@@ -32,7 +32,7 @@ class ProjectionObserver:
         end_ns = seen.times.committed_ns
         for output in seen.outputs:
             said = output.message
-            is_late = end_ns - output.record.time_ns > LATE_NS
+            is_late = end_ns - output.record.time_ns > _LATE_NS
             if isinstance(said, Decided) and said.silence is None and not is_late:
                 self._held[output.id] = _projection(output, said, end_ns)
         # A projector that catches up has nothing to wait for.

@@ -3,7 +3,7 @@
 from dataclasses import replace
 
 from echoic.tracing.observe import HELD_MAX, Answered, Observer
-from echoic.tracing.projected import LATE_NS, ProjectionObserver
+from echoic.tracing.projected import _LATE_NS, ProjectionObserver
 from echoic.tracing.spans import DecisionTrace, decision_spans, follow_up_spans
 from schemas.messages.decisions import Decided
 from schemas.messages.results import Delivered, ModelAnswered
@@ -82,7 +82,7 @@ def test_what_is_held_is_bounded_as_the_decisions_are() -> None:
         group = (f"d{number}", samples.deferred())
         assert not list(projector.answered(samples.sensed(group)))
 
-    out = list(projector.overdue(samples.START_NS + LATE_NS))
+    out = list(projector.overdue(samples.START_NS + _LATE_NS))
 
     assert [each.id for each in out] == ["d0", "d1"]
 
@@ -90,7 +90,7 @@ def test_what_is_held_is_bounded_as_the_decisions_are() -> None:
 def test_history_is_not_traced_again() -> None:
     """A projector that catches up adds nothing to traces that have gone out long ago."""
     seen = a_group(samples.decided())
-    now_ns = samples.START_NS + LATE_NS + 1
+    now_ns = samples.START_NS + _LATE_NS + 1
     times = replace(seen, times=samples.times(now_ns))
 
     assert not list(ProjectionObserver().answered(times))
