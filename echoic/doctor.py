@@ -97,8 +97,7 @@ def of_installation(settings: Settings) -> list[Check]:
 async def of_instance(settings: Settings) -> list[Check]:
     """Run the checks of the running instance, which also tries its model and collector.
 
-    If none runs, look into its folder, and check what one started with these settings would
-    use.
+    If none runs, look into its folder, and check what one with these settings would use.
     """
     would_use = [_model(settings), _collector(settings)]
     try:
@@ -290,8 +289,7 @@ async def _packs(connection: Connection) -> _Finding:
     if not lost:
         return "fine", "each that the log names can be read"
     found = f"the broker cannot hand out {', '.join(lost)}"
-    advice = "echoic up --pack FOLDER, of that version; else echoic restore last"
-    return "problem", found, advice
+    return "problem", found, "echoic up --pack FOLDER; else echoic restore last"
 
 
 async def _topics(connection: Connection) -> _Finding:

@@ -108,15 +108,13 @@ async def instance(
         # Before the client: until that is closed, somebody may ask whether a model answers.
         model = _model(stack, settings)
         steps = _steps(stack, servers, notify)
-        client, log = await _log(steps, settings, credentials)
+        client, log = await _log(steps, settings, credentials, packs)
         own, *jobs = _jobs(settings, credentials, started)
         mind = stack.enter_context(worker_process.mind(own, client, log, made, notify))
         is_projecting = database_url is not None and settings.parts == "all"
         metrics = _Measuring(settings, log, len(jobs), has_tables=is_projecting)
         metrics.reports.add(own.name, mind.meter, mind.ready.is_set)
         await _share(own, started, client, steps, settings.nats_replicas)
-        # A worker cannot read the log without those that it names.
-        await steps.do("storing packs", packs_in_force.keep, log, packs)
         steps.tasks.start("worker", mind.run())
         steps.tasks.start("gauges", metrics.gauges.keep())
         others = [_begin(job, steps.tasks, metrics.reports, notify) for job in jobs]
@@ -272,16 +270,21 @@ def projector_job(
 
 
 async def _log(
-    steps: Steps, settings: Settings, credentials: Credentials
+    steps: Steps, settings: Settings, credentials: Credentials, packs: Sequence[Pack]
 ) -> tuple[BrokerClient, LiveLog]:
-    """Connect to the broker, make its streams fit, and close the intake of an own one."""
+    """Connect to the broker, make its streams fit, and close the intake of an own one.
+
+    It has the packs from here on, without which no worker can read a log that names them.
+    """
     connecting = partial(connected, credentials, "echoic")
     client = await steps.enter("connecting to the broker", connecting)
     client.admit = partial(take_of_day, settings)
     # Again, after the client: tasks end while their connection is still open.
     steps.stack.push_async_callback(steps.tasks.stop)
     fitting = partial(_fitting, client, settings, steps.notify)
-    return client, await steps.do("making the broker's streams fit", fitting)
+    log = await steps.do("making the broker's streams fit", fitting)
+    await steps.do("storing packs", packs_in_force.keep, log, packs)
+    return client, log
 
 
 async def _fitting(client: BrokerClient, settings: Settings, notify: Notify) -> LiveLog:
