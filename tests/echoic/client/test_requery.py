@@ -157,7 +157,8 @@ def test_what_was_never_recorded_is_asked_live(tmp_path):
 
 def _job(server: ModelServer, folder: Path, name: str, *, calls: int) -> Job:
     """The comparison of one event with a model's answer, in a file of its own."""
-    scenario = Scenario(model=ModelSettings(name="openai/double"))
+    asked = ModelSettings(name="openai/double", deadline_s=60.0)
+    scenario = Scenario(model=asked)
     scenario.control(StrategySelected(strategy="silent"))
     scenario.sense(f"something new {name}", salience={"threat": 0.9})
     path = folder / f"{name}.echoic"
