@@ -6,17 +6,18 @@ model is called: its answers are inputs, and so part of the recording.
 """
 
 import sys
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import zip_longest
 from types import MappingProxyType
 from typing import Literal
 from uuid import UUID
 
+import orjson
+
 from handlers.aids import AidProvider
 from handlers.mind import turn as turns
 from projections.folds.partition import fold_recorded
-from replay.first_difference import first_difference
 from replay.recording.source import Recording
 from schemas.codec.decode import UnreadableOutputError
 from schemas.codec.envelope import Input
@@ -31,6 +32,14 @@ from streams import sealing
 from streams.errors import LogDamaged
 from streams.groups import Group, groups
 from streams.log import ReadableLog
+
+_SHOWN = 200
+"""Characters of a value that are shown; a prompt may have thousands."""
+
+_Difference = tuple[str, str | None, str | None]
+"""A path such as `candidates[0].confidence`, and both values as JSON; None if absent."""
+
+_ABSENT = object()
 
 Progress = Callable[[int], None]
 """Called with the sequence of the last input that was read."""
@@ -396,3 +405,38 @@ def _text(record: Record) -> str:
 
 def _chains(state: PartitionState) -> tuple[tuple[str, str], ...]:
     return tuple((agent, state.agents[agent].chain) for agent in sorted(state.agents))
+
+
+def first_difference(recorded: bytes, replayed: bytes) -> _Difference | None:
+    """Return the first field, in the recorded order, in which two JSON bodies differ."""
+    try:
+        old, new = orjson.loads(recorded), orjson.loads(replayed)
+    except orjson.JSONDecodeError:
+        return None
+    return next(_differences("", old, new), None)
+
+
+def _differences(path: str, old: object, new: object) -> Iterator[_Difference]:
+    if isinstance(old, dict) and isinstance(new, dict):
+        # In the recorded order, with fields that are new at the end.
+        for name in dict.fromkeys((*old, *new)):
+            inner = f"{path}.{name}" if path else str(name)
+            yield from _differences(
+                inner, old.get(name, _ABSENT), new.get(name, _ABSENT)
+            )
+    elif isinstance(old, list) and isinstance(new, list):
+        for index in range(max(len(old), len(new))):
+            sides = (
+                each[index] if index < len(each) else _ABSENT for each in (old, new)
+            )
+            yield from _differences(f"{path}[{index}]", *sides)
+    # The types count: 1 and 1.0, or 1 and true, are equal in Python but other bytes.
+    elif type(old) is not type(new) or old != new:
+        yield path or "(whole)", _value_shown(old), _value_shown(new)
+
+
+def _value_shown(value: object) -> str | None:
+    if value is _ABSENT:
+        return None
+    text = orjson.dumps(value).decode()
+    return text if len(text) <= _SHOWN else f"{text[:_SHOWN]}…"

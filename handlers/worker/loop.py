@@ -9,20 +9,20 @@ import asyncio
 import logging
 from collections.abc import Callable, Iterable, Sequence
 from datetime import datetime
+from functools import partial
 from time import time_ns
+from typing import Protocol
 
 from msgspec.structs import replace
 
 from handlers.aids import AidProvider
-from handlers.broker_wait import PAUSE_S
+from handlers.broker_wait import PAUSE_S, until_available
 from handlers.mind import turn as turns
 from handlers.mind.turn import Turn
 from handlers.state_sources import state_code
-from handlers.worker import forgetting
 from handlers.worker.checkpointing import Saver
 from handlers.worker.clock import Alarms, wall_clock
 from handlers.worker.entering import Entrance
-from handlers.worker.forgetting import Keys
 from handlers.worker.holdings import Holdings, Tenure, Unlimited
 from handlers.worker.lanes import Lanes
 from handlers.worker.listening import Listeners, Timed
@@ -33,8 +33,10 @@ from projections.folds import rate_limits
 from schemas.codec.decode import read_input
 from schemas.codec.envelope import Input
 from schemas.messages.controls import MindStarted, PersonForgotten
+from schemas.messages.notes import ControlApplied
 from schemas.messages.results import ClockTicked
 from schemas.ports import faults
+from schemas.ports.sealing import Caused
 from schemas.state.agent import AgentState, PartitionState
 from schemas.values.record import Record
 from schemas.values.subjects import ALL_PARTITIONS, parse, partition_of
@@ -55,6 +57,21 @@ _TURNS_BETWEEN = 16
 
 _Taken = tuple[Input, int]
 """An input and when it was picked up, in nanoseconds since 1970."""
+
+
+class _Keys(Protocol):
+    """The keys of a sealed log."""
+
+    def sealed_outputs(
+        self, cause: Caused, outputs: Sequence[Record]
+    ) -> Sequence[Record]:
+        """Seal outputs before their digests enter the chain."""
+        ...
+
+    async def forgotten(self, agent: str) -> None:
+        """Go on without those keys of an agent that were destroyed."""
+        ...
+
 
 SILENT = Listeners()
 """Nobody listens."""
@@ -94,7 +111,7 @@ class Worker:
         checkpoints: Checkpoints | None = None,
         listeners: Listeners = SILENT,
         clock: Callable[[], datetime] = wall_clock,
-        keys: Keys | None = None,
+        keys: _Keys | None = None,
     ) -> None:
         """Prepare to own `partitions`; `started` is appended to each of them first."""
         code = state_code(started.digests.embedder)
@@ -205,11 +222,11 @@ class Worker:
                     await write
                 # One write at a time: the next one's fence is the last output of this one.
                 write = self._written = asyncio.create_task(self._write(timed))
-                if forgotten := forgetting.partitions_of(timed):
+                if forgotten := _forgotten_in(timed):
                     await write
                     # On what is left in the log, and not on what the state still knows.
                     inputs = [turn.input for turn, _ in timed]
-                    await forgetting.let_go(self._keys, inputs)
+                    await _let_go(self._keys, inputs)
                     await self.holdings.fold_again(forgotten)
                     ahead |= {each: self._owners[each].state for each in forgotten}
                 # While the disk syncs the write, take what arrives.
@@ -357,7 +374,7 @@ class Worker:
         partitions = {each.partition for each, _ in taken}
         _log.warning("%s; partitions %s are folded again", error, sorted(partitions))
         self._listeners.failed(error)
-        await forgetting.let_go(self._keys, [each for each, _ in taken])
+        await _let_go(self._keys, [each for each, _ in taken])
         # A fence says that the log moved on, which reading at once shows; others need time.
         if not isinstance(error, Fenced):
             await asyncio.sleep(PAUSE_S)
@@ -374,3 +391,21 @@ class Worker:
             await self._entrance.append(
                 tick, alarm.agent, alarm.partition, "/echoic/clock"
             )
+
+
+def _forgotten_in(timed: Sequence[Timed]) -> list[int]:
+    """Return where people were forgotten by turns, which the states do not yet show."""
+    return sorted({turn.input.partition for turn, _ in timed if _is_forgetting(turn)})
+
+
+def _is_forgetting(turn: Turn) -> bool:
+    return isinstance(turn.input.message, PersonForgotten) and any(
+        isinstance(output.message, ControlApplied) for output in turn.outputs
+    )
+
+
+async def _let_go(keys: _Keys | None, inputs: Iterable[Input]) -> None:
+    """Seal no further output under the keys of whom these inputs forget."""
+    for each in inputs:
+        if keys is not None and isinstance(each.message, PersonForgotten):
+            await until_available(partial(keys.forgotten, each.agent))

@@ -2,7 +2,7 @@
 
 import pytest
 
-from replay.first_difference import first_difference
+from replay.verify import first_difference
 
 
 @pytest.mark.parametrize(

@@ -6,6 +6,7 @@ Nothing of it is in force without the executive.
 
 from collections.abc import Iterable
 from datetime import datetime
+from operator import itemgetter
 
 from msgspec.structs import replace
 
@@ -19,13 +20,12 @@ from handlers.mind.stages import (
     relevance,
     salience,
 )
-from handlers.mind.stages.budget import spending_gate
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
 from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
 from handlers.mind.stages.timing import URGENT, Answer, is_immediate
 from projections.folds.events import sort_of
-from projections.folds.executive import ignored, templates
+from projections.folds.executive import ignored, spending, templates
 from projections.folds.learning.heuristics import content_in_force
 from schemas.messages.decisions import Completed, Dropped, Gate, Salience
 from schemas.messages.sensing import Sensed
@@ -77,10 +77,44 @@ def weighed(
     return found, nearest >= settings.limits.match
 
 
+_ONE = 1.0
+_MILLIONTH = 0.000001
+"""What must be left: one call, one token, a millionth of a dollar."""
+
+
 def budget(turn: TurnContext) -> Gate | None:
-    """Return the gate of what models may cost; None if there is no such limit."""
-    spent = turn.state.executive.spent
-    return spending_gate(spent, turn.settings.executive, turn.now)
+    """Return the gate of the limit on models with the smallest share left; None if none."""
+    spent, settings, now = (
+        turn.state.executive.spent,
+        turn.settings.executive,
+        turn.now,
+    )
+    today = spending.of_today(spent, settings, now)
+    calls = len(spending.recent(spent, now))
+    guessed = f", {today.estimated} of them estimated" if today.estimated else ""
+    most_of = (
+        (settings.budget_calls, calls, _ONE, "calls in the last minute"),
+        (settings.budget_tokens, today.tokens, _ONE, f"tokens today{guessed}"),
+        (settings.budget_cost, today.cost, _MILLIONTH, "US dollars today"),
+    )
+    shares = [
+        (used / most, _left_gate(most - used, least, f"{used:g} of {most:g} {what}"))
+        for most, used, least, what in most_of
+        if most
+    ]
+    return max(shares, key=itemgetter(0))[1] if shares else None
+
+
+def _left_gate(left: float, least: float, note: str) -> Gate:
+    left = round6(max(0.0, left))
+    return Gate(
+        name="budget",
+        passed=left >= least,
+        value=left,
+        threshold=least,
+        margin=round6(left - least),
+        note=note,
+    )
 
 
 def within_budget(odds: Odds, spent: Gate | None) -> Odds:
