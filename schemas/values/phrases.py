@@ -27,6 +27,9 @@ Meaning = Literal[
     "focus",
     "talk_more",
     "talk_less",
+    "more",
+    "less",
+    "context",
     "cheer_up",
     "help",
     "undo",
@@ -77,15 +80,15 @@ not be asked any more; `known` is added where something is known without it."""
 CheckedOn = Literal["topic", "goal", "reminder"]
 """What a check-in may mention."""
 
-TOPIC, SPAN, TIME, WHEN = "{topic}", "{span}", "{time}", "{when}"
-"""Places in a pattern: any words, up to the end or to what follows; a span of time; a time,
-where a bare number is one; moments that say themselves that they are, as `at six` does."""
+TOPIC = "{topic}"
+"""A place in a pattern for any words, up to the end or to what follows. Others are `{span}`
+for a span of time, `{time}` for one, where a bare number is one, and `{when}` for moments
+that say themselves that they are, as `at six` does."""
 
 _PLACES = re.compile(r"\{(\w+)\}")
+_PARTS = re.compile(r"<(\w+)>")
 
-_TOPIC_ENDS = re.compile(
-    r" \{topic\}($| \{when\}( [^{}]+)?$| [^{}]+( \{(span|time|when)\}( [^{}]+)?)?$)"
-)
+_TOPIC_FIRST = re.compile(r"\W*\{topic\}")
 
 
 def _table() -> Any:
@@ -138,16 +141,29 @@ class Phrases(Part):
     openers: _HeardWords = ()
     """How a request may begin, which changes nothing: `could you`."""
     closers: _HeardWords = ()
-    """Names that may stand after a phrase; those of the companion are added when it hears."""
+    """What may stand after a phrase and changes nothing: `for me`."""
     phantoms: tuple[str, ...] = Field(default=(), max_length=256)
     """What speech recognition makes of noise: such words of a microphone's are nobody's."""
     numbers: _HeardNumbers = Field(default_factory=dict, max_length=128)
     """Numbers in words, such as `ten` or `half an`."""
     units: _HeardNumbers = Field(default_factory=dict, max_length=64)
     """Units of time, in seconds."""
+    parts: dict[str, str] = _table()
+    """Parts of patterns by name, in which they stand as `<name>`."""
     patterns: dict[Meaning, tuple[str, ...]] = Field(max_length=48)
-    """What is said, in whole; `{topic}` stands last or before a time, `{span}`, `{time}` and
-    `{when}` anywhere."""
+    """What is said, in whole: `(be|stay) quiet [now]`; `{topic}` stands behind other words,
+    `{span}`, `{time}`, `{when}`, `{manner}` and `{context}` anywhere. `{=humor}` takes no
+    words: it tells the manner or the context that is meant."""
+    manners: dict[str, str] = Field(default_factory=dict, max_length=1_024)
+    """Words for how one speaks, each with the trait that it is more of, or less: `-humor`."""
+    asides: _HeardWords = Field(default=(), max_length=128)
+    """How a clause begins that may stand beside a phrase, as its reason: `i am`."""
+    ties: _HeardWords = ()
+    """What joins one to a phrase: `because`."""
+    reports: _HeardWords = Field(default=(), max_length=128)
+    """What makes words somebody else's, or of another time: `said`."""
+    untold: dict[Meaning, tuple[str, ...]] = _table()
+    """Words that no topic of that meaning has: `him`."""
     replies: dict[Meaning, str]
     """What is answered; with `{topic}`, or with `{span}` or `{minutes}`, rounded up."""
     refusal: str = Field(min_length=1, max_length=500)
@@ -322,9 +338,12 @@ class Phrases(Part):
             message = "a pattern has no reply: {missing}"
             raise PydanticCustomError("no_reply", message, {"missing": missing[0]})
         for pattern in (each for all_ in self.patterns.values() for each in all_):
-            if TOPIC in pattern and not _TOPIC_ENDS.search(pattern):
-                message = "{pattern}: the topic stands last, or before words and a time"
+            if _TOPIC_FIRST.match(pattern):
+                message = "{pattern}: a topic stands behind other words"
                 raise PydanticCustomError("topic", message, {"pattern": pattern})
+            if any(each not in self.parts for each in _PARTS.findall(pattern)):
+                message = "{pattern}: it has a part that there is not"
+                raise PydanticCustomError("part", message, {"pattern": pattern})
         return self
 
 
@@ -335,11 +354,24 @@ class Heard(Part):
     phrases: Phrases
     """Those it is of, for the reply."""
     topic: str = ""
+    named: str = ""
+    """The trait or the context of its manner; with `-` before it less of the trait."""
     span_s: float | None = None
     whens: tuple[When, ...] = ()
     """The moments that were said."""
     is_unclear: bool = False
     """Whether a span or a time was said that is not understood."""
+
+    @property
+    def trait(self) -> str:
+        """The trait that it names."""
+        return self.named.removeprefix("-")
+
+    @property
+    def is_more(self) -> bool:
+        """Whether there is to be more of it: less seriousness is more humor."""
+        is_opposite = self.named.startswith("-")
+        return (self.means == "more") != is_opposite and self.means in ("more", "less")
 
     def reply(self, seconds: float, when: str = "") -> str:
         """Return what is answered, where what is asked for lasts so long, until `when`."""

@@ -39,6 +39,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
         "subjects --count 600 --seed short",
         "http --count 4",
     ),
+    "bench.hearing": ("",),
     "bench.home": ("packs/home/recording/day.echoic",),
     "bench.home.replies": ("--read tests/bench/replies.jsonl",),
     "bench.idle": (

@@ -36,11 +36,15 @@ from schemas.messages.executive import (
 from schemas.messages.notes import ControlInferred, ControlRefused
 from schemas.messages.sensing import Sensed
 from schemas.state.executive import EVERYBODY, Lent, Modulation, Reminder, Restraint
-from schemas.values import phrase_matching
-from schemas.values.phrases import Heard
+from schemas.values import phrase_matching, spoken_times
+from schemas.values.phrases import Heard, filled
 
 _GENERAL = "general"
 """The context where none is switched to."""
+_DAY_S = 86_400.0
+"""For how long a trait and a context hold."""
+_BY = 0.2
+"""By how much a trait is moved."""
 _A_WHILE_S = 3_600.0
 """For how long "talk less", "talk more" and "focus on" hold."""
 _LIGHTER_S = 600.0
@@ -64,7 +68,13 @@ _NOTHING_OTHERWISE = frozenset(
 """What is refused in words where there is nothing that it could be done to."""
 _ANSWERS = frozenset({"yes", "no"})
 """What answers a question of the companion's, and means nothing without one."""
-_USUALLY_S = {"quiet": restraints.QUIET_S, "focus": _A_WHILE_S}
+_USUALLY_S = {
+    "quiet": restraints.QUIET_S,
+    "focus": _A_WHILE_S,
+    "more": _DAY_S,
+    "less": _DAY_S,
+    "context": _DAY_S,
+}
 """What an answer says of how long, where nobody said it."""
 
 
@@ -167,6 +177,14 @@ def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> 
     if not is_done:
         return heard.phrases.refused.get(heard.means, heard.phrases.refusal)
     seconds = heard.span_s or _USUALLY_S.get(heard.means, 0.0)
+    if heard.named:
+        names = (*heard.phrases.traits.get(heard.trait, ()), heard.trait)
+        known = heard.phrases.contexts.get(heard.named, names)
+        return filled(
+            heard.phrases.replies["more" if heard.is_more else heard.means],
+            topic=known[0],
+            span=spoken_times.in_figures(seconds),
+        )
     # With its capitals: "I know nothing about Ada."
     topic = phrase_matching.as_written(heard.topic, event.text)
     heard = heard.model_copy(update={"topic": topic})
@@ -197,26 +215,8 @@ def _controls(
                     change=heard.means, about=heard.topic, for_s=for_s, by=speaker
                 ),
             )
-        case "talk_more" | "talk_less":
-            sign = 1.0 if heard.means == "talk_less" else -1.0
-            amount = sign * modulations.AMOUNTS["threshold"]
-            return (
-                SalienceModulated(
-                    change="threshold",
-                    amount=amount,
-                    for_s=timed_s or _A_WHILE_S,
-                    by=speaker,
-                ),
-            )
-        case "cheer_up":
-            return (
-                TraitAdjusted(
-                    trait="humor",
-                    by_amount=_LIGHTER,
-                    for_s=timed_s or _LIGHTER_S,
-                    by=speaker,
-                ),
-            )
+        case "talk_more" | "talk_less" | "more" | "less" | "context" | "cheer_up":
+            return (_moved(heard, event, timed_s),)
         case "undo":
             return _undone(turn, speaker)
         case "catch_up":
@@ -227,6 +227,32 @@ def _controls(
             return ()
         case _:
             return reminding.controls(turn, heard, event, held)
+
+
+def _moved(
+    heard: Heard, event: Sensed, for_s: float | None
+) -> SalienceModulated | TraitAdjusted | ContextSwitched:
+    """Return what moves how much is said, and how, or begins the context that was named."""
+    speaker = event.speaker or ""
+    if heard.means == "context":
+        context, for_s = heard.named, for_s or _DAY_S
+        return ContextSwitched(context=context, for_s=for_s, by=speaker)
+    if heard.means in ("talk_more", "talk_less"):
+        sign = 1.0 if heard.means == "talk_less" else -1.0
+        amount = sign * modulations.AMOUNTS["threshold"]
+        for_s = for_s or _A_WHILE_S
+        return SalienceModulated(
+            change="threshold", amount=amount, for_s=for_s, by=speaker
+        )
+    if heard.means == "cheer_up":
+        for_s = for_s or _LIGHTER_S
+        return TraitAdjusted(trait="humor", by_amount=_LIGHTER, for_s=for_s, by=speaker)
+    by_amount = _BY if heard.is_more else -_BY
+    # How one is spoken to is one's own.
+    fields = {"trait": heard.trait, "by_amount": by_amount, "person": event.speaker}
+    return TraitAdjusted.from_fields(
+        {**fields, "for_s": for_s or _DAY_S, "by": speaker}
+    )
 
 
 def _peace(heard: Heard, speaker: str) -> Muted | OutputInterrupted:

@@ -244,7 +244,7 @@ UNTIL = [
     ("no more about the weather until the evening", "11-27 19:00"),
     ("stop telling me about the weather until the cows come home", "?"),
     ("stop telling me about the weather for ages", "?"),
-    ("stop telling me about the weather for the rest of the day", "?"),
+    ("stop telling me about the weather for the rest of the day", "11-28 00:00"),
     ("nichts mehr über das Wetter für den Rest des Tages", "?"),
     ("stop telling me about the weather every morning", "?"),
     ("be quiet until tomorrow", "11-28 00:00"),
