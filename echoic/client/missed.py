@@ -5,9 +5,12 @@ import asyncio
 from echoic.client.connection import Connection
 from schemas.codec.decode import read_input
 from schemas.messages.controls import PackLoaded
+from streams.errors import LogReclaimed
 from streams.jetstream import bringing, taken_mark
 from streams.jetstream.missed import Lookout, Lost, Missed
 from streams.log import ReadableLog, scan
+
+_LOADED = f"ev.*.in.*.control.{PackLoaded.token}"
 
 
 async def missed_of(
@@ -44,12 +47,20 @@ async def missed_of(
 async def lost_packs(log: ReadableLog) -> tuple[str, ...]:
     """Return the packs that the log names and the broker cannot hand out whole.
 
+    What an archive alone has names none.
+
     Raises:
         StreamsError: the broker is away.
     """
     named: dict[str, str] = {}
-    async for record in scan(log, f"ev.*.in.*.control.{PackLoaded.token}"):
-        message = read_input(record).message
-        if isinstance(message, PackLoaded):
-            named[message.digest] = f"{message.name} {message.pack_version}"
+    after: int | None = 0
+    while after is not None:
+        try:
+            async for record in scan(log, _LOADED, after):
+                message = read_input(record).message
+                if isinstance(message, PackLoaded):
+                    named[message.digest] = f"{message.name} {message.pack_version}"
+            after = None
+        except LogReclaimed as gone:
+            after = gone.last + 1
     return tuple([name for each, name in named.items() if not await log.blob(each)])

@@ -8,16 +8,18 @@ import pytest
 
 from echoic.client.archive.segments import keep_segments, put_back, reclaim
 from echoic.client.archive.shelf import Altered, Shelf
+from echoic.client.missed import lost_packs
 from echoic.errors import EchoicError, NotFoundError
+from schemas.messages.controls import PackLoaded
 from schemas.values.record import Record
-from schemas.values.subjects import PARTITIONS
+from schemas.values.subjects import PARTITIONS, partition_of
 from streams.errors import LogReclaimed, LogRefused
 from streams.jetstream.checkpoints import Checkpoint, JetStreamCheckpoints, Label
 from streams.jetstream.hardened_client import BrokerClient
 from streams.jetstream.migrate import check, live_of, migrate
 from streams.jetstream.read import JetStreamReader
 from streams.jetstream.segments import listed, mark, roll_over
-from streams.log import scan
+from streams.log import append_input, scan
 from streams.topology import LOG
 from tests.patience import PATIENCE_S
 from tests.servers import Broker, fresh_broker
@@ -100,6 +102,27 @@ async def test_a_segment_is_given_up_and_comes_back(
     assert same_epoch == epoch
     assert await records(client, epoch) == before
     assert await states(broker) == ["archived", "open"]
+
+
+async def test_packs_are_looked_for_in_what_is_left(
+    broker: Broker, shelf: Shelf
+) -> None:
+    """Nobody who looks for lost ones needs what an archive alone has."""
+    await keep_segments(broker.client, shelf, quiet)
+    await checkpointed(broker, 2)
+    await reclaim(broker.client, shelf)
+    reader = JetStreamReader(broker.client, broker.reader.epoch)
+    assert await lost_packs(reader) == ()
+
+    whole = await broker.writer.put_blob(b"whole")
+    for number, digest in enumerate((whole, "0" * 64)):
+        loaded = PackLoaded(name=f"p{number}", pack_version="1", digest=digest)
+        await append_input(
+            broker.writer, reader.epoch, loaded, agent="ada",
+            partition=partition_of("ada"), id_=f"{number}", source="/tests",
+        )  # fmt: skip
+
+    assert await lost_packs(reader) == ("p1 1",)
 
 
 async def test_what_the_archive_does_not_have_is_not_given_up(
