@@ -73,6 +73,32 @@ def _own() -> Iterator[tuple[str, str, str]]:
         yield f"ours, {language}, {half}", "near misses", missed
 
 
+_OTHERWISE = {
+    "watch": ("heighten",),
+    "trait": ("more", "less"),
+    "longer": ("more",),
+    "shorter": ("less",),
+}
+"""What strangers call an intent that goes by other names here."""
+
+
+def _strange() -> Iterator[tuple[str, str, str]]:
+    """Yield the results on the words of strangers; none of these is ever shown."""
+    for file in sorted(FOLDER.glob("strangers_*.yaml")):
+        whole = read(file).value
+        lines = whole if isinstance(whole, list) else next(iter(whole.values()))
+        for line in lines:
+            intent, text = str(line.get("intent") or "none"), str(line["text"])
+            if intent == "none":
+                missed = "kept apart" if understood(text) is None else "misread"
+                yield "strangers", "near misses", missed
+                continue
+            named = _OTHERWISE.get(intent, (intent,))
+            results = [outcome(each, text) for each in named]
+            best = next((e for e in results if e != "misread"), "misread")
+            yield "strangers", "commands", best
+
+
 def _rows(found: Iterator[tuple[str, str, str]]) -> Iterator[str]:
     counts: dict[tuple[str, str], Counter[str]] = {}
     for whose, sort, result in found:
@@ -88,7 +114,7 @@ def _rows(found: Iterator[tuple[str, str, str]]) -> Iterator[str]:
 def main() -> None:
     """Print the table."""
     print("| whose | sort | n | result |\n|---|---|---|---|")
-    for row in _rows(_own()):
+    for row in (*_rows(_own()), *_rows(_strange())):
         print(row)
 
 

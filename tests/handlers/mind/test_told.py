@@ -331,7 +331,7 @@ def test_shipped_phrases_fit_their_languages() -> None:
                 text = text.replace("{span}", "3 s")
                 text = text.replace("{when}", today, 1).replace("{when}", "6 30")
                 text = text.replace("{manner}", next(iter(known.manners), ""))
-                text = text.replace("{context}", next(iter(known.contexts)))
+                text = text.replace("{context}", next(iter(known.contexts.values()))[0])
                 found = heard(text, [known])
                 if turn and len(text.split()) > 12:
                     continue
