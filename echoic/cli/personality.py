@@ -25,6 +25,7 @@ from projections.folds.executive import templates
 from replay.recording.outcomes import OutcomeSettings
 from replay.recording.recorded_decisions import recorded_decisions
 from schemas.messages.executive import PersonalitySelected
+from schemas.values.reasons import ResponseType
 
 app = new_app("personality", "As whom it speaks: list, use, show, try, check.")
 
@@ -82,6 +83,7 @@ def _try(
     call: Call,
     event: str,
     says: str = "",
+    type: ResponseType = "suggestion",
     detail: str = "",
     context: Annotated[list[str] | None, typer.Option()] = None,
     field: Annotated[list[str] | None, typer.Option(metavar="NAME=VALUE")] = None,
@@ -98,6 +100,7 @@ def _try(
     Args:
         event: What happened, in words.
         says: What a heuristic would say of it; else the event's own words.
+        type: Of which type that heuristic is.
         detail: What a domain would add to it, such as `{hearts} hearts remaining.`.
         context: In which context: calm, gaming, work, home, general, high_threat,
             opportunity or user_struggling.
@@ -110,7 +113,12 @@ def _try(
         if each not in allowed:
             raise EchoicError(f"no context {each!r}, there are {', '.join(allowed)}")
     attempt = Attempt(
-        text=event, says=says, detail=detail, fields=values(field), salience=hints(hint)
+        text=event,
+        says=says,
+        type=type,
+        detail=detail,
+        fields=values(field),
+        salience=hints(hint),
     )
     found = trials(attempt, shipped(), styles(), wanted)
     fields = {**asdict(attempt), "rows": [asdict(each) for each in found]}

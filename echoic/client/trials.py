@@ -19,6 +19,7 @@ from handlers.mind.stages import (
 )
 from handlers.mind.stages.personality import Traits
 from projections.folds.executive import skills as skills_fold
+from projections.folds.executive import templates
 from projections.folds.executive.signs import Moment
 from schemas.messages.sensing import Dimension
 from schemas.state.agent import AgentState
@@ -52,6 +53,8 @@ class Attempt:
     text: str
     says: str = ""
     """What a heuristic would say of it; empty: the event's own words are passed on."""
+    type: ResponseType = "suggestion"
+    """The heuristic's, which it keeps in every context."""
     detail: str = ""
     """What a domain would add; `{field}` is a field of the event."""
     fields: Mapping[str, object]
@@ -113,11 +116,17 @@ def _trial(
     moment = Moment(dimensions=weighed, sentiment=shown.sentiment)
     state = AgentState(executive=executive)
     traits = personality.traits_in_force(state, settings, (), _AT, moment, wanted=name)
-    kind = response_type.response_type(weighed, traits.values, traits.active_context)
-    if weighed.get("threat", 0.0) >= salience.THREAT_ALWAYS_PASSES:
-        kind = "alert"
+    kind = attempt.type
+    if not attempt.says:
+        # As a model would be asked for it.
+        takes_part = traits.active_context
+        kind = response_type.response_type(weighed, traits.values, takes_part)
+        if weighed.get("threat", 0.0) >= salience.THREAT_ALWAYS_PASSES:
+            kind = "alert"
     said, used, filtered = _said(attempt, settings, executive, traits, kind)
     moved = _MIDDLE + relevance.by_traits(traits.values, settings)
+    declared = templates.contexts(()).get(context)
+    moved += declared.threshold if declared is not None else 0.0
     return Trial(
         personality=name,
         context=context,

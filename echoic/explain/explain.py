@@ -78,7 +78,15 @@ def explain(
 def verdict(record: DecisionRecord, names: Names) -> str:
     """Return what was decided and why, with a further sentence for what was peculiar."""
     decided = record.decided
-    return _came_of(record, names) + _tried(decided, names) + _claimed(decided)
+    came = _came_of(record, names) + _trimmed(record)
+    return came + _tried(decided, names) + _claimed(decided)
+
+
+def _trimmed(record: DecisionRecord) -> str:
+    if not isinstance(record.ending, Completed) or not record.ending.out_of_character:
+        return ""
+    rules = ", ".join(record.ending.out_of_character)
+    return f" Its words were trimmed, as they were out of character: {rules}."
 
 
 def _claimed(decided: Decided) -> str:

@@ -4,41 +4,12 @@ Nothing is judged that cannot be counted: words, exclamation marks, and turns of
 where none is due. So a page of breaks is for a person to read, not a score to chase.
 """
 
-import re
 from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 
 from handlers.mind.stages import voice
 from replay.recording.decisions import DecisionRecord
 from schemas.values.personality import USUAL_TRAITS, Trait
-
-EXCLAMATIONS = (0, 1, 1, 2, 3)
-"""How many exclamation marks suit each band of enthusiasm."""
-
-_SARCASM = (
-    "oh great",
-    "oh look",
-    "what a surprise",
-    "how original",
-    "who could have guessed",
-    "brilliant idea",
-    "nice going",
-    "way to go",
-    "slow clap",
-    "good luck with that",
-    "congratulations, you",
-    "as if",
-    "yeah right",
-    "genius",
-    "again.",
-)
-"""Turns of phrase that are sarcastic nearly wherever they stand; ours."""
-
-_SARCASTIC = re.compile(
-    "|".join(rf"(?<!\w){re.escape(each)}" for each in _SARCASM), re.I
-)
-_MOST = 1.5
-"""By how much a response may be longer than suits before it counts: models cannot count."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -94,38 +65,8 @@ def breaks(record: DecisionRecord) -> tuple[_Break, ...]:
     text, own = record.said or "", record.decided.voice
     traits: Mapping[Trait, float] = own.traits if own is not None else USUAL_TRAITS
     contexts = [each.name for each in own.contexts or ()] if own is not None else []
-    faults = (
-        ("length", _too_long(text, traits)),
-        ("exclamations", _too_loud(text, traits)),
-        ("sarcasm", _sarcastic(text, traits, contexts)),
-    )
+    faults = voice.faults(text, traits, is_threat="high_threat" in contexts)
     return tuple(
         _Break(decision_id=record.id, rule=rule, detail=detail, text=text)
-        for rule, detail in faults
-        if detail
+        for rule, detail in faults.items()
     )
-
-
-def _too_long(text: str, traits: Mapping[Trait, float]) -> str:
-    count = len(text.split())
-    _, longest = voice.shortest_and_longest(traits)
-    return f"{count} words, {longest} suit" if count > _MOST * longest else ""
-
-
-def _too_loud(text: str, traits: Mapping[Trait, float]) -> str:
-    count = text.count("!")
-    most = EXCLAMATIONS[voice.band(traits["enthusiasm"])]
-    return f"{count} exclamation marks, {most} suit" if count > most else ""
-
-
-def _sarcastic(
-    text: str, traits: Mapping[Trait, float], contexts: Sequence[str]
-) -> str:
-    """Return why a sarcastic text is out of place; empty if it is not."""
-    found = _SARCASTIC.search(text)
-    if found is None:
-        return ""
-    if "high_threat" in contexts:
-        return f"{found[0]!r} under threat"
-    # The lowest band: never.
-    return f"{found[0]!r}" if voice.band(traits["sarcasm"]) == 0 else ""

@@ -306,6 +306,7 @@ class HeldAnswer(MessagePart, frozen=True, kw_only=True):
     agrees_with: tuple[Name, ...] | None = None
     agreement: tuple[float, ...] | None = None
     chain: Chained | None = None
+    out_of_character: tuple[Name, ...] | None = None
     channel: Name
     urgency: Unit
     priority: float
@@ -364,6 +365,9 @@ class Completed(Decision, frozen=True, kw_only=True):
     """What a talker's model thought, if it is told of that later."""
     chain: Chained | None = None
     """Which model of a chain answered, after how many, and at what price."""
+    out_of_character: tuple[Name, ...] | None = None
+    """The rules of the character that a model's words broke, and were trimmed by: `length`,
+    `exclamations`, `sarcasm`."""
 
 
 class Held(Decision, frozen=True, kw_only=True):

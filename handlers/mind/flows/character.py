@@ -14,7 +14,7 @@ from handlers.mind.stages.voice import Tone
 from projections.folds.executive import known_facts
 from projections.folds.executive import skills as skills_fold
 from projections.folds.executive.signs import Moment
-from schemas.messages.decisions import Wording
+from schemas.messages.decisions import Completed, Wording
 from schemas.messages.sensing import Dimension, Sensed
 from schemas.messages.voices import Voice
 from schemas.packs.skills import NONE
@@ -76,6 +76,16 @@ def unasked(
     if words is None:
         return Spoken(saying.text, traits.record())
     return Spoken(words.text, traits.record(), words.skills or None, words.wording)
+
+
+def trimmed(turn: TurnContext, end: Completed, person: str | None) -> Completed:
+    """Return a model's answer in words that suit the character, if somebody chose one."""
+    traits = _traits_at(turn, turn.settings.executive, Moment(person=person))
+    if not traits.is_chosen or not turn.settings.executive.consistent:
+        return end
+    is_threat = any(each.name == "high_threat" for each in traits.contexts)
+    text, broken = voice.trimmed(end.text, traits.values, is_threat=is_threat)
+    return replace(end, text=text, out_of_character=broken or None)
 
 
 def told(

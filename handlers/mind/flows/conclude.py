@@ -9,6 +9,7 @@ from datetime import timedelta
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
+    character,
     consult,
     converse,
     endorsement,
@@ -20,7 +21,6 @@ from handlers.mind.flows import (
 from handlers.mind.flows.decision_messages import SOONEST_S, late_fire, left_s
 from handlers.mind.flows.output import Addressee
 from handlers.mind.reply import reading
-from handlers.mind.reply.reading import Said, Unread
 from handlers.mind.stages import completion, prompts
 from handlers.mind.stages.prompts import request_hash
 from schemas.messages.arms import Action, Chained
@@ -113,7 +113,7 @@ def _answered(
 ) -> None:
     manner = consult.manner_of(turn.settings, strategy)
     found = _read(turn, pending, result)
-    if isinstance(found, Unread):
+    if isinstance(found, reading.Unread):
         # A heuristic that stands by may still answer; nothing is learnt of this.
         end_without_model(turn, strategy, pending, completion.unread(pending, found))
         return
@@ -196,6 +196,8 @@ def _end(turn: TurnContext, pending: Pending, end: Completed | Dropped) -> None:
         if end.reason == "stale":
             _apologise(turn, pending, end)
         return
+    if end.path == "llm":
+        end = character.trimmed(turn, end, pending.person)
     question = _question(turn, end)
     if not question and waiting.hold_late(turn, pending, end):
         return
@@ -225,18 +227,18 @@ def _to(pending: Pending) -> Addressee:
 
 def _read(
     turn: TurnContext, pending: Pending, result: ModelAnswered
-) -> tuple[Said, Action | None] | Unread:
+) -> tuple[reading.Said, Action | None] | reading.Unread:
     """Return what a reply says, and does if it may; else why none of it counts.
 
     Words that go with what may not be done are not said either: they tell of it as done.
     """
     said = reading.words(result, turn.input.agent, acts=pending.acts)
-    if isinstance(said, Unread) or said.action is None:
-        return said if isinstance(said, Unread) else (said, None)
+    if isinstance(said, reading.Unread) or said.action is None:
+        return said if isinstance(said, reading.Unread) else (said, None)
     may = model_actions.offered(consult.actions_of(turn.packs), pending.speaker)
     action = model_actions.checked(said.action, may)
     if isinstance(action, str):
-        return Unread("malformed", f"the answer is malformed: {action}")
+        return reading.Unread("malformed", f"the answer is malformed: {action}")
     return said, action
 
 

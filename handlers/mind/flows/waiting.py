@@ -77,6 +77,7 @@ def _held_answer(pending: Pending, end: Completed) -> HeldAnswer:
         agrees_with=end.agrees_with,
         agreement=end.agreement,
         chain=end.chain,
+        out_of_character=end.out_of_character,
         channel=pending.channel,
         urgency=rival.urgency if rival else pending.urgency,
         priority=pending.priority,
@@ -406,6 +407,7 @@ def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Complete
         agrees_with=answer.agrees_with,
         agreement=answer.agreement,
         chain=answer.chain,
+        out_of_character=answer.out_of_character,
     )
 
 

@@ -26,6 +26,9 @@ _DETAILS_FROM = 1
 
 _LONGEST_WORDS = 2_000
 
+_LONG = 25
+"""What has more words than that bears no turn of style."""
+
 
 class Saying(Struct, frozen=True, kw_only=True):
     """What is to be put into words, and about which event."""
@@ -48,7 +51,7 @@ class Manner(Struct, frozen=True, kw_only=True):
     now: Mapping[Trait, int]
     """Those of the traits in force."""
     is_serious: bool
-    """Whether nobody jokes: under threat, or while somebody struggles."""
+    """Whether nobody jokes, and no style adds a turn: under threat, or in a struggle."""
     longest: int | None = None
     """How many words a style may make of an answer; None: any number."""
 
@@ -140,13 +143,23 @@ def _style(
         return
     at_rest, now = manner.at_rest[trait], manner.now[trait]
     is_out = trait in JOKES and manner.is_serious
+    is_plain = manner.is_serious or _is_plain(saying, words.text)
+    has_turn = is_plain and any(True for _ in _lines(saying, skill, at_rest))
     # Asked for at rest and unfit now: in a milder tone, or left out altogether.
-    if (is_out or at_rest != now) and _fits(saying, skill, at_rest):
+    if has_turn or ((is_out or at_rest != now) and _fits(saying, skill, at_rest)):
         words.filtered.append(version_of(name, skill))
     if is_out:
         return
     words.read.append(f"{trait}={now}")
-    _apply(words, saying, name, skill, now, drawn, manner.longest)
+    plainly = skill.model_copy(update={"lines": ()}) if is_plain else skill
+    _apply(words, saying, name, plainly, now, drawn, manner.longest)
+
+
+def _is_plain(saying: Saying, text: str) -> bool:
+    """Tell whether a text bears no turn of style: a warning, a reminder, a long answer."""
+    is_reminder = (saying.source, saying.type) == ("echoic", "reminder")
+    is_alert = saying.response_type == "alert"
+    return is_reminder or is_alert or len(text.split()) > _LONG
 
 
 def _fits(saying: Saying, skill: Skill, at: int) -> bool:

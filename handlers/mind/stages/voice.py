@@ -4,6 +4,7 @@ What shapes a model's words is part of its arm. Read as numbers, traits would ma
 decision an arm of its own; read in five bands, a few arms gather what can be learnt.
 """
 
+import re
 from collections.abc import Mapping
 from functools import lru_cache
 from types import MappingProxyType
@@ -90,6 +91,22 @@ _LENGTHS: tuple[tuple[int, int], ...] = ((3, 8), (5, 15), (10, 30), (20, 50), (3
 """The fewest and the most words that suit each band of verbosity."""
 
 
+_EXCLAMATIONS = (0, 1, 1, 2, 3)
+"""How many exclamation marks suit each band of enthusiasm."""
+_SARCASM = (
+    "oh great", "oh look", "what a surprise", "how original", "who could have guessed",
+    "brilliant idea", "nice going", "way to go", "slow clap", "good luck with that",
+    "congratulations, you", "yeah right", "genius",
+)  # fmt: skip
+"""Turns of phrase that are sarcastic nearly wherever they stand; ours."""
+_SARCASTIC = re.compile(
+    "|".join(rf"(?<!\w){re.escape(each)}" for each in _SARCASM), re.I
+)
+_MOST = 1.5
+"""By how much a response may be longer than suits before it counts: models cannot count."""
+_SENTENCES = re.compile(r"(?<=[.!?\u2026])\s+")
+
+
 class Tone(Struct, frozen=True):
     """What a model is told of its character."""
 
@@ -136,6 +153,55 @@ def knowing(spoken: Tone | None, skills: Skills) -> Tone | None:
 def shortest_and_longest(traits: Mapping[Trait, float]) -> tuple[int, int]:
     """Return the fewest and the most words that suit a verbosity."""
     return _LENGTHS[band(traits["verbosity"])]
+
+
+def faults(
+    text: str, traits: Mapping[Trait, float], *, is_threat: bool
+) -> dict[str, str]:
+    """Return by rule why a text is out of character, as far as it can be counted."""
+    words, loud = len(text.split()), text.count("!")
+    most, found = shortest_and_longest(traits)[1], _SARCASTIC.search(text)
+    suit = _EXCLAMATIONS[band(traits["enthusiasm"])]
+    told: dict[str, str] = {}
+    if words > _MOST * most:
+        told["length"] = f"{words} words, {most} suit"
+    if loud > suit:
+        told["exclamations"] = f"{loud} exclamation marks, {suit} suit"
+    # The lowest band: never.
+    if found is not None and (is_threat or band(traits["sarcasm"]) == 0):
+        told["sarcasm"] = f"{found[0]!r} under threat" if is_threat else f"{found[0]!r}"
+    return told
+
+
+def trimmed(
+    text: str, traits: Mapping[Trait, float], *, is_threat: bool
+) -> tuple[str, tuple[str, ...]]:
+    """Return a text without what is out of character, and the rules that it broke."""
+    broken = tuple(faults(text, traits, is_threat=is_threat))
+    if "sarcasm" in broken:
+        parts = _SENTENCES.split(text)
+        kept = " ".join(each for each in parts if not _SARCASTIC.search(each))
+        text = kept or _SARCASTIC.sub("", text).strip(" ,.!?") or text
+    if "length" in broken:
+        text = _shortened(text, int(_MOST * shortest_and_longest(traits)[1]))
+    if "exclamations" in broken:
+        suit = _EXCLAMATIONS[band(traits["enthusiasm"])]
+        first, *others = re.sub("!+", "!", text).split("!")
+        ends = ("!" if at < suit else "." for at in range(len(others)))
+        text = first + "".join(
+            end + each for end, each in zip(ends, others, strict=True)
+        )
+    return text, broken
+
+
+def _shortened(text: str, most: int) -> str:
+    """Return the first sentences of a text that have no more words than that."""
+    kept: list[str] = []
+    for each in _SENTENCES.split(text):
+        if len(" ".join((*kept, each)).split()) > most:
+            break
+        kept.append(each)
+    return " ".join(kept) or " ".join(text.split()[:most]) + "\u2026"
 
 
 # Kept for the same reason as tones are.

@@ -13,10 +13,16 @@ from echoic.client.trials import CALM, SHOWN_BY, Attempt, Trial, trials
 from echoic.errors import EchoicError
 from echoic.packs import personalities, skills
 from echoic.terminal import personality as screens
-from evaluation.learning.one_voice import EXCLAMATIONS
 from handlers.mind.stages import voice
+from projections.folds.executive.signs import Moment
+from schemas.messages.decisions import Decided
+from schemas.messages.executive import ContextSwitched
+from schemas.values import ids
 from schemas.values.personality import DETECTED
+from schemas.values.reasons import ResponseType
 from tests.echoic.terminal.test_learning import lines_of, same
+from tests.factories import heuristic, pack, plain_executive
+from tests.scenario import Scenario, one
 
 EVENT = ("Your health is low.", "--says", "Eat something! Do not wait.")
 DETAIL = ("--detail", "{hearts} hearts remaining.", "--field", "hearts=12")
@@ -74,7 +80,6 @@ def test_sarcasm_and_jokes_leave_under_threat() -> None:
         calm, tense = found[name, "gaming"], found[name, "high_threat"]
         assert tense.traits["sarcasm"] < calm.traits["sarcasm"]
         assert not {"sarcasm@1", "humor@1"} & {*tense.skills}
-        assert tense.response_type == "alert"
 
 
 def test_who_struggles_is_not_mocked_either() -> None:
@@ -87,7 +92,7 @@ def test_who_struggles_is_not_mocked_either() -> None:
 
 def test_games_have_quips_and_work_has_observations() -> None:
     """A funny event; who is helpful suggests even at work, and nobody quips there."""
-    found = tried(salience={"humor": 0.7})
+    found = tried(salience={"humor": 0.7}, says="")
     kinds = {key: each.response_type for key, each in found.items()}
 
     assert kinds["jester", "gaming"] == kinds["coach", "gaming"] == "quip"
@@ -117,7 +122,7 @@ def test_helpfulness_offers_and_verbosity_makes_longer() -> None:
 def test_exclamation_marks_are_by_enthusiasm() -> None:
     """None for whoever is calm, and never more than suit."""
     for (name, _), each in tried(CALM, *SHOWN_BY).items():
-        most = EXCLAMATIONS[voice.band(each.traits["enthusiasm"])]
+        most = voice._EXCLAMATIONS[voice.band(each.traits["enthusiasm"])]
         assert each.said.count("!") <= most, (name, each.said)
     assert "!" not in tried(CALM)["engineer", CALM].said
     assert "!" in tried(CALM)["coach", CALM].said
@@ -137,7 +142,7 @@ def test_each_detected_context_can_be_tried() -> None:
 
 def test_a_threat_may_come_with_the_event_itself() -> None:
     """As a hint, in any context."""
-    found = tried("gaming", salience={"threat": 0.9})
+    found = tried("gaming", salience={"threat": 0.9}, says="")
     assert {each.response_type for each in found.values()} == {"alert"}
     assert "sarcasm@1" in tried("gaming")["jester", "gaming"].skills
     assert "sarcasm@1" not in found["jester", "gaming"].skills
@@ -177,3 +182,42 @@ def test_hostile_words_are_one_sentence() -> None:
     for each in found.values():
         assert "{hearts} {text}" in each.said
         assert "{no}" not in each.said
+
+
+KINDS: tuple[ResponseType, ...] = ("suggestion", "quip", "alert")
+
+
+@pytest.mark.parametrize("type_", KINDS)
+@pytest.mark.parametrize(
+    "context", ["gaming", "work", "high_threat", "user_struggling"]
+)
+@pytest.mark.parametrize("name", personalities.names())
+def test_what_is_tried_is_what_an_instance_says(
+    name: str, context: str, type_: ResponseType, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """A mind with that template, context and heuristic says it, as the same type."""
+    monkeypatch.setattr(ids, "draw", lambda *_: 0.4)
+    says = "Do not wait: eat something!"
+    each = tried(context, says=says, type=type_, detail="")[name, context]
+    executive = plain_executive(
+        templates=personalities.shipped(), skills=skills.shipped(), template=name,
+        consistent=True, modulates=True, relevance=True,
+    )  # fmt: skip
+    low = heuristic("low", EVENT[0], says, 0.9) | {
+        "action": {"type": type_, "text": says}
+    }
+    scenario = Scenario(pack(low), executive=executive, relevance=0.5)
+    if context not in SHOWN_BY:
+        scenario.control(ContextSwitched(context=context))
+    shown = SHOWN_BY.get(context, Moment())
+    turn = scenario.sense(
+        EVENT[0],
+        salience={"goal_relevance": 1.0, "actionability": 1.0, **shown.dimensions},
+        sentiment=shown.sentiment,
+    )
+
+    decided = one(turn, Decided)
+    assert (decided.text, decided.response_type) == (each.said, each.response_type)
+    assert decided.skills == (each.skills or None)
+    named = {each.name: each for each in decided.gates}
+    assert named["relevance"].threshold == each.threshold
