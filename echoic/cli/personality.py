@@ -17,8 +17,7 @@ from echoic.client.personality import Character, character, now_of
 from echoic.client.persons import named
 from echoic.client.trials import CALM, SHOWN_BY, Attempt, trials
 from echoic.errors import EchoicError
-from echoic.packs.personalities import shipped
-from echoic.packs.skills import shipped as styles
+from echoic.packs import personalities, skills
 from echoic.terminal import personality as screens
 from evaluation.learning.one_voice import VoiceCheck, check
 from projections.folds.executive import templates
@@ -120,7 +119,7 @@ def _try(
         fields=values(field),
         salience=hints(hint),
     )
-    found = trials(attempt, shipped(), styles(), wanted)
+    found = trials(attempt, personalities.shipped(), skills.shipped(), wanted)
     fields = {**asdict(attempt), "rows": [asdict(each) for each in found]}
     call.show(fields, screens.tried(attempt, found))
 

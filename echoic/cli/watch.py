@@ -87,7 +87,7 @@ def watch(
 
 
 @app.command(name="explain")
-def explain_(
+def _explain(
     call: Call,
     id_: Annotated[str | None, typer.Argument(metavar="[ID]")] = None,
     last: bool = False,

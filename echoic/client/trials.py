@@ -19,7 +19,6 @@ from handlers.mind.stages import (
 )
 from handlers.mind.stages.personality import Traits
 from projections.folds.executive import skills as skills_fold
-from projections.folds.executive import templates
 from projections.folds.executive.signs import Moment
 from schemas.messages.sensing import Dimension
 from schemas.state.agent import AgentState
@@ -27,7 +26,7 @@ from schemas.state.executive import ActiveContext, Executive
 from schemas.values import ids
 from schemas.values.exact_math import clamp, round6
 from schemas.values.executive_settings import ExecutiveSettings
-from schemas.values.personality import PersonalityTemplate, Trait
+from schemas.values.personality import CONTEXTS, PersonalityTemplate, Trait
 from schemas.values.reasons import ResponseType
 from schemas.values.skills import Skill, SkillLine
 
@@ -125,7 +124,7 @@ def _trial(
             kind = "alert"
     said, used, filtered = _said(attempt, settings, executive, traits, kind)
     moved = _MIDDLE + relevance.by_traits(traits.values, settings)
-    declared = templates.contexts(()).get(context)
+    declared = CONTEXTS.get(context)
     moved += declared.threshold if declared is not None else 0.0
     return Trial(
         personality=name,

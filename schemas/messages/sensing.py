@@ -4,7 +4,7 @@ A person's words are a `Sensed` of source `user` and type `message`. A report on
 a `Sensed` with `in_reply_to` and an outcome.
 """
 
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime
 from typing import Annotated, Any, ClassVar, Literal, Self
 
@@ -130,6 +130,11 @@ class Sensed(Message, frozen=True, kw_only=True):
     def prepared(cls, fields: Mapping[str, Any]) -> Mapping[str, Any]:
         """Return the fields with a token for the person."""
         return persons.told(fields)
+
+    def feels(self, of_words: Callable[[str], float | None]) -> float | None:
+        """Return how it feels to its person: as its sensor says, else by own words."""
+        is_told = self.sentiment is not None or not self.is_persons
+        return self.sentiment if is_told else of_words(self.text)
 
     @property
     def is_persons(self) -> bool:

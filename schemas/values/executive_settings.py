@@ -212,3 +212,8 @@ class ExecutiveSettings(Part):
     infers: Annotated[bool, Setting("memory.infers")] = False
     """Whether a model may propose facts and goals of what people say; only what a person
     accepts, with `echoic tune apply`, counts."""
+
+    def feeling(self, text: str) -> float | None:
+        """Return how somebody feels who says this, -1 to 1; None if it does not tell."""
+        told = (each.feeling(text) for each in self.phrases)
+        return next((each for each in told if each is not None), None)

@@ -96,6 +96,9 @@ def _table() -> Any:
     return Field(default_factory=dict, max_length=64)
 
 
+_FELT_MOST = 0.8
+"""However many words tell it, a person's feeling is a guess."""
+
 WORDS_MOST = 12
 """How many words a phrase has at most: who says more says something else."""
 
@@ -183,6 +186,10 @@ class Phrases(Part):
         Field(default=(), max_length=64)
     )
     """What may be said to somebody who seems to feel bad."""
+    feelings: dict[str, Annotated[float, Field(ge=-1.0, le=1.0)]] = Field(
+        default_factory=dict, max_length=256
+    )
+    """Words that tell how a person feels, each from -1 bad to 1 good. Empty: none do."""
     reminder: str = "{topic}"
     """What is said when a reminder is due."""
     reminder_alone: str = ""
@@ -325,6 +332,22 @@ class Phrases(Part):
             return True
         said = f"{' '.join(words(text))} "
         return any(said.startswith(f"{each} ") for each in self.asks)
+
+    def feeling(self, text: str) -> float | None:
+        """Return how a person feels by these words, -0.8 to 0.8; None if they do not tell.
+
+        A question asks, and what is quoted is somebody else's.
+        """
+        if not self.feelings or self.is_question(text):
+            return None
+        said, told = _spaced(_QUOTED.sub(" ", text)), []
+        # The longest first: "not bad" is nothing bad.
+        for each in sorted(self.feelings, key=lambda each: (-len(each), each)):
+            before, found, after = said.partition(_spaced(each))
+            if found:
+                said = f"{before} | {after}"
+                told.append(self.feelings[each])
+        return max(-_FELT_MOST, min(_FELT_MOST, sum(told))) if told else None
 
     def recount(self, kind: Recounted, **told: str) -> str:
         """Return something of the past in words; empty if there are no words for it."""

@@ -48,7 +48,7 @@ def traits_of(
     moment = Moment(
         id=turn.input.id,
         dimensions=dimensions,
-        sentiment=event.sentiment,
+        sentiment=event.feels(turn.settings.executive.feeling),
         person=event.person,
     )
     return _traits_at(turn, turn.settings.executive, moment)

@@ -19,8 +19,8 @@ _FOR_S = 600.0
 
 def by_event(turn: TurnContext, event: Sensed, *, is_undo: bool) -> None:
     """Notice what an event feels like to its person, or that it undoes advice."""
-    is_bad = event.sentiment is not None and event.sentiment < 0.0
-    if is_undo or is_bad:
+    feels = event.feels(turn.settings.executive.feeling)
+    if is_undo or (feels is not None and feels < 0.0):
         _soured(turn, event.person)
 
 

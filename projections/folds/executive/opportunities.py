@@ -37,7 +37,7 @@ def drawn(state: AgentState, message: OpportunityDrawn) -> AgentState:
     return replace(state, executive=executive, timers=left)
 
 
-def taken(state: AgentState, timer: str, now: datetime) -> AgentState:
+def _taken(state: AgentState, timer: str, now: datetime) -> AgentState:
     """Return the state after an opportunity about something was taken, said or not."""
     purpose = purpose_of(timer)
     held = find(state.executive, purpose) if purpose is not None else None
@@ -82,7 +82,7 @@ def decided(state: AgentState, context: FoldContext, message: Decided) -> AgentS
         )
     if purpose_of(message.timer) is not None and message.silence is None:
         state = _remarked(state, context.output_id, message, context.now)
-    state = taken(state, message.timer, context.now)
+    state = _taken(state, message.timer, context.now)
     return remembering.decided(state, context, message, None)
 
 

@@ -137,9 +137,10 @@ def _decided(state: AgentState, context: FoldContext, message: Decided) -> Agent
         personality = replace(personality, opportunity=sign)
     if personality is not state.executive.personality:
         state = _with(state, personality)
-    if event.sentiment is None:
+    feels = event.feels(context.settings.executive.feeling)
+    if feels is None:
         return state
-    return _feels(state, context, event.person, event.sentiment)
+    return _feels(state, context, event.person, feels)
 
 
 def _begun(state: AgentState, now: datetime) -> Personality:

@@ -22,9 +22,7 @@ LONG = "The soil is dry, so water the plants. " + " ".join(
 def living(template: str, **own: Any) -> Scenario:
     """A scenario with a model and a character."""
     given = {"templates": shipped(), "template": template, "consistent": True, **own}
-    return Scenario(
-        executive=plain_executive(**given), model=MODEL, relevance=0.0
-    )
+    return Scenario(executive=plain_executive(**given), model=MODEL, relevance=0.0)
 
 
 THREAT = {"threat": 0.9}
