@@ -11,7 +11,7 @@ from typing import Annotated, Any, Literal, Self
 from pydantic import AfterValidator, Field, model_validator
 from pydantic_core import PydanticCustomError
 
-from schemas.values import spoken_times
+from schemas.values import exact_math, spoken_times
 from schemas.values.base import Part, Token
 from schemas.values.calendar_words import Calendar, as_heard
 from schemas.values.reasons import Drop, Silence
@@ -347,7 +347,11 @@ class Phrases(Part):
             if found:
                 said = f"{before} | {after}"
                 told.append(self.feelings[each])
-        return max(-_FELT_MOST, min(_FELT_MOST, sum(told))) if told else None
+        return (
+            exact_math.clamp(exact_math.total(told), -_FELT_MOST, _FELT_MOST)
+            if told
+            else None
+        )
 
     def recount(self, kind: Recounted, **told: str) -> str:
         """Return something of the past in words; empty if there are no words for it."""
