@@ -1,8 +1,7 @@
 """Answers that wait: hold one that is ready, and say or drop it when its time has come.
 
-What waits for one break, or for the end of a cooldown, and is about one thing is said as one
-answer: the lead's, which is the most relevant, of equals the earliest. The others end as
-batched into it.
+What waits for one break, or for a cooldown's end, and is about one thing is said as one answer:
+the lead's, the most relevant, of equals the earliest. The others end as batched into it.
 """
 
 from collections.abc import Sequence
@@ -218,8 +217,7 @@ def make_room(turn: TurnContext) -> None:
 def release(turn: TurnContext, *, at_break_of: str | None = None) -> None:
     """Say what waits for people who are not busy any more.
 
-    At a break of a person (`EVERYBODY` for all) what waits for that person is said, even if
-    it was deferred.
+    At a break of a person (`EVERYBODY` for all) also what was deferred for that person.
     """
     waiting = turn.state.executive.waiting
     _say(turn, [each for each in waiting if _is_free(turn, each, at_break_of)])

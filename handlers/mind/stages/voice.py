@@ -169,7 +169,7 @@ def faults(
         told["exclamations"] = f"{loud} exclamation marks, {suit} suit"
     # The lowest band: never.
     if found is not None and (is_threat or band(traits["sarcasm"]) == 0):
-        told["sarcasm"] = f"{found[0]!r} under threat" if is_threat else f"{found[0]!r}"
+        told["sarcasm"] = f'"{found[0]}" under threat' if is_threat else f'"{found[0]}"'
     return told
 
 

@@ -40,9 +40,9 @@ def test_own_words_tell_a_feeling(text: str, feels: float | None) -> None:
 
 def test_it_makes_a_struggling_person_and_moves_the_mood() -> None:
     """At that very event already; its sensor's word counts more, and a sensor's text none."""
-    scenario = living()
-    scenario.sense("nothing works", source="meter", type_="note", person="ada")
-    assert scenario.mind.executive.personality.mood is None
+    other, scenario = living(), living()
+    other.sense("nothing works", source="meter", type_="note", person="ada")
+    assert other.mind.executive.personality.mood is None
     turn = scenario.sense("nothing works", source="user", type_="message", person="ada")
     voice = one(turn, Decided).voice
     assert voice is not None
