@@ -122,6 +122,7 @@ class _Judge:
     def _needs(self) -> Iterator[Need]:
         begun: dict[str, int] = {}
         told: dict[str, float] = {}
+        over: dict[str, float] = {}
         watches: dict[str, Wish] = {}
         for index, step in enumerate(self.steps):
             truth = step.truth
@@ -139,14 +140,29 @@ class _Judge:
             if truth.ends:
                 begun.pop(truth.matter, None)
                 told.pop(truth.matter, None)
+                over[truth.matter] = step.at
             if truth.worth in ("none", "mild"):
                 continue
+            again = self._last_told(truth.matter, over.get(truth.matter, 0.0), step.at)
+            if again is not None and truth.matter in told:
+                told[truth.matter] = max(told[truth.matter], again)
             if self._is_new(truth, step.at, begun, told):
                 begun[truth.matter] = index
                 need = self._met(self._need(index, truth.matter))
                 if need.told is not None:
                     told[truth.matter] = need.told.at
                 yield need
+
+    def _last_told(self, matter: str, since: float, until: float) -> float | None:
+        """Return when a matter was last told of in a span, needed or not."""
+        told = (
+            each.at
+            for each in self.course.sayings
+            if since <= each.at < until and self._is_heard(each)
+            for id_ in each.answers
+            if self.steps[self.step_of[id_]].truth.matter == matter
+        )
+        return max(told, default=None)
 
     def _is_new(
         self, truth: Truth, at: float, begun: dict[str, int], told: dict[str, float]

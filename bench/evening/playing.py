@@ -239,11 +239,14 @@ class _Living:
 
 
 def _reply(ask: ModelAsked, step: Step | None) -> str:
-    """Return what a good model says: it answers people, and tells what is worth it."""
-    said = ""
+    """Return what a good model says: it answers people, tells what is worth it, and names
+    what is to be changed as its prompt asks it to.
+    """
+    said, control = "", {}
     if ask.purpose == "answer" and step is not None:
-        said = _words(step)
+        said, control = _words(step), _control(step)
     fields: dict[str, Any] = {
+        **({"control": control} if control else {}),
         "response": said,
         "predicted_success": 0.5,
         "prediction_confidence": 0.5,
@@ -258,6 +261,22 @@ def _words(step: Step) -> str:
     if truth.wish is not None:
         return _agreed(truth.wish)
     return "I would say so." if truth.question else "Yes, I see."
+
+
+def _control(step: Step) -> dict[str, Any]:
+    """Return the change that somebody wishes for, as far as a model may make it."""
+    wish = step.truth.wish
+    ends = wish and (wish.due or wish.until)
+    span = {"minutes": (ends - step.at) / 60.0} if ends else {}
+    match wish:
+        case Wish(ask="quiet"):
+            return {"do": "quiet", **span}
+        case Wish(ask="suppress" | "watch" as ask, topic=topic):
+            return {"do": ask, "about": topic, **span}
+        case Wish(ask="remind", words=(task, *_)):
+            return {"do": "reminder", "text": task, **span}
+        case _:
+            return {}
 
 
 def _agreed(wish: Wish) -> str:

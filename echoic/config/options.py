@@ -236,6 +236,7 @@ _ORDER = (
     "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text",
     "output.stream", "languages", "wake_words", "skills.consistent", "salience.modulates",
     "relevance.goal", "relevance.focus", "relevance.novelty", "relevance.said_already",
+    "relevance.again_minutes",
     "relevance.proactive", "relevance.helpfulness",
     "budget.calls_per_minute", "budget.tokens_per_day", "budget.cost_per_day",
     "memory.prompt_tokens", "memory.recall", "memory.recent_events", "memory.aliases",

@@ -16,7 +16,7 @@ from echoic.explain.sums import Sum, but_for_what_was_said, sums
 from echoic.explain.what_if import suppose
 from handlers.mind.strategies.heuristic_first import TRIAL
 from replay.recording.decisions import DecisionRecord
-from schemas.messages.arms import RACE, SILENT
+from schemas.messages.arms import RACE, SILENT, WATCH
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
 
 _QUIET = "silence"
@@ -254,6 +254,8 @@ def _how(record: DecisionRecord, names: Names) -> str:
         lost = getattr(record.ending, "model", None)
         race = f": the model {lost} had not answered in time" if lost else ""
         return f"Spoke by the heuristic {who}{figures}{race}.{_on_trial(decided)}"
+    if decided.arm == WATCH:
+        return "Told what came, as somebody asked to be told of it."
     if record.path == "proactive":
         return f"Spoke by itself: {occasion(decided.type)}."
     if decided.layer is not None:

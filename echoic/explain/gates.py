@@ -37,6 +37,7 @@ REASONS: Mapping[str, str] = {
     "locked": "it is kept from deciding",
     "asleep": "the character is asleep",
     "nothing_due": "there was nothing to do about it",
+    "already_said": "it was said already, and stands as it did",
     "own_echo": "it took the words for its own voice, or for no words at all",
     "error": "something failed",
     "stale": "the answer came too late",
@@ -74,6 +75,7 @@ _VALUES: Mapping[str, str] = {
     "habituation": "relevance after habituation",
     "cooldown": "time since the last response",
     "heuristic_cooldown": "time since that heuristic answered",
+    "already_said": "time since it was said",
     "quip": "time since the last quip",
     "rate": "responses left in the hour",
     "budget": "what is left of the budget",
@@ -93,6 +95,8 @@ _OF_PASSERS: Mapping[Passer, str] = {
     "own_words": "answers to a person's own words",
     "asker": "answers to the words of whoever asked for it",
     "urgent": "what is urgent",
+    "trusted": "what a trusted heuristic matches where no sensor says what it is worth",
+    "watched": "what somebody asked to be told of",
 }
 _ENDED_BY: Mapping[str, str] = {
     "muted": "echoic mute off",

@@ -22,6 +22,9 @@ REMIND = "remind"
 EMIT = "emit"
 """The arm of saying what somebody wants said."""
 
+WATCH = "watch"
+"""The arm of telling somebody what came that they asked to be told of."""
+
 CHECK_IN = "check_in"
 """The arm of asking how things are."""
 

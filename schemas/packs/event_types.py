@@ -68,9 +68,17 @@ class EventType(Part):
     ttl_s: Seconds | None = None
     """After so many seconds an answer to it is stale; else the pack's."""
     tau_s: Seconds | None = None
-    """How fast its novelty recovers, in seconds; else the setting's."""
+    """How fast its novelty recovers, in seconds; else the setting's. After three times as
+    long the same is worth another word."""
     channel: Token | None = None
     """Where answers to it go; else the settings' channel."""
+    state: Name | None = Field(default=None, exclude_if=_is_none)
+    """The field that tells how what it is about stands: with another value it is news. Else
+    its fields that are true or false do, and its words without numbers."""
+    ends: tuple[Token, ...] = Field(default=(), max_length=16, exclude_if=().__eq__)
+    """Types of its source that it ends: what they told of goes on no more."""
+    ends_when: str = Field(default="", max_length=2_000, exclude_if="".__eq__)
+    """A condition over its type and its fields under which it does; empty: always."""
     fields: dict[Name, Literal["number"]] = Field(
         default_factory=dict, max_length=64, exclude_if={}.__eq__
     )
@@ -99,6 +107,19 @@ class EventType(Part):
         default=(), max_length=16, exclude_if=().__eq__
     )
     """Numbers of such events that are worth a word."""
+
+    @field_validator("ends_when")
+    @classmethod
+    def _can_be_read(cls, when: str) -> str:
+        conditions.read(when)
+        return when
+
+    def ended_by(self, event: Sensed) -> frozenset[str]:
+        """Return the sorts of event that such an event ends, as `<source>.<type>`."""
+        when = conditions.read(self.ends_when) if self.ends else None
+        if when and not conditions.holds(when, event.type, event.source, event.fields):
+            return frozenset()
+        return frozenset(f"{event.source}.{each}" for each in self.ends)
 
     def hides(self, event: Sensed) -> tuple[str, ...]:
         """Return from whom answers to such an event are hidden, as it names them."""

@@ -114,6 +114,24 @@ class Saying(Struct, frozen=True, kw_only=True, gc=False):
     """Whether others wait for a cooldown after it."""
 
 
+class Matter(Struct, frozen=True, kw_only=True, gc=False):
+    """Something that goes on, of which something was said or is about to be."""
+
+    sort: str
+    """The events' `<source>.<type>`."""
+    name: tuple[tuple[str, str], ...]
+    """Which one: what the events are about, else their fields that are words, by hashes."""
+    status: str
+    """How it stood then, as a hash: once it stands otherwise, it is over."""
+    words: str
+    """In which words without numbers it was told, as a hash: others are news."""
+    decision_id: str
+    at: datetime
+    """When it was said; until then, when it was decided to."""
+    times: int = 1
+    """How often it was, since it was last another."""
+
+
 class Ignored(Struct, frozen=True, kw_only=True):
     """Events of a sort whose answers nobody heeded lately."""
 
@@ -320,6 +338,8 @@ class Executive(Struct, frozen=True, kw_only=True):
     personality: Personality = _UNMOVED
     said: tuple[Saying, ...] = ()
     """The latest responses, oldest first."""
+    matters: tuple[Matter, ...] = ()
+    """What was said of and still goes on, as far as is known, the latest at the end."""
     restraints: tuple[Restraint, ...] = ()
     """Mutes, the one that began first before others; those that lapsed go by and by."""
     speech: tuple[SpokenResponse, ...] = ()

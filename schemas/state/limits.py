@@ -80,6 +80,9 @@ SAYINGS = 100
 UNASKED = 64
 """How many of the latest remarks that nobody asked for."""
 
+MATTERS = 100
+"""Of how many things that go on it is remembered that something was said of them."""
+
 REMINDERS = 100
 """How many reminders may be set at once; more are refused."""
 

@@ -84,6 +84,11 @@ class ExecutiveSettings(Part):
     """How much more one matters that is wholly new."""
     weight_said: Annotated[Unit, Setting("relevance.said_already")] = 0.3
     """How much less one matters if a like one was answered within five minutes."""
+    again_s: Annotated[float, Setting("relevance.again_minutes", scale=60.0)] = Field(
+        default=900.0, ge=0.0, le=86_400.0
+    )
+    """After how long what still goes on is worth another word, at home or where no pack says
+    where it is; elsewhere as much sooner as habituation ends sooner; 0: at once."""
     weight_proactive: Annotated[Unit, Setting("relevance.proactive")] = 0.4
     """By how much the trait `proactive` lowers what an event must matter, from its least to
     its most."""

@@ -70,23 +70,28 @@ Silence = Literal[
     "asleep",
     "nothing_due",
     "own_echo",
+    "already_said",
 ]
 
-Passer = Literal["threat", "own_words", "asker", "urgent"]
+Passer = Literal["threat", "own_words", "asker", "urgent", "trusted", "watched"]
 """What a gate may let through though it is closed: a threat of 0.8 or more, or an alert; what
 a person says themselves; what that person says who asked for the gate; what has an urgency
-of 0.7 or more."""
+of 0.7 or more; what a trusted heuristic matches and nobody says what it is worth; what
+somebody asked to be told of."""
 
 _TOO_MUCH: tuple[Passer, ...] = ("threat", "own_words")
 _TOO_SOON: tuple[Passer, ...] = (*_TOO_MUCH, "urgent")
+_WORTH: tuple[Passer, ...] = (*_TOO_MUCH, "watched", "trusted")
 
 PASSERS: Mapping[str, tuple[Passer, ...]] = {
     "muted": (),
     "quiet": ("threat", "asker"),
     "quiet_hours": _TOO_MUCH,
     "suppressed": _TOO_MUCH,
-    "relevance": _TOO_MUCH,
-    "habituation": _TOO_MUCH,
+    "intent": ("watched",),
+    "relevance": _WORTH,
+    "habituation": _WORTH,
+    "already_said": ("own_words", "watched"),
     "cooldown": _TOO_SOON,
     "heuristic_cooldown": _TOO_SOON,
     "rate": _TOO_SOON,
@@ -101,6 +106,8 @@ _NOTES: Mapping[Passer, str] = {
     "own_words": "a person's words always pass",
     "asker": "a person's words always pass",
     "urgent": "what is urgent passes",
+    "trusted": "a trusted heuristic matches it",
+    "watched": "somebody asked to be told of it",
 }
 
 

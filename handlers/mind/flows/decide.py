@@ -27,10 +27,9 @@ from handlers.mind.flows import (
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion, When
 from handlers.mind.flows.output import Addressee
-from handlers.mind.flows.told import acknowledge, acknowledged
-from handlers.mind.stages import executive, matching, outcomes, relevance, salience
+from handlers.mind.flows.told import acknowledge, acknowledged, came
+from handlers.mind.stages import executive, matching, outcomes, salience
 from handlers.mind.stages.executive import Choice
-from handlers.mind.stages.personality import Traits
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.salience import Assessment
 from handlers.mind.stages.timing import Answer
@@ -39,7 +38,7 @@ from handlers.mind.strategies.scoring import ranked
 from projections.folds import experiments
 from projections.folds.events import Domain
 from schemas.codec.catalogue import OutputMessage
-from schemas.messages.decisions import Gate, Relevance, Salience
+from schemas.messages.decisions import Decided, Gate
 from schemas.messages.experiments import Assignment, Variant
 from schemas.messages.learning import OutcomeObserved
 from schemas.messages.sensing import Sensed
@@ -87,11 +86,22 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
     told = acknowledged(turn, here)
     if told is not None:
         return told
+    here = _weighed_again(turn, here)
     # Of a rule that is urgent only its candidates tell.
     if here.assessment.silence in (None, "rate"):
         return _choose(turn, here)
     # A gated event is a decision, too: silence is recorded with what led to it.
     return [_gated(turn, here, here.assessment.silence)]
+
+
+def _weighed_again(turn: TurnContext, here: Occasion) -> Occasion:
+    """Return the occasion that matters as a trusted heuristic is sure of it."""
+    found = here.assessment
+    if not restrain.is_unweighed(turn, found):
+        return here
+    if not restrain.worthwhile(_candidates(turn, here), found):
+        return here
+    return replace(here, assessment=restrain.let_through(found, "trusted"))
 
 
 def _gated(turn: TurnContext, here: Occasion, why: Silence) -> OutputMessage:
@@ -134,10 +144,18 @@ def _occasion(
     in_force = character.skills_of(turn, domain.name)
     turn.enter("gate")
     raised = moved.raised
-    further = _relevance(
-        turn, event, domain, weighed, traits, raised, was_said=was_said
+    further = restrain.relevance_of(
+        turn, event, weighed, traits.values, raised, was_said=was_said
     )
-    assessment = salience.assess(turn.settings, domain, event, weighed, raised, further)
+    assessment = salience.assess(
+        turn.settings,
+        domain,
+        event,
+        weighed,
+        raised,
+        further,
+        is_watched=moved.watched is not None,
+    )
     assessment = restrain.gated(turn, event, assessment, moved)
     return Occasion(
         id=turn.input.id,
@@ -156,32 +174,7 @@ def _occasion(
         traits=traits,
         tone=character.tone_of(traits, in_force),
         skills=in_force,
-    )
-
-
-def _relevance(
-    turn: TurnContext,
-    event: Sensed,
-    domain: Domain,
-    weighed: Salience,
-    traits: Traits,
-    raised: float,
-    *,
-    was_said: bool,
-) -> Relevance | None:
-    """Weigh what speaks for an answer besides salience; None if nothing else counts."""
-    settings = turn.settings.executive
-    if not settings.relevance:
-        return None
-    return relevance.weigh(
-        weighed,
-        settings,
-        is_about_goal=bool(turn.relevant_goals(domain.name)),
-        focus=relevance.focus(turn.state.executive, event.person, turn.aids.vector),
-        was_said=was_said,
-        threshold=salience.relevance_threshold(turn.settings, domain),
-        raises=raised,
-        by_traits=relevance.by_traits(traits.values, settings),
+        watch=moved.watched,
     )
 
 
@@ -227,21 +220,25 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     turn.enter("consult")
     strategy = strategy_in_force(turn)
     relevant = turn.relevant_goals(here.domain.name)
-    if relevant is None:
-        goals = turn.goals_of(here.domain.name)
-    else:
-        goals = tuple(each.text for each in relevant)
+    goals = (
+        turn.goals_of(here.domain.name)
+        if relevant is None
+        else tuple(each.text for each in relevant)
+    )
     consulted, spent = _consulted(turn, here, strategy, goals)
     context = _context(turn, here, consulted, goals)
     if here.assessment.silence is not None:
         if not context.candidates:
             return [_gated(turn, here, here.assessment.silence)]
-        here = replace(here, assessment=restrain.let_through(here.assessment))
+        through = restrain.let_through(here.assessment, "urgent")
+        here = replace(here, assessment=through)
     resting = restrain.waiting(turn, here.event, context.candidates)
     if resting is not None:
         closed, reason = resting
         gates = (*here.assessment.gates, closed)
         return [decision_messages.gated(turn, here, strategy, gates, reason)]
+    if here.watch is not None and not _knows(context):
+        return came(turn, here, here.watch)
     turn.enter("choose")
     odds = restrain.within_budget(_odds(turn, strategy, context), spent)
     choice = executive.choose(odds, context, turn.draw)
@@ -269,11 +266,29 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
         ]
     if consulted is None or prompt is None:
         return [decided]
+    return _by_model(turn, here, consulted, prompt, choice, decided, decision_id)
+
+
+def _knows(context: DecisionContext) -> bool:
+    """Tell whether a heuristic may answer."""
+    return any(each.eligible for each in context.candidates)
+
+
+def _by_model(
+    turn: TurnContext,
+    here: Occasion,
+    consulted: Consultation,
+    prompt: Prompt,
+    choice: Choice,
+    decided: Decided,
+    decision_id: str,
+) -> list[OutputMessage]:
+    """Return what follows from asking a model: what it is shown, and the ask."""
     suggested = [
         decision_messages.fired(here, each, decision_id, "suggested")
         for each in prompt.shown
     ]
-    best_id, race = result.matched_heuristic_id, choice.race
+    best_id, race = decided.matched_heuristic_id, choice.race
     ask = decision_messages.model_asked(
         turn, here, consulted, prompt, decision_id, best_id, race
     )
@@ -427,7 +442,7 @@ def _candidates(turn: TurnContext, here: Occasion) -> tuple[HeuristicCandidate, 
     matched = restrain.cooled(
         turn, here.event, here.assessment.salience, tuple(matched)
     )
-    if here.assessment.silence is not None:
+    if here.assessment.silence == "rate":
         matched = restrain.only_urgent(matched)
     matched = character.voiced(turn, here.event, matched, here.skills, here.traits)
     return (*ranked(matched), *(each for each in matched if not each.eligible))

@@ -5,6 +5,7 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import character, converse
@@ -23,7 +24,7 @@ from handlers.mind.stages.salience import Assessment
 from handlers.mind.stages.situation import Surroundings
 from handlers.mind.stages.voice import Tone
 from projections.folds.events import Domain
-from schemas.messages.arms import ACKNOWLEDGE, SILENT, template_of
+from schemas.messages.arms import ACKNOWLEDGE, SILENT, WATCH, template_of
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
 from schemas.messages.decisions import (
     Candidate,
@@ -40,6 +41,7 @@ from schemas.messages.sensing import SOMEBODY, Sensed
 from schemas.messages.voices import Voice
 from schemas.packs.skills import NONE
 from schemas.ports.decision_context import DecisionResult, HeuristicCandidate, Strategy
+from schemas.state.executive import Modulation
 from schemas.values import timezones
 from schemas.values.exact_math import round6
 from schemas.values.reasons import Hearing, ResponseType, Silence, Timing
@@ -84,6 +86,8 @@ class Occasion(Struct, frozen=True):
     """What a model is told of it, and of skills; None if there is nothing to tell."""
     skills: Skills = NONE
     """Those in force."""
+    watch: Modulation | None = None
+    """What somebody asked to be told of, if this is it."""
 
     @property
     def priority(self) -> float:
@@ -158,6 +162,22 @@ def acknowledgement(
         expires_at=occasion.expires_at,
         candidates=(Candidate(arm=ACKNOWLEDGE, probability=1.0),),
         gates=occasion.assessment.gates,
+    )
+
+
+def watched(
+    turn: TurnContext, occasion: Occasion, strategy: Strategy, text: str, when: When
+) -> Decided:
+    """Return the decision to tell somebody what came that they asked to be told of."""
+    return replace(
+        acknowledgement(turn, occasion, strategy, text),
+        path="proactive",
+        arm=WATCH,
+        greedy_arm=WATCH,
+        candidates=(Candidate(arm=WATCH, probability=1.0),),
+        final=when.timing == "immediate",
+        timing=when.timing,
+        hearing=when.hearing,
     )
 
 

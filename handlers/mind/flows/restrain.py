@@ -4,8 +4,9 @@ because too much was said already.
 Nothing of it is in force without the executive.
 """
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
 from datetime import datetime
+from functools import partial
 from operator import itemgetter
 
 from msgspec.structs import replace
@@ -22,19 +23,20 @@ from handlers.mind.stages import (
 )
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
-from handlers.mind.stages.salience import THREAT_ALWAYS_PASSES, Assessment
+from handlers.mind.stages.salience import GATES, THREAT_ALWAYS_PASSES, Assessment
 from handlers.mind.stages.timing import URGENT, Answer, is_immediate
 from projections.folds.events import sort_of
-from projections.folds.executive import ignored, spending, templates
+from projections.folds.executive import ignored, sayings, spending, templates
 from projections.folds.learning.heuristics import content_in_force
-from schemas.messages.decisions import Completed, Dropped, Gate, Salience
+from schemas.messages.decisions import Completed, Dropped, Gate, Relevance, Salience
 from schemas.messages.sensing import Sensed
 from schemas.packs import model_actions
 from schemas.ports.decision_context import HeuristicCandidate, Odds
 from schemas.state.agent import Pending
 from schemas.state.executive import Waiting
 from schemas.values.exact_math import round6
-from schemas.values.reasons import Drop, ResponseType, Silence, passing
+from schemas.values.personality import Trait
+from schemas.values.reasons import Drop, Passer, ResponseType, Silence, passing
 
 _COOLDOWN: Silence = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
@@ -69,7 +71,13 @@ def weighed(
     """Return the salience of an event, and whether a like one was answered lately."""
     state, settings, vector = turn.state, turn.settings, turn.aids.vector
     alike, nearest = relevance.compared(
-        state, settings, event, domain, vector=vector, now=turn.now
+        state,
+        settings,
+        event,
+        domain,
+        vector=vector,
+        now=turn.now,
+        counts=sayings.comparable(state.executive, turn.appearance, event),
     )
     found = salience.weigh(
         state, settings, turn.appearance, event, vector, kept, alike=alike
@@ -80,6 +88,31 @@ def weighed(
 _ONE = 1.0
 _MILLIONTH = 0.000001
 """What must be left: one call, one token, a millionth of a dollar."""
+
+
+def relevance_of(
+    turn: TurnContext,
+    event: Sensed,
+    weighed: Salience,
+    traits: Mapping[Trait, float],
+    raised: float,
+    *,
+    was_said: bool,
+) -> Relevance | None:
+    """Weigh what speaks for an answer besides salience; None if nothing else counts."""
+    settings, domain = turn.settings.executive, turn.appearance.domain
+    if not settings.relevance:
+        return None
+    return relevance.weigh(
+        weighed,
+        settings,
+        is_about_goal=bool(turn.relevant_goals(domain.name)),
+        focus=relevance.focus(turn.state.executive, event.person, turn.aids.vector),
+        was_said=was_said,
+        threshold=salience.relevance_threshold(turn.settings, domain),
+        raises=raised,
+        by_traits=relevance.by_traits(traits, settings),
+    )
 
 
 def budget(turn: TurnContext) -> Gate | None:
@@ -136,20 +169,36 @@ def gated(
     settings = turn.settings.executive
     if own.silence == "informational":
         return own
-    here = _heard(turn, event, own.salience)
+    here = replace(
+        _heard(turn, event, own.salience), is_watched=moved.watched is not None
+    )
     held = turn.state.executive
     first = list(limits.before_salience(held, settings, here))
     if moved.suppressed is not None:
         first.append(
             modulation.suppressed_gate(moved.suppressed, here.passing("suppressed"))
         )
-    last = list(limits.after_salience(held, settings, here))
+    said = _already_said(turn, event, here)
+    last = [*said, *limits.after_salience(held, settings, here)]
     if not first and not last:
         return own
     intent, *others = own.gates
     gates = (intent, *first, *others, *last)
-    silence = _closed(first) or own.silence or _closed(last)
+    # What was said already is told of, however little it matters that it goes on.
+    silence = _closed(first) or _closed(said) or own.silence or _closed(last)
     return Assessment(own.salience, gates, silence, own.is_addressed)
+
+
+def _already_said(turn: TurnContext, event: Sensed, here: Heard) -> tuple[Gate, ...]:
+    """Return the gate of a matter of which something was said; empty if nothing was."""
+    settings, appearance = turn.settings.executive, turn.appearance
+    if not (settings.relevance and settings.again_s) or event.is_persons:
+        return ()
+    matters = turn.state.executive.matters
+    found = sayings.known_matter(matters, appearance, event)
+    if found is None or found.at > turn.now:
+        return ()
+    return (limits.matter_gate(found, appearance.domain, settings, here),)
 
 
 def at_timer(
@@ -214,14 +263,38 @@ def only_urgent(
     return tuple(each for each in candidates if each.eligible and _is_urgent(each))
 
 
-def let_through(found: Assessment) -> Assessment:
-    """Return an assessment that is closed by the rate alone, which something urgent passes."""
-    note = passing("rate", ("urgent",))
-    gates = (
-        each if each.passed else replace(each, passed=True, note=note)
+def let_through(found: Assessment, passer: Passer) -> Assessment:
+    """Return an assessment with those gates open that such a passer passes."""
+    gates = tuple(
+        each if each.passed else _passed(each, passing(each.name, (passer,)))
         for each in found.gates
     )
-    return replace(found, gates=tuple(gates), silence=None)
+    silence = None if all(each.passed for each in gates) else found.silence
+    return replace(found, gates=gates, silence=silence)
+
+
+def _passed(gate: Gate, excuse: str | None) -> Gate:
+    return replace(gate, passed=True, note=excuse) if excuse else gate
+
+
+def is_unweighed(turn: TurnContext, found: Assessment) -> bool:
+    """Tell whether it is for its novelty alone that an event does not matter enough."""
+    is_closed = found.silence in ("below_relevance", "habituated")
+    is_told = "actionability" in found.salience.dimensions
+    return is_closed and not is_told and turn.settings.executive.relevance
+
+
+def worthwhile(candidates: Iterable[HeuristicCandidate], found: Assessment) -> bool:
+    """Tell whether a trusted one is sure enough for an event that is unweighed.
+
+    Its confidence takes the place of salience, of which as little counts if it is ignored.
+    """
+    share = found.salience.share or 1.0
+    least = max(each.threshold or 0.0 for each in found.gates if each.name in GATES)
+    return any(
+        each.eligible and round6(each.confidence * share) >= least
+        for each in candidates
+    )
 
 
 def waiting(
@@ -345,7 +418,9 @@ def _cooling(
     turn: TurnContext, event: Sensed, found: Salience | None = None
 ) -> dict[str, float]:
     settings, here = turn.settings.executive, _heard(turn, event, found)
-    return dict(limits.cooling(turn.state.executive, settings, here))
+    held, appearance = turn.state.executive, turn.appearance
+    others = partial(sayings.of_others, held.matters, appearance, event)
+    return dict(limits.cooling(held, settings, here, others))
 
 
 def _is_urgent(candidate: HeuristicCandidate) -> bool:
@@ -378,6 +453,7 @@ _SILENCES: dict[str, Silence] = {
     "quiet": "quiet",
     "quiet_hours": "quiet_hours",
     "suppressed": "suppressed",
+    "already_said": "already_said",
     "cooldown": "cooldown",
     "rate": "rate",
 }

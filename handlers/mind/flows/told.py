@@ -7,8 +7,11 @@ change is an inferred control, with the same checks as one that was sent.
 from collections.abc import Sequence
 from operator import itemgetter
 
+from msgspec.structs import replace
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import (
+    audience,
     converse,
     decision_messages,
     output,
@@ -17,14 +20,15 @@ from handlers.mind.flows import (
     waiting,
 )
 from handlers.mind.flows.consult import strategy_in_force
-from handlers.mind.flows.decision_messages import Occasion
+from handlers.mind.flows.decision_messages import Occasion, When
 from handlers.mind.flows.infer import infer
 from handlers.mind.flows.output import Addressee
+from handlers.mind.stages.timing import Answer
 from projections.folds.executive import modulations, people, restraints
 from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.messages.controls import ProfileSet
-from schemas.messages.decisions import Gate
+from schemas.messages.decisions import Gate, Held, HeldAnswer
 from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
@@ -38,6 +42,7 @@ from schemas.messages.sensing import Sensed
 from schemas.state.executive import EVERYBODY, Lent, Modulation, Reminder, Restraint
 from schemas.values import phrase_matching, spoken_times
 from schemas.values.phrases import Heard, filled
+from schemas.values.reasons import Timing
 
 _GENERAL = "general"
 """The context where none is switched to."""
@@ -135,6 +140,62 @@ def acknowledge(turn: TurnContext, here: Occasion, text: str) -> list[OutputMess
         decision_messages.acknowledgement(turn, here, strategy, text),
         output.routed(turn, asked, Addressee(here.event.person, is_addressed=True)),
     ]
+
+
+def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMessage]:
+    """Return the decision to tell somebody what came, as its sensor says it, at its time."""
+    strategy, decision_id = strategy_in_force(turn), turn.next_id
+    text, person = here.event.text, watch.person or None
+    answer = Answer(
+        "observation",
+        here.urgency(),
+        here.assessment.salience.effective,
+        person,
+        is_addressed=False,
+        hidden_from=here.hidden_from,
+        is_aloud=here.channel == turn.settings.channel,
+    )
+    timing = waiting.timing_of(turn, answer)
+    when = When(timing, audience.hearing(turn, answer, timing))
+    decided = decision_messages.watched(turn, here, strategy, text, when)
+    if timing != "immediate":
+        return [decided, _held(turn, here, decision_id, person, timing)]
+    asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
+    asked = replace(asked, path="proactive")
+    to = Addressee(person, here.hidden_from)
+    return [decided, output.routed(turn, asked, to)]
+
+
+def _held(
+    turn: TurnContext,
+    here: Occasion,
+    decision_id: str,
+    person: str | None,
+    when: Timing,
+) -> Held:
+    """Return that it waits for its time to tell somebody what came."""
+    return Held(
+        decision_id=decision_id,
+        ask_id=decision_id,
+        timing=when,
+        due_at=waiting.due(turn, when, here.kept_until),
+        answer=HeldAnswer(
+            path="proactive",
+            text=here.event.text,
+            response_type="observation",
+            predicted_success=0.0,
+            prediction_confidence=0.0,
+            channel=here.channel,
+            urgency=here.urgency(),
+            priority=here.priority,
+            expires_at=here.kept_until,
+            event_id=here.id,
+            domain=here.domain.name,
+            person=person,
+            entities=here.event.entities,
+            hidden_from=here.hidden_from or None,
+        ),
+    )
 
 
 def _heard(turn: TurnContext, here: Occasion) -> Heard | None:

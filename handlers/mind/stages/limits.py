@@ -7,17 +7,18 @@ limit that is in force is a gate on record. A cooldown closes to nothing: an ans
 for its end.
 """
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
 from typing import Literal
 
 from msgspec import Struct
 
+from projections.folds.events import Domain
 from projections.folds.executive import sayings
 from projections.folds.executive.restraints import AFTER_QUIET_S
 from schemas.messages.decisions import Gate
 from schemas.messages.sensing import PERSON, SOMEBODY
-from schemas.state.executive import EVERYBODY, Executive, Restraint, Saying
+from schemas.state.executive import EVERYBODY, Executive, Matter, Restraint, Saying
 from schemas.values import timezones
 from schemas.values.exact_math import round6
 from schemas.values.executive_settings import ExecutiveSettings
@@ -25,6 +26,11 @@ from schemas.values.reasons import Drop, Passer, passing
 
 _RAISED_AFTER_QUIET = 0.3
 """How much more an event must matter in the minutes after a quiet that lapsed."""
+
+_AT_HOME_TAU_S = 300.0
+"""The time constant of habituation at home, for which a setting says how long it is."""
+_OFTEN, _RARELY = 4, 8
+"""So often one matter is said at the usual pace, then up to so many times more slowly."""
 
 _HOUR = timedelta(hours=1)
 WAITS = "an answer waits until then"
@@ -40,6 +46,7 @@ class Heard(Struct, frozen=True):
     """Whose own words the event is; None: nobody's."""
     is_threat: bool
     is_urgent: bool = False
+    is_watched: bool = False
 
     def passing(self, gate: str, by: str = "") -> str | None:
         """Return the note of a gate that it passes though that is closed, as `by` asked."""
@@ -50,6 +57,8 @@ class Heard(Struct, frozen=True):
                 shown.append("asker")
         if self.is_urgent:
             shown.append("urgent")
+        if self.is_watched:
+            shown.append("watched")
         return passing(gate, tuple(shown))
 
 
@@ -112,9 +121,15 @@ def is_heeded(
 
 
 def cooling(
-    executive: Executive, settings: ExecutiveSettings, here: Heard
+    executive: Executive,
+    settings: ExecutiveSettings,
+    here: Heard,
+    others: Callable[[], frozenset[str]],
 ) -> Mapping[str, float]:
-    """Return the heuristics that answered too recently, with the seconds since then."""
+    """Return the heuristics that answered too recently, with the seconds since then.
+
+    What was said of `others`, decisions on something else of the sort, does not count.
+    """
     span_s = settings.heuristic_cooldown_s
     if not span_s or here.passing("heuristic_cooldown"):
         return {}
@@ -122,16 +137,33 @@ def cooling(
     # Nearly always there is none, which takes less than to look at each.
     if not sayings.between(executive.said, since, here.now):
         return {}
+    left_out = others()
     return {
         each.heuristic_id: (here.now - each.at).total_seconds()
         for each in _said_since(executive, since, here.now)
-        if each.heuristic_id is not None
+        if each.heuristic_id is not None and each.decision_id not in left_out
     }
 
 
 def heuristic_gate(waited_s: float, settings: ExecutiveSettings) -> Gate:
     """Return the closed gate of a heuristic that answered so many seconds ago."""
     return _gate("heuristic_cooldown", waited_s, settings.heuristic_cooldown_s, None)
+
+
+def matter_gate(
+    matter: Matter, domain: Domain, settings: ExecutiveSettings, here: Heard
+) -> Gate:
+    """Return the gate of what goes on and was said so long ago.
+
+    From the fifth time on it is said less and less often.
+    """
+    span_s = settings.again_s
+    if domain.pack is not None:
+        span_s *= domain.tau_s / _AT_HOME_TAU_S
+    span_s *= min(_RARELY, 2 ** max(0, matter.times - _OFTEN))
+    waited_s = (here.now - matter.at).total_seconds()
+    excuse = here.passing("already_said")
+    return _gate("already_said", waited_s, round6(span_s), excuse)
 
 
 def raised(executive: Executive, here: Heard) -> float:

@@ -4,9 +4,11 @@ An event is about a topic if its vector is as near to the topic's as a match mus
 mentions the topic's words, or if the topic is one of its entities.
 """
 
+import re
 from datetime import datetime
 
 from msgspec import Struct
+from msgspec.structs import replace
 
 from schemas.messages.decisions import Gate
 from schemas.messages.sensing import Sensed
@@ -30,13 +32,15 @@ class Moved(Struct, frozen=True):
     """Which share of its salience is left."""
     suppressed: Modulation | None = None
     """What somebody does not want to hear of."""
+    watched: Modulation | None = None
+    """What somebody asked to be told of."""
 
     def and_raised(self, by: float) -> "Moved":
         """Return the same with the threshold moved by more, within the bounds."""
         if not by:
             return self
         raised = round6(clamp(self.raised + by, -_MOST, _MOST))
-        return Moved(raised, self.kept, self.suppressed)
+        return replace(self, raised=raised)
 
 
 UNMOVED = Moved()
@@ -53,7 +57,7 @@ class Topical(Struct, frozen=True):
 
 def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> Moved:
     """Return what the modulations that are in force move for an event."""
-    raised, kept, suppressed = 0.0, 1.0, None
+    raised, kept, suppressed, watched = 0.0, 1.0, None, None
     for each in modulations:
         if not _is_in_force(each, now) or not _concerns(each, here.event):
             continue
@@ -65,13 +69,15 @@ def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> 
                 suppressed = suppressed or each
             case "heighten" if is_meant:
                 raised -= each.amount
+                watched = watched or (each if _is_watch(each, here.event) else None)
             case "threshold" if is_meant:
                 raised += each.amount
             case "habituate" if is_meant:
                 kept *= 1.0 - clamp(each.amount, 0.0, 1.0)
             case _:
                 pass
-    return Moved(round6(clamp(raised, -_MOST, _MOST)), round6(kept), suppressed)
+    raised = round6(clamp(raised, -_MOST, _MOST))
+    return Moved(raised, round6(kept), suppressed, watched)
 
 
 def suppressed_gate(modulation: Modulation, excuse: str | None) -> Gate:
@@ -94,6 +100,12 @@ def left_out(
     return tuple(dict.fromkeys(held))
 
 
+def _is_watch(modulation: Modulation, event: Sensed) -> bool:
+    # Who asks for a topic hears of it; a type or a source alone only matters more. Nobody is
+    # told of what people say themselves.
+    return bool(modulation.about) and not event.is_persons
+
+
 def _is_in_force(modulation: Modulation, now: datetime) -> bool:
     return modulation.until is None or now < modulation.until
 
@@ -114,7 +126,23 @@ def _is_about(modulation: Modulation, here: Topical) -> bool:
     if folded(topic) in map(folded, event.entities):
         return True
     said = word_patterns.words_of(event)
-    return word_patterns.occurs(topic, said) or _is_near(modulation.vector, here)
+    return any(word_patterns.occurs(each, said) for each in _forms(topic)) or _is_near(
+        modulation.vector, here
+    )
+
+
+def _forms(topic: str) -> tuple[str, ...]:
+    """Return a topic as it is named, without an article, and of one as well as of many."""
+    words = topic.split()
+    if len(words) > 1 and words[0].lower() in _ARTICLES:
+        words = words[1:]
+    last = words[-1] if words else ""
+    one = re.sub(r"(?i)((?<=s|x|z)|(?<=ch|sh))es$|(?<![s\Wu])s$", "", last)
+    ends = (last, one, f"{last}s")
+    return (topic, *(" ".join((*words[:-1], each)) for each in ends if each))
+
+
+_ARTICLES = frozenset({"a", "an", "the", "any", "some", "der", "die", "das"})
 
 
 def _is_near(topic: Vector, here: Topical) -> bool:

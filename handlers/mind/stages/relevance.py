@@ -6,14 +6,14 @@ and the threshold is that of the pack or the settings, plus what raises it for a
 is a setting. A like event that was answered within five minutes was said already.
 """
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from projections.folds.executive import people, sayings
 from schemas.messages.decisions import Relevance, Salience
 from schemas.messages.sensing import Sensed
 from schemas.state.agent import AgentState
-from schemas.state.executive import Executive
+from schemas.state.executive import Executive, Saying
 from schemas.values import vectors
 from schemas.values.exact_math import clamp, round6, total
 from schemas.values.executive_settings import ExecutiveSettings
@@ -87,19 +87,20 @@ def compared(
     *,
     vector: Vector | None,
     now: datetime,
+    counts: Callable[[Saying], bool],
 ) -> tuple[Sequence[float] | None, float]:
     """Return the cosines to the source's last events, and the highest to those of the
     domain that were answered lately.
 
     None and -1 if none was that counts: the cosines to the last events are novelty's own
-    matter then.
+    matter then. `counts` tells which may have said the same.
     """
     if not settings.executive.relevance or vector is None:
         return None, -1.0
     lately = [
         each.vector
         for each in sayings.between(state.executive.said, now - _SAID_WITHIN, now)
-        if each.vector and each.domain == domain
+        if each.vector and each.domain == domain and counts(each)
     ]
     if not lately:
         return None, -1.0

@@ -109,14 +109,16 @@ def assess(
     salience: Salience,
     raised: float = 0.0,
     weighed: Relevance | None = None,
+    *,
+    is_watched: bool = False,
 ) -> Assessment:
     """Hold an event's salience against the gates of intent, relevance, habituation.
 
     `raised` is how much more than usual it must matter for now; `weighed` is what was added
-    to salience, if more than that is weighed.
+    to salience, if more than that is weighed; whether somebody watches for it.
     """
     is_addressed = event.is_persons
-    intent = _intent_gate(event, is_addressed)
+    intent = _intent_gate(event, is_addressed, is_watched)
     # What only informs is no occasion; thresholds were never asked, so no other gate.
     if not intent.passed:
         return Assessment(salience, (intent,), "informational", is_addressed)
@@ -131,6 +133,8 @@ def assess(
     is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
     threat: tuple[Passer, ...] = ("threat",) if is_threat else ()
     shown: tuple[Passer, ...] = (*threat, "own_words") if is_addressed else threat
+    if is_watched:
+        shown = (*shown, "watched")
     why = f"the threshold is moved by {raised:+.2f}" if raised else None
     relevance = _gate("relevance", score, threshold, shown, why)
     habituation = _gate("habituation", effective, threshold, shown, why)
@@ -278,11 +282,13 @@ def _weighted_mean(
     return round6(weighted / whole) if whole else 0.0
 
 
-def _intent_gate(event: Sensed, is_addressed: bool) -> Gate:
+def _intent_gate(event: Sensed, is_addressed: bool, is_watched: bool) -> Gate:
     # A report on advice is information unless its sensor says otherwise; a person who
     # refers to what was said, and reports nothing, wants an answer.
     is_report = event.in_reply_to and not (is_addressed and event.outcome is None)
     intent = event.intent or ("informational" if is_report else "actionable")
+    if is_watched and intent != "actionable":
+        return Gate(name="intent", passed=True, note=passing("intent", ("watched",)))
     return _INTENT_GATES[intent]
 
 

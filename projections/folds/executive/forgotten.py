@@ -111,6 +111,8 @@ FORGETTING: Mapping[type, Mapping[str, Callable[[Any, str], Any]]] = {
         "people": _without,
         # Whose words they repeat nobody knows, and they are of the last seconds.
         "aloud": lambda *_: (),
+        # Of whose words they are hashes nobody knows.
+        "matters": lambda *_: (),
         "reminded": _unless(_is_of),
         "personality": _forgotten,
         "restraints": _unless(lambda each, person: each.person == person),

@@ -38,6 +38,8 @@ def decided(
         # What only informs is no pattern: a gauge tells as often as it is read.
         if message.silence != "informational":
             state = patterns.counted(state, context, event)
+        if context.settings.executive.relevance:
+            state = sayings.told(state, context.appearance, event, id_, message, now)
     state = state if said is None else sayings.remembered(state, said)
     if not context.remembers:
         return state
@@ -54,6 +56,9 @@ def dropped(state: AgentState, context: FoldContext, message: Dropped) -> AgentS
 
     To be called while it is still known to be pending or to wait.
     """
+    # What was batched was said, with something else.
+    if message.reason != "batched":
+        state = sayings.ended(state, message.decision_id, None)
     if not context.tells_silences:
         return state
     return _with(state, silences.dropped(state, message, context.now))
@@ -72,6 +77,8 @@ def completed(
     state = sayings.remembered(
         state, sayings.of_completed(message, pending, context.now)
     )
+    for each in (message.decision_id, *message.also_answers):
+        state = sayings.ended(state, each, context.now)
     if not context.remembers:
         return state
     memory = state.executive.memory

@@ -1,17 +1,27 @@
-"""Remember what was said lately, for cooldowns and for what was said already."""
+"""Remember what was said lately, for cooldowns and for what was said already.
+
+A matter is what events of one source and type tell of that are about the same, or whose fields
+that are words do not differ: the lamp of one room. It is over once it stands otherwise, or once
+an event comes of which a pack says that it ends the like.
+"""
 
 from bisect import bisect_left, bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
 from datetime import datetime
 from operator import attrgetter
 
+import orjson
 from msgspec.structs import replace
 
+from projections.folds.events import Appearance
+from schemas.messages.arms import SILENT
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
+from schemas.packs.event_types import EventType
 from schemas.state import limits
 from schemas.state.agent import AgentState, Pending
-from schemas.state.executive import Aloud, Saying
+from schemas.state.executive import Aloud, Executive, Matter, Saying
+from schemas.values import ids
 from schemas.values.by_identity import by_identity
 from schemas.values.vectors import Vector
 
@@ -20,6 +30,9 @@ OWN_ECHO = "own_echo"
 DOUBTFUL = 0.6
 """From here on words may be its own voice, garbled; a clear turn of a person's is below."""
 _AT = attrgetter("at")
+_WORDS = 8
+"""How many fields that are words tell matters apart, the first by name."""
+_DIGITS = str.maketrans("", "", "0123456789")
 
 
 def of_decided(
@@ -103,3 +116,140 @@ def heard(state: AgentState, event: Sensed, at: datetime) -> AgentState:
     if not event.is_persons:
         return state
     return replace(state, executive=replace(state.executive, heard_at=at))
+
+
+def known_matter(
+    matters: tuple[Matter, ...], appearance: Appearance, event: Sensed
+) -> Matter | None:
+    """Return what was said of what an event tells of, if it stands and is told like that."""
+    found = _same(matters, appearance.sort, _name(event)) if matters else None
+    if found is None or found.status != _status(event, appearance.domain.event_type):
+        return None
+    return found if found.words == _words(event, appearance.domain.event_type) else None
+
+
+def of_others(
+    matters: tuple[Matter, ...], appearance: Appearance, event: Sensed
+) -> frozenset[str]:
+    """Return the decisions on events of the same sort that are of something else."""
+    alike = [each for each in matters if each.sort == appearance.sort]
+    words = dict(_name(event)) if alike else {}
+    return frozenset(each.decision_id for each in alike if not _is_named(each, words))
+
+
+def comparable(
+    executive: Executive, appearance: Appearance, event: Sensed
+) -> Callable[[Saying], bool]:
+    """Return whether what was said may have said already what an event tells.
+
+    Of its own sort what is of the same matter, and that stands; of others only where no pack
+    declares what they are.
+    """
+    matters, is_declared = executive.matters, appearance.domain.event_type is not None
+    others = of_others(matters, appearance, event)
+    standing = {each.decision_id for each in matters} - others
+
+    def may(saying: Saying) -> bool:
+        if saying.sort == appearance.sort:
+            return saying.decision_id in standing
+        return not is_declared
+
+    return may
+
+
+def told(
+    state: AgentState,
+    appearance: Appearance,
+    event: Sensed,
+    decision_id: str,
+    message: Decided,
+    at: datetime,
+) -> AgentState:
+    """Return the state that knows which matter an event was of, and which it ends."""
+    matters, is_answered = state.executive.matters, message.arm != SILENT
+    if event.is_persons or not (matters or is_answered):
+        return state
+    sort, declared = appearance.sort, appearance.domain.event_type
+    name, status = _name(event), _status(event, declared)
+    last = _same(matters, sort, name)
+    ended = declared.ended_by(event) if declared else frozenset()
+    is_over = last is not None and last.status != status
+    kept = tuple(
+        each
+        for each in matters
+        if each.sort not in ended and not (each is last and (is_over or is_answered))
+    )
+    if is_answered:
+        made = Matter(
+            sort=sort,
+            name=name,
+            status=status,
+            words=_words(event, declared),
+            decision_id=decision_id,
+            at=at,
+            times=1 if last is None or is_over else last.times + 1,
+        )
+        kept = (*kept, made)[-limits.MATTERS :]
+    if kept == matters:
+        return state
+    return replace(state, executive=replace(state.executive, matters=kept))
+
+
+def ended(state: AgentState, decision_id: str, said_at: datetime | None) -> AgentState:
+    """Return the state that knows when what a decision was on was said; None: it was not."""
+    matters = state.executive.matters
+    index = next(
+        (n for n, each in enumerate(matters) if each.decision_id == decision_id), None
+    )
+    if index is None:
+        return state
+    at = () if said_at is None else (replace(matters[index], at=said_at),)
+    kept = (*matters[:index], *at, *matters[index + 1 :])
+    return replace(state, executive=replace(state.executive, matters=kept))
+
+
+def _same(
+    matters: tuple[Matter, ...], sort: str, name: tuple[tuple[str, str], ...]
+) -> Matter | None:
+    """Return the latest matter of a sort, none of whose words is another in `name`."""
+    words = dict(name)
+    return next(
+        (
+            each
+            for each in reversed(matters)
+            if each.sort == sort and _is_named(each, words)
+        ),
+        None,
+    )
+
+
+def _is_named(matter: Matter, words: Mapping[str, str]) -> bool:
+    """Tell whether no word of an event names another than the matter."""
+    return all(words.get(key, word) == word for key, word in matter.name)
+
+
+def _name(event: Sensed) -> tuple[tuple[str, str], ...]:
+    """Return which thing an event is of: what its sensor says, else fields that are words."""
+    if event.entities:
+        return (("", _digest(sorted(event.entities))),)
+    words = sorted(
+        (key, value) for key, value in event.fields.items() if isinstance(value, str)
+    )
+    return tuple((key, _digest(value)) for key, value in words[:_WORDS])
+
+
+def _status(event: Sensed, declared: EventType | None) -> str:
+    fields = event.fields
+    if declared is not None and declared.state in fields:
+        return _digest(fields[declared.state])
+    either = sorted(key for key in fields if isinstance(fields[key], bool))
+    return _digest([(key, fields[key]) for key in either])
+
+
+def _words(event: Sensed, declared: EventType | None) -> str:
+    is_told = declared is not None and declared.state in event.fields
+    return "" if is_told else _digest(event.text.translate(_DIGITS))
+
+
+def _digest(told: object) -> str:
+    return ids.digest(orjson.dumps(told))

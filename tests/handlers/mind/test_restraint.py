@@ -9,10 +9,9 @@ from handlers.mind.turn import Turn
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.controls import SessionStarted
 from schemas.messages.decisions import Completed, Decided, Dropped, Gate, Held
-from schemas.messages.executive import Muted, SalienceModulated, UserStateChanged
+from schemas.messages.executive import Muted
 from schemas.messages.results import ClockTicked
 from schemas.state import limits
-from schemas.values.reasons import PASSERS
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, applied, names, one, said
@@ -379,69 +378,3 @@ def test_two_answers_of_the_model_do_not_come_at_once() -> None:
     assert said(scenario.answer_model(words), Completed)
     assert said(scenario.answer_model(alert), Completed)
     assert said(scenario.wait(4).answer_model(last), Completed)
-
-
-GUARDS: dict[str, dict[str, Any]] = {
-    "quiet_hours": {"quiet_hours": "00:00-23:59"},
-    "cooldown": {"cooldown_s": 3_600.0},
-    "heuristic_cooldown": {"heuristic_cooldown_s": 3_600.0},
-    "rate": {"rate_per_hour": 1},
-    "busy": {"quip_interval_s": 3_600.0},
-    "quip": {"quip_interval_s": 3_600.0},
-}
-"""Settings by which a gate can close."""
-CONTROLS: dict[str, Muted | SalienceModulated | UserStateChanged] = {
-    "muted": Muted(mode="mute", by="ana"),
-    "quiet": Muted(by="ana"),
-    "suppressed": SalienceModulated(change="suppress", about="food", by="ana"),
-    "busy": UserStateChanged(busy=True, by="ana"),
-}
-"""Controls that close one."""
-JESTER = pack(
-    heuristic("low", LOW, "Ha.") | {"action": {"text": "Ha.", "type": "quip"}},
-    types=("vital", "thing", "message"),
-)
-
-
-def shut(name: str) -> Scenario:
-    """A scenario in which a gate is closed: asked for by Ana, or by what was said before."""
-    scenario = Scenario(
-        JESTER if name in ("busy", "quip") else GARDEN,
-        relevance=0.99 if name in ("relevance", "habituation") else 0.0,
-        executive=GUARDS.get(name, {}),
-    )
-    if name == "habituation":
-        # It mattered enough the first time, and does not once it is nothing new.
-        scenario.decide(LOW, salience={"novelty": 1.0, "social": 1.0})
-    elif name in GUARDS and name != "busy":
-        says(scenario, person="ana")
-    if name in CONTROLS:
-        scenario.control(CONTROLS[name])
-    return scenario
-
-
-@pytest.mark.parametrize("name", sorted(PASSERS))
-def test_who_passes_a_gate_is_as_declared(name: str) -> None:
-    """By the declaration that explanations and docs/gates.md are made of."""
-    worth = {"relevance": 0.1, "habituation": 1.0}.get(name)
-    weights: dict[str, Any] = (
-        {"salience": {"novelty": worth, "social": worth}} if worth else {}
-    )
-    found = {
-        "nobody": happens(shut(name), **weights),
-        "threat": happens(shut(name), **THREAT),
-        "own_words": says(shut(name), person="bo", **weights),
-        "asker": says(shut(name), person="ana", **weights),
-        "urgent": happens(shut(name), urgency=0.7, **weights),
-    }
-
-    passed = {
-        who
-        for who, decided in found.items()
-        if (kept := gate(decided, name)) is None or kept.passed
-    }
-    # Whoever asked says it in their own words.
-    also = {"asker"} if "own_words" in PASSERS[name] else set()
-    # Whose answer waits for the end of it.
-    also |= {"nobody"} if name == "cooldown" else set()
-    assert passed == {*PASSERS[name], *also}

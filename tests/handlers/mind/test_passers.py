@@ -1,0 +1,94 @@
+"""Who passes each gate: as it is declared, of which explanations and docs are made."""
+
+from typing import Any
+
+import pytest
+
+from schemas.messages.executive import Muted, SalienceModulated, UserStateChanged
+from schemas.values.reasons import PASSERS
+from tests.factories import heuristic, pack
+from tests.handlers.mind.test_restraint import GARDEN, LOW, THREAT, gate, happens, says
+from tests.scenario import Scenario
+
+GUARDS: dict[str, dict[str, Any]] = {
+    "quiet_hours": {"quiet_hours": "00:00-23:59"},
+    "cooldown": {"cooldown_s": 3_600.0},
+    "heuristic_cooldown": {"heuristic_cooldown_s": 3_600.0},
+    "rate": {"rate_per_hour": 1},
+    "busy": {"quip_interval_s": 3_600.0},
+    "quip": {"quip_interval_s": 3_600.0},
+    "already_said": {"relevance": True},
+    "relevance": {"relevance": True, "weight_novelty": 0.0, "again_s": 0.0},
+    "habituation": {"relevance": True, "weight_novelty": 0.0, "again_s": 0.0},
+}
+"""Settings by which a gate can close."""
+CONTROLS: dict[str, Muted | SalienceModulated | UserStateChanged] = {
+    "muted": Muted(mode="mute", by="ana"),
+    "quiet": Muted(by="ana"),
+    "suppressed": SalienceModulated(change="suppress", about="food", by="ana"),
+    "busy": UserStateChanged(busy=True, by="ana"),
+}
+"""Controls that close one."""
+JESTER = pack(
+    heuristic("low", LOW, "Ha.") | {"action": {"text": "Ha.", "type": "quip"}},
+    types=("vital", "thing", "message"),
+)
+
+
+def shut(name: str) -> Scenario:
+    """A scenario in which a gate is closed: asked for by Ana, or by what was said before."""
+    scenario = Scenario(
+        JESTER if name in ("busy", "quip") else GARDEN,
+        relevance=0.75 if name in ("relevance", "habituation") else 0.0,
+        executive=GUARDS.get(name, {}),
+    )
+    if name in ("habituation", "already_said"):
+        # It mattered enough the first time, and does not once it is nothing new.
+        scenario.decide(LOW, salience={"novelty": 1.0, "social": 1.0})
+    elif name in GUARDS and name not in ("busy", "relevance"):
+        says(scenario, person="ana")
+    if name in CONTROLS:
+        scenario.control(CONTROLS[name])
+    return scenario
+
+
+def watching(scenario: Scenario) -> Scenario:
+    """Somebody asked to be told of it, and that moves no threshold."""
+    watch = SalienceModulated(change="heighten", amount=0.0, about=LOW, by="bo")
+    scenario.control(watch)
+    return scenario
+
+
+@pytest.mark.parametrize("name", sorted(PASSERS))
+def test_who_passes_a_gate_is_as_declared(name: str) -> None:
+    """By the declaration that explanations and docs/gates.md are made of."""
+    worth = {"relevance": 0.1, "habituation": 0.8}.get(name)
+    unsaid: dict[str, Any] = (
+        {"salience": {"novelty": worth, "social": worth}} if worth else {}
+    )
+    weights = (
+        {"salience": {**unsaid["salience"], "actionability": worth}} if worth else {}
+    )
+    if name == "intent":
+        weights = unsaid = {"intent": "informational"}
+    found = {
+        "nobody": happens(shut(name), **weights),
+        "threat": happens(shut(name), **{**weights, **THREAT}),
+        "own_words": says(shut(name), person="bo", **weights),
+        "asker": says(shut(name), person="ana", **weights),
+        "urgent": happens(shut(name), urgency=0.7, **weights),
+        "trusted": happens(shut(name), **unsaid),
+        "watched": happens(watching(shut(name)), **weights),
+    }
+
+    passed = {
+        who
+        for who, decided in found.items()
+        if (kept := gate(decided, name)) is None or kept.passed
+    }
+    # Whoever asked says it in their own words.
+    also = {"asker"} if "own_words" in PASSERS[name] else set()
+    # Whose answer waits for the end of it.
+    if name == "cooldown":
+        also |= {"nobody", "trusted", "watched"}
+    assert passed == {*PASSERS[name], *also}
