@@ -97,7 +97,7 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
 def _weighed_again(turn: TurnContext, here: Occasion) -> Occasion:
     """Return the occasion that matters as a trusted heuristic is sure of it."""
     found = here.assessment
-    if not restrain.is_unweighed(turn, found):
+    if not restrain.is_unweighed(turn, here.event, found):
         return here
     if not restrain.worthwhile(_candidates(turn, here), found):
         return here

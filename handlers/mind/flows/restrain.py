@@ -277,10 +277,10 @@ def _passed(gate: Gate, excuse: str | None) -> Gate:
     return replace(gate, passed=True, note=excuse) if excuse else gate
 
 
-def is_unweighed(turn: TurnContext, found: Assessment) -> bool:
+def is_unweighed(turn: TurnContext, event: Sensed, found: Assessment) -> bool:
     """Tell whether it is for its novelty alone that an event does not matter enough."""
     is_closed = found.silence in ("below_relevance", "habituated")
-    is_told = "actionability" in found.salience.dimensions
+    is_told = event.salience or len(found.salience.dimensions) > 1
     return is_closed and not is_told and turn.settings.executive.relevance
 
 

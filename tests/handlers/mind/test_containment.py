@@ -276,7 +276,7 @@ def test_a_fault_of_the_shell_is_nobodys_answer(
 ) -> None:
     """The same input may be answered a moment later, so nothing is recorded."""
 
-    def lack(*_: object) -> NoReturn:
+    def lack(*_: object, **__: object) -> NoReturn:
         raise error
 
     scenario = Scenario()

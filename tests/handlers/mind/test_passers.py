@@ -52,6 +52,13 @@ def shut(name: str) -> Scenario:
     return scenario
 
 
+def nothing_new(scenario: Scenario) -> Scenario:
+    """Its sensor said the like before, by other events."""
+    for _ in range(2):
+        happens(scenario, LOW, type_="message")
+    return scenario
+
+
 def watching(scenario: Scenario) -> Scenario:
     """Somebody asked to be told of it, and that moves no threshold."""
     watch = SalienceModulated(change="heighten", amount=0.0, about=LOW, by="bo")
@@ -63,21 +70,18 @@ def watching(scenario: Scenario) -> Scenario:
 def test_who_passes_a_gate_is_as_declared(name: str) -> None:
     """By the declaration that explanations and docs/gates.md are made of."""
     worth = {"relevance": 0.1, "habituation": 0.8}.get(name)
-    unsaid: dict[str, Any] = (
+    weights: dict[str, Any] = (
         {"salience": {"novelty": worth, "social": worth}} if worth else {}
     )
-    weights = (
-        {"salience": {**unsaid["salience"], "actionability": worth}} if worth else {}
-    )
     if name == "intent":
-        weights = unsaid = {"intent": "informational"}
+        weights = {"intent": "informational"}
     found = {
         "nobody": happens(shut(name), **weights),
         "threat": happens(shut(name), **{**weights, **THREAT}),
         "own_words": says(shut(name), person="bo", **weights),
         "asker": says(shut(name), person="ana", **weights),
         "urgent": happens(shut(name), urgency=0.7, **weights),
-        "trusted": happens(shut(name), **unsaid),
+        "trusted": happens(nothing_new(shut(name)), **({} if worth else weights)),
         "watched": happens(watching(shut(name)), **weights),
     }
 

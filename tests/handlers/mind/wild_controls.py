@@ -99,6 +99,7 @@ EVERYTHING = plain_executive(
     modulates=True,
     cooldown_s=1.0,
     heuristic_cooldown_s=3.0,
+    again_s=2.0,
     check_in=True,
     check_in_interval_s=60.0,
     check_in_probability=0.5,
