@@ -122,7 +122,7 @@ def test_what_is_over_is_news_when_it_comes_back(
 def test_a_type_that_habituates_sooner_repeats_sooner() -> None:
     """A second ring sixteen seconds later is heard, one after five is not."""
     scenario = lived()
-    ring = {"text": "somebody rings", "type_": "bell", "urgency": 0.9}
+    ring: dict[str, Any] = {"text": "somebody rings", "type_": "bell", "urgency": 0.9}
 
     assert [on(scenario, s, **ring) for s in (1.0, 5.0, 11.0)] == [
         "Ding.",
@@ -150,6 +150,7 @@ def test_a_threat_is_not_said_again_and_again() -> None:
 
     assert again.silence == "already_said"
     found = gate(again, "already_said")
+    assert found is not None
     assert (found.value, found.threshold, found.passed) == (60.0, 900.0, False)
 
 
@@ -161,7 +162,7 @@ def test_what_was_not_said_is_no_matter_of_which_something_was() -> None:
         formation=True,
         executive={"relevance": True, "again_s": 900.0},
     )
-    lively = {"salience": {"actionability": 1.0, "social": 1.0}, "type_": "boiler"}
+    lively: dict[str, Any] = {"salience": {"actionability": 1.0, "social": 1.0}, "type_": "boiler"}
     asked = scenario.wait(1.0).sense("the boiler hums", **lively)
     scenario.answer_model(asked, "")
     again = scenario.wait(60.0).decide("the boiler hums", **lively)
@@ -244,7 +245,7 @@ def test_what_is_watched_for_is_told_as_it_comes(
 def test_a_watch_hears_what_only_informs_and_a_mute_is_above_it() -> None:
     """Who comes home is information, and still what somebody waits for."""
     scenario = watching("ben")
-    home = {"source": "door", "type_": "presence", "intent": "informational"}
+    home: dict[str, Any] = {"source": "door", "type_": "presence", "intent": "informational"}
 
     assert scenario.wait(1.0).decide("Ben is home.", **home).text == "Ben is home."
     assert scenario.decide("ben is late", source="user", type_="message").arm != "watch"
@@ -260,7 +261,7 @@ def test_what_a_heuristic_knows_is_told_in_its_words() -> None:
 def test_a_watch_waits_for_a_break_as_all_else() -> None:
     """Into a call nothing is said that is no alert."""
     scenario = watching(timing=True)
-    busy = {"type_": "doing", "fields": {"busy": True}, "person": "ada"}
+    busy: dict[str, Any] = {"type_": "doing", "fields": {"busy": True}, "person": "ada"}
     scenario.sense("in a call", intent="informational", **busy)
     turn = scenario.wait(1.0).sense("A hedgehog is in the garden.", **HEDGEHOG)
 
