@@ -162,7 +162,10 @@ def test_what_was_not_said_is_no_matter_of_which_something_was() -> None:
         formation=True,
         executive={"relevance": True, "again_s": 900.0},
     )
-    lively: dict[str, Any] = {"salience": {"actionability": 1.0, "social": 1.0}, "type_": "boiler"}
+    lively: dict[str, Any] = {
+        "salience": {"actionability": 1.0, "social": 1.0},
+        "type_": "boiler",
+    }
     asked = scenario.wait(1.0).sense("the boiler hums", **lively)
     scenario.answer_model(asked, "")
     again = scenario.wait(60.0).decide("the boiler hums", **lively)
@@ -245,7 +248,11 @@ def test_what_is_watched_for_is_told_as_it_comes(
 def test_a_watch_hears_what_only_informs_and_a_mute_is_above_it() -> None:
     """Who comes home is information, and still what somebody waits for."""
     scenario = watching("ben")
-    home: dict[str, Any] = {"source": "door", "type_": "presence", "intent": "informational"}
+    home: dict[str, Any] = {
+        "source": "door",
+        "type_": "presence",
+        "intent": "informational",
+    }
 
     assert scenario.wait(1.0).decide("Ben is home.", **home).text == "Ben is home."
     assert scenario.decide("ben is late", source="user", type_="message").arm != "watch"
