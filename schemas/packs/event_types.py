@@ -72,6 +72,11 @@ class EventType(Part):
     long the same is worth another word."""
     channel: Token | None = None
     """Where answers to it go; else the settings' channel."""
+    about: tuple[Name, ...] | None = Field(
+        default=None, max_length=8, exclude_if=_is_none
+    )
+    """The fields that tell which thing it is of; with none of them all such events are of one.
+    Else what its sensor says it is about does, or its fields that are words."""
     state: Name | None = Field(default=None, exclude_if=_is_none)
     """The field that tells how what it is about stands: with another value it is news. Else
     its fields that are true or false do, and its words without numbers."""

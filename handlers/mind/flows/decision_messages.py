@@ -5,7 +5,6 @@ from datetime import datetime, timedelta
 from typing import Any, Literal
 
 from msgspec import Struct
-from msgspec.structs import replace
 
 from handlers.mind.context import TurnContext
 from handlers.mind.flows import character, converse
@@ -24,7 +23,7 @@ from handlers.mind.stages.salience import Assessment
 from handlers.mind.stages.situation import Surroundings
 from handlers.mind.stages.voice import Tone
 from projections.folds.events import Domain
-from schemas.messages.arms import ACKNOWLEDGE, SILENT, WATCH, template_of
+from schemas.messages.arms import ACKNOWLEDGE, SILENT, template_of
 from schemas.messages.asks import DeliveryAsked, ModelAsked, Rival
 from schemas.messages.decisions import (
     Candidate,
@@ -162,22 +161,6 @@ def acknowledgement(
         expires_at=occasion.expires_at,
         candidates=(Candidate(arm=ACKNOWLEDGE, probability=1.0),),
         gates=occasion.assessment.gates,
-    )
-
-
-def watched(
-    turn: TurnContext, occasion: Occasion, strategy: Strategy, text: str, when: When
-) -> Decided:
-    """Return the decision to tell somebody what came that they asked to be told of."""
-    return replace(
-        acknowledgement(turn, occasion, strategy, text),
-        path="proactive",
-        arm=WATCH,
-        greedy_arm=WATCH,
-        candidates=(Candidate(arm=WATCH, probability=1.0),),
-        final=when.timing == "immediate",
-        timing=when.timing,
-        hearing=when.hearing,
     )
 
 

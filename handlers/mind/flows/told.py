@@ -20,15 +20,16 @@ from handlers.mind.flows import (
     waiting,
 )
 from handlers.mind.flows.consult import strategy_in_force
-from handlers.mind.flows.decision_messages import Occasion, When
+from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages.timing import Answer
 from projections.folds.executive import modulations, people, restraints
 from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ControlMessage, OutputMessage
+from schemas.messages.arms import WATCH
 from schemas.messages.controls import ProfileSet
-from schemas.messages.decisions import Gate, Held, HeldAnswer
+from schemas.messages.decisions import Candidate, Gate, Held, HeldAnswer
 from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
@@ -156,8 +157,16 @@ def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMes
         is_aloud=here.channel == turn.settings.channel,
     )
     timing = waiting.timing_of(turn, answer)
-    when = When(timing, audience.hearing(turn, answer, timing))
-    decided = decision_messages.watched(turn, here, strategy, text, when)
+    decided = replace(
+        decision_messages.acknowledgement(turn, here, strategy, text),
+        path="proactive",
+        arm=WATCH,
+        greedy_arm=WATCH,
+        candidates=(Candidate(arm=WATCH, probability=1.0),),
+        final=timing == "immediate",
+        timing=timing,
+        hearing=audience.hearing(turn, answer, timing),
+    )
     if timing != "immediate":
         return [decided, _held(turn, here, decision_id, person, timing)]
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)

@@ -122,10 +122,12 @@ def known_matter(
     matters: tuple[Matter, ...], appearance: Appearance, event: Sensed
 ) -> Matter | None:
     """Return what was said of what an event tells of, if it stands and is told like that."""
-    found = _same(matters, appearance.sort, _name(event)) if matters else None
-    if found is None or found.status != _status(event, appearance.domain.event_type):
+    declared = appearance.domain.event_type
+    name = _name(event, declared) if matters else ()
+    found = _same(matters, appearance.sort, name)
+    if found is None or found.status != _status(event, declared):
         return None
-    return found if found.words == _words(event, appearance.domain.event_type) else None
+    return found if found.words == _words(event, declared) else None
 
 
 def of_others(
@@ -133,7 +135,7 @@ def of_others(
 ) -> frozenset[str]:
     """Return the decisions on events of the same sort that are of something else."""
     alike = [each for each in matters if each.sort == appearance.sort]
-    words = dict(_name(event)) if alike else {}
+    words = dict(_name(event, appearance.domain.event_type)) if alike else {}
     return frozenset(each.decision_id for each in alike if not _is_named(each, words))
 
 
@@ -170,7 +172,7 @@ def told(
     if event.is_persons or not (matters or is_answered):
         return state
     sort, declared = appearance.sort, appearance.domain.event_type
-    name, status = _name(event), _status(event, declared)
+    name, status = _name(event, declared), _status(event, declared)
     last = _same(matters, sort, name)
     ended = declared.ended_by(event) if declared else frozenset()
     is_over = last is not None and last.status != status
@@ -228,8 +230,11 @@ def _is_named(matter: Matter, words: Mapping[str, str]) -> bool:
     return all(words.get(key, word) == word for key, word in matter.name)
 
 
-def _name(event: Sensed) -> tuple[tuple[str, str], ...]:
-    """Return which thing an event is of: what its sensor says, else fields that are words."""
+def _name(event: Sensed, declared: EventType | None) -> tuple[tuple[str, str], ...]:
+    """Return which thing an event is of: what its pack or sensor says, else its words."""
+    if declared is not None and declared.about is not None:
+        told = (name for name in declared.about if name in event.fields)
+        return tuple((name, _digest(event.fields[name])) for name in told)
     if event.entities:
         return (("", _digest(sorted(event.entities))),)
     words = sorted(

@@ -13,19 +13,22 @@ from tests.handlers.mind.test_restraint import THREAT, closed, gate
 from tests.scenario import Scenario, one, said
 
 OVEN = "the oven is still on"
+TYPES: tuple[dict[str, Any], ...] = (
+    {"type": "oven"},
+    {"type": "oven_changed", "ends": ["oven"], "ends_when": "on = false"},
+    {"type": "bell", "tau_s": 5},
+    {"type": "tank", "state": "level"},
+    {"type": "window", "about": ["room"]},
+    {"type": "crumbs", "about": []},
+    {"type": "doing", "means": "user_state"},
+)
 HOUSE = pack(
     heuristic("oven", OVEN, "The oven is still on.", 0.8, when='type = "oven"'),
     heuristic("lamp", "a lamp is on", "A lamp is on.", 0.8, when='type = "lamp"'),
     heuristic("bell", "somebody rings", "Ding.", 0.8, when='type = "bell"'),
     heuristic("tank", "the tank", "Mind the tank.", 0.8, when='type = "tank"'),
     types=("lamp",),
-    events=(
-        {"type": "oven"},
-        {"type": "oven_changed", "ends": ["oven"], "ends_when": "on = false"},
-        {"type": "bell", "tau_s": 5},
-        {"type": "tank", "state": "level"},
-        {"type": "doing", "means": "user_state"},
-    ),
+    events=TYPES,
     setting="home",
 )
 TRIVIAL: dict[str, Any] = {"salience": {"actionability": 0.1}}
@@ -140,6 +143,21 @@ def test_a_pack_names_the_field_that_tells_the_state() -> None:
     ]
 
     assert heard == ["Mind the tank.", None, "Mind the tank."]
+
+
+@pytest.mark.parametrize(("type_", "heard"), [("window", 2), ("crumbs", 1)])
+def test_a_pack_names_the_fields_that_tell_which_one_it_is(
+    type_: str, heard: int
+) -> None:
+    """Whatever its sensor says that it is about; with none of them all are one."""
+    scenario = lived(pack(heuristic("all", "it lies", "Look.", 0.8), events=TYPES))
+    places = [("bath", ["a"]), ("bath", ["b"]), ("hall", ["a"])]
+    texts = [
+        on(scenario, 1.0, "it lies", type_, fields={"room": room}, entities=about)
+        for room, about in places
+    ]
+
+    assert len([each for each in texts if each]) == heard
 
 
 def test_a_threat_is_not_said_again_and_again() -> None:
