@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from operator import itemgetter
+from typing import cast
 
 from msgspec.structs import replace
 
@@ -444,16 +445,5 @@ def _closed(gates: Iterable[Gate]) -> Silence | None:
     """Return the reason of the first gate that is closed: it has the gate's name."""
     for each in gates:
         if not each.passed:
-            return _SILENCES[each.name]
+            return cast(Silence, each.name)
     return None
-
-
-_SILENCES: dict[str, Silence] = {
-    "muted": "muted",
-    "quiet": "quiet",
-    "quiet_hours": "quiet_hours",
-    "suppressed": "suppressed",
-    "already_said": "already_said",
-    "cooldown": "cooldown",
-    "rate": "rate",
-}
