@@ -75,13 +75,11 @@ UNSAID = 20
 """How many of the latest that were cut off are remembered."""
 
 SAYINGS = 100
-"""How many of the latest responses are remembered."""
+"""How many of the latest responses are remembered, and of how many things that go on it is
+that something was said of them."""
 
 UNASKED = 64
 """How many of the latest remarks that nobody asked for."""
-
-MATTERS = 100
-"""Of how many things that go on it is remembered that something was said of them."""
 
 REMINDERS = 100
 """How many reminders may be set at once; more are refused."""

@@ -6,6 +6,7 @@ the executive's draw. The one `Decided` of the event holds everything that led t
 
 from collections.abc import Mapping
 from datetime import timedelta
+from functools import partial
 from typing import cast
 
 from msgspec.structs import replace
@@ -96,10 +97,9 @@ def decide(turn: TurnContext, event: Sensed) -> list[OutputMessage]:
 
 def _weighed_again(turn: TurnContext, here: Occasion) -> Occasion:
     """Return the occasion that matters as a trusted heuristic is sure of it."""
-    found = here.assessment
-    if not restrain.is_unweighed(turn, here.event, found):
-        return here
-    if not restrain.worthwhile(_candidates(turn, here), found):
+    found, event = here.assessment, here.event
+    candidates = partial(_candidates, turn, here)
+    if not restrain.is_worthwhile(turn, event, found, candidates):
         return here
     return replace(here, assessment=restrain.let_through(found, "trusted"))
 

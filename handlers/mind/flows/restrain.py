@@ -4,7 +4,7 @@ because too much was said already.
 Nothing of it is in force without the executive.
 """
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from operator import itemgetter
@@ -23,7 +23,7 @@ from handlers.mind.stages import (
     salience,
 )
 from handlers.mind.stages.limits import Heard
-from handlers.mind.stages.modulation import UNMOVED, Moved, Topical
+from handlers.mind.stages.modulation import Moved, Topical
 from handlers.mind.stages.salience import GATES, THREAT_ALWAYS_PASSES, Assessment
 from handlers.mind.stages.timing import URGENT, Answer, is_immediate
 from projections.folds.events import sort_of
@@ -48,7 +48,7 @@ _QUIP: tuple[Silence, ...] = ("busy", "recently_quipped")
 def moved(turn: TurnContext, event: Sensed) -> Moved:
     """Return how an event must matter more than usual for now, or less."""
     held = turn.state.executive
-    found = UNMOVED
+    found = Moved()
     # Each only where there is any: nearly always nothing was asked for.
     if held.modulations:
         here = Topical(event, turn.aids.vector, turn.settings.limits.match)
@@ -267,34 +267,34 @@ def only_urgent(
 def let_through(found: Assessment, passer: Passer) -> Assessment:
     """Return an assessment with those gates open that such a passer passes."""
     gates = tuple(
-        each if each.passed else _passed(each, passing(each.name, (passer,)))
+        replace(each, passed=True, note=excuse)
+        if not each.passed and (excuse := passing(each.name, (passer,)))
+        else each
         for each in found.gates
     )
     silence = None if all(each.passed for each in gates) else found.silence
     return replace(found, gates=gates, silence=silence)
 
 
-def _passed(gate: Gate, excuse: str | None) -> Gate:
-    return replace(gate, passed=True, note=excuse) if excuse else gate
-
-
-def is_unweighed(turn: TurnContext, event: Sensed, found: Assessment) -> bool:
-    """Tell whether it is for its novelty alone that an event does not matter enough."""
-    is_closed = found.silence in ("below_relevance", "habituated")
-    is_told = event.salience or len(found.salience.dimensions) > 1
-    return is_closed and not is_told and turn.settings.executive.relevance
-
-
-def worthwhile(candidates: Iterable[HeuristicCandidate], found: Assessment) -> bool:
-    """Tell whether a trusted one is sure enough for an event that is unweighed.
+def is_worthwhile(
+    turn: TurnContext,
+    event: Sensed,
+    found: Assessment,
+    candidates: Callable[[], Iterable[HeuristicCandidate]],
+) -> bool:
+    """Tell whether a trusted heuristic is sure enough for an event of no worth but novelty.
 
     Its confidence takes the place of salience, of which as little counts if it is ignored.
     """
+    is_told = event.salience or len(found.salience.dimensions) > 1
+    is_closed = found.silence in ("below_relevance", "habituated")
+    if is_told or not is_closed or not turn.settings.executive.relevance:
+        return False
     share = found.salience.share or 1.0
     least = max(each.threshold or 0.0 for each in found.gates if each.name in GATES)
     return any(
         each.eligible and round6(each.confidence * share) >= least
-        for each in candidates
+        for each in candidates()
     )
 
 

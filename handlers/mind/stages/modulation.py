@@ -43,9 +43,6 @@ class Moved(Struct, frozen=True):
         return replace(self, raised=raised)
 
 
-UNMOVED = Moved()
-
-
 class Topical(Struct, frozen=True):
     """An event, as topics are compared with it."""
 

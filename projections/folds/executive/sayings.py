@@ -191,7 +191,7 @@ def told(
             at=at,
             times=1 if last is None or is_over else last.times + 1,
         )
-        kept = (*kept, made)[-limits.MATTERS :]
+        kept = (*kept, made)[-limits.SAYINGS :]
     if kept == matters:
         return state
     return replace(state, executive=replace(state.executive, matters=kept))

@@ -253,7 +253,7 @@ BOUNDS = {
     "restraints": limits.RESTRAINTS,
     "speech": limits.SPEECHES,
     "unsaid": limits.UNSAID,
-    "matters": limits.MATTERS,
+    "matters": limits.SAYINGS,
     "unasked": limits.UNASKED,
     "waiting": limits.WAITING_ANSWERS,
     "reminders": limits.REMINDERS,
