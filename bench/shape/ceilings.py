@@ -21,18 +21,18 @@ class Ceiling(NamedTuple):
 
 
 CEILINGS: Mapping[str, Ceiling] = {
-    "files": Ceiling(914, 905, 640, "files of the product"),
+    "files": Ceiling(912, 905, 640, "files of the product"),
     "lines": Ceiling(134_500, 119_445, 108_000, "lines of the product"),
     "core_files": Ceiling(
-        366, 368, 240, "files of `schemas`, `projections` and `handlers`"
+        365, 368, 240, "files of `schemas`, `projections` and `handlers`"
     ),
-    "import_lines": Ceiling(10_560, 9_783, 6_500, "lines of imports"),
+    "import_lines": Ceiling(10_558, 9_783, 6_500, "lines of imports"),
     "public_names": Ceiling(4_650, 5_005, 2_800, "public names"),
     "idea_types_median": Ceiling(9, 10, 4, "types an idea, median"),
     "idea_types_most": Ceiling(41, 37, 8, "types an idea, at most"),
     "import_chain": Ceiling(49, 47, 28, "modules of the longest chain of imports"),
     "decide_rooms": Ceiling(39, 39, 16, "rooms of `decide`"),
-    "decide_climbs": Ceiling(16, 15, 4, "climbs of `decide`"),
+    "decide_climbs": Ceiling(15, 15, 4, "climbs of `decide`"),
 }
 
 BEGINS, ENDS = "<!-- ceilings begin -->\n", "<!-- ceilings end -->\n"
