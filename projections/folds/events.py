@@ -43,6 +43,11 @@ class Domain(Struct, frozen=True):
     """How the pack declares the event's type."""
 
     @property
+    def called(self) -> tuple[str, ...]:
+        """What people call such events, as their pack says."""
+        return self.event_type.called if self.event_type is not None else ()
+
+    @property
     def tau_s(self) -> float:
         """The time constant of recovery from habituation, in seconds."""
         if self.event_type is not None and self.event_type.tau_s is not None:

@@ -72,6 +72,8 @@ class EventType(Part):
     long the same is worth another word."""
     channel: Token | None = None
     """Where answers to it go; else the settings' channel."""
+    called: tuple[Name, ...] = Field(default=(), max_length=16, exclude_if=().__eq__)
+    """What people call it who want to hear more of it, or no more: `laundry`."""
     about: tuple[Name, ...] | None = Field(
         default=None, max_length=8, exclude_if=_is_none
     )

@@ -51,7 +51,8 @@ def moved(turn: TurnContext, event: Sensed) -> Moved:
     found = Moved()
     # Each only where there is any: nearly always nothing was asked for.
     if held.modulations:
-        here = Topical(event, turn.aids.vector, turn.settings.limits.match)
+        limit, domain = turn.settings.limits.match, turn.appearance.domain
+        here = Topical(event, turn.aids.vector, limit, domain.called)
         found = modulation.moved(held.modulations, turn.now, here)
     if held.restraints:
         found = found.and_raised(limits.raised(held, _heard(turn, event)))

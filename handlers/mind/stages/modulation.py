@@ -50,6 +50,8 @@ class Topical(Struct, frozen=True):
     vector: Vector | None
     alike: float
     """The cosine from which it is about a topic."""
+    called: tuple[str, ...] = ()
+    """What people call such events, as their pack says."""
 
 
 def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> Moved:
@@ -120,10 +122,13 @@ def _is_about(modulation: Modulation, here: Topical) -> bool:
     topic = modulation.about
     if not topic:
         return True
-    if folded(topic) in map(folded, event.entities):
+    forms = _forms(topic)
+    if not {*map(folded, (*event.entities, *here.called))}.isdisjoint(
+        map(folded, forms)
+    ):
         return True
     said = word_patterns.words_of(event)
-    return any(word_patterns.occurs(each, said) for each in _forms(topic)) or _is_near(
+    return any(word_patterns.occurs(each, said) for each in forms) or _is_near(
         modulation.vector, here
     )
 

@@ -292,3 +292,16 @@ def test_a_watch_waits_for_a_break_as_all_else() -> None:
 
     (held,) = said(turn, Held)
     assert (held.timing, held.answer.path) == ("queued", "proactive")
+
+
+def test_a_topic_is_what_people_call_an_event_by_its_pack() -> None:
+    """The laundry is what the washing machine has done, though no word of it says so."""
+    wash = heuristic("wash", "the machine is done", "The washing is done.", 0.8)
+    called = pack(wash, events=({"type": "wash", "called": ["laundry"]},))
+    scenario = lived(called)
+    no_more = SalienceModulated(change="suppress", about="the laundry", by="ada")
+    scenario.control(no_more)
+
+    decided = scenario.decide("the machine is done", type_="wash")
+
+    assert decided.silence == "suppressed"
