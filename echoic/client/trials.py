@@ -9,14 +9,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 
 from handlers.mind.flows.character import manner_of
-from handlers.mind.stages import (
-    personality,
-    relevance,
-    response_type,
-    salience,
-    skills,
-    voice,
-)
+from handlers.mind.stages import personality, relevance, response_type, skills, voice
 from handlers.mind.stages.personality import Traits
 from projections.folds.executive import skills as skills_fold
 from projections.folds.executive.signs import Moment
@@ -27,7 +20,7 @@ from schemas.values import ids
 from schemas.values.exact_math import clamp, round6
 from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.personality import CONTEXTS, PersonalityTemplate, Trait
-from schemas.values.reasons import ResponseType
+from schemas.values.reasons import THREAT_ALWAYS_PASSES, ResponseType
 from schemas.values.skills import Skill, SkillLine
 
 CALM = "calm"
@@ -120,7 +113,7 @@ def _trial(
         # As a model would be asked for it.
         takes_part = traits.active_context
         kind = response_type.response_type(weighed, traits.values, takes_part)
-        if weighed.get("threat", 0.0) >= salience.THREAT_ALWAYS_PASSES:
+        if weighed.get("threat", 0.0) >= THREAT_ALWAYS_PASSES:
             kind = "alert"
     said, used, filtered = _said(attempt, settings, executive, traits, kind)
     moved = _MIDDLE + relevance.by_traits(traits.values, settings)

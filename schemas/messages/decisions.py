@@ -26,6 +26,7 @@ from schemas.values.base import (
     written,
 )
 from schemas.values.reasons import (
+    THREAT_ALWAYS_PASSES,
     Drop,
     Hearing,
     Path,
@@ -67,6 +68,11 @@ class Salience(MessagePart, frozen=True, kw_only=True):
     share: Unit | None = None
     """The part of s that is due to answers which nobody heeded, or to what somebody wants
     to hear less of; None: all of S counts but for habituation."""
+
+    @property
+    def is_threat(self) -> bool:
+        """Whether the threat is high enough to pass nearly every gate."""
+        return self.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
 
 
 class Factors(MessagePart, frozen=True, kw_only=True):

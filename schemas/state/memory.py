@@ -64,6 +64,8 @@ class Silent(Struct, frozen=True, kw_only=True, gc=False):
     """Those of the gate that closed, where it has any."""
     whom: str = ""
     """Who might have been told; empty: everybody."""
+    is_threat: bool = False
+    """Whether it was of a threat, which is told of at the first moment."""
 
 
 class Utterance(Struct, frozen=True, kw_only=True, gc=False):

@@ -79,6 +79,9 @@ a person says themselves; what that person says who asked for the gate; what has
 of 0.7 or more; what a trusted heuristic matches and nobody says what it is worth; what
 somebody asked to be told of."""
 
+THREAT_ALWAYS_PASSES = 0.8
+"""From which on a threat does."""
+
 _TOO_MUCH: tuple[Passer, ...] = ("threat", "own_words")
 _TOO_SOON: tuple[Passer, ...] = (*_TOO_MUCH, "urgent")
 _WORTH: tuple[Passer, ...] = (*_TOO_MUCH, "watched", "trusted")

@@ -4,14 +4,14 @@ A person who asks is answered without a model. What the state does not hold is l
 memory, where a model may be asked and is told of it.
 """
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from handlers.mind.context import TurnContext
 from projections.folds.executive import facts, silences
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
 from schemas.state.agent import Habit
-from schemas.state.memory import Fact
+from schemas.state.memory import Fact, Silent
 from schemas.values import phrase_matching, spoken_times, vectors
 from schemas.values.exact_math import total
 from schemas.values.phrases import Heard, Recounted, filled
@@ -52,14 +52,23 @@ def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
 
 
 def missed_offer(turn: TurnContext, event: Sensed, heard: Heard) -> str:
-    """Return what is offered at the end of a mute; empty if nothing was missed."""
+    """Return what is told of threats, and offered, at the end of a mute; empty if nothing
+    was missed.
+    """
     found = silences.missed(turn.state.executive.memory, event.speaker)
-    return heard.phrases.missed_offer if found else ""
+    threats = [each for each in found if each.is_threat]
+    offer = heard.phrases.missed_offer if len(threats) < len(found) else ""
+    return f"{_recounted(threats, heard)} {offer}".strip()
 
 
 def _missed(turn: TurnContext, event: Sensed, heard: Heard) -> str:
     """Return what is told to who asks what was missed; empty if nothing was."""
-    found = silences.missed(turn.state.executive.memory, event.speaker)
+    return _recounted(
+        silences.missed(turn.state.executive.memory, event.speaker), heard
+    )
+
+
+def _recounted(found: Sequence[Silent], heard: Heard) -> str:
     texts = list(dict.fromkeys(capped(each.about, _CAP) for each in reversed(found)))
     if not texts or not heard.phrases.missed:
         return ""

@@ -24,7 +24,7 @@ from handlers.mind.stages import (
 )
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import Moved, Topical
-from handlers.mind.stages.salience import GATES, THREAT_ALWAYS_PASSES, Assessment
+from handlers.mind.stages.salience import GATES, Assessment
 from handlers.mind.stages.timing import URGENT, Answer, is_immediate
 from projections.folds.events import sort_of
 from projections.folds.executive import ignored, sayings, spending, templates
@@ -438,8 +438,8 @@ def _heard(turn: TurnContext, event: Sensed, found: Salience | None = None) -> H
     is_urgent = urgency >= URGENT and limits.is_heeded(
         held, settings, event.source, turn.now
     )
-    is_threat = found.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
-    return Heard(turn.now, event.person, event.speaker, is_threat, is_urgent)
+    is_threat, speaker = found.is_threat, event.speaker
+    return Heard(turn.now, event.person, speaker, is_threat, is_urgent)
 
 
 def _closed(gates: Iterable[Gate]) -> Silence | None:

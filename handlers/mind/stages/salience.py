@@ -35,7 +35,6 @@ _BURST_TAU_S = 30.0
 GATES = ("intent", "relevance", "habituation")
 """The names of the gates tested here; others in a decision are its strategy's."""
 
-THREAT_ALWAYS_PASSES = 0.8
 _ABOVE_ALL = 1.0
 """The priority of a person's words, and what a threat's own value is added to: salience
 ends at 1, so both are served before other events."""
@@ -60,7 +59,7 @@ class Assessment(Struct, frozen=True):
     @property
     def is_threat(self) -> bool:
         """Whether the threat is high enough to pass every gate but that of intent."""
-        return self.salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
+        return self.salience.is_threat
 
     @property
     def priority(self) -> float:
@@ -130,8 +129,7 @@ def assess(
         threshold = weighed.threshold
         added = score + total(weighed.terms.values())
         score, effective = round6(clamp(added, 0.0, 1.0)), weighed.score
-    is_threat = salience.dimensions.get("threat", 0.0) >= THREAT_ALWAYS_PASSES
-    threat: tuple[Passer, ...] = ("threat",) if is_threat else ()
+    threat: tuple[Passer, ...] = ("threat",) if salience.is_threat else ()
     shown: tuple[Passer, ...] = (*threat, "own_words") if is_addressed else threat
     if is_watched:
         shown = (*shown, "watched")

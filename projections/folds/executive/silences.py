@@ -48,6 +48,7 @@ def decided(
         about=cut(event.text),
         value=gate.value if gate is not None else None,
         threshold=gate.threshold if gate is not None else None,
+        is_threat=message.salience.is_threat,
     )
     worth = (each.passed for each in message.gates if each.name in _OF_WORTH)
     words = silent.about if all(worth) and not event.is_persons else ""

@@ -65,6 +65,22 @@ def test_the_end_of_a_mute_offers_it() -> None:
     )
 
 
+def test_a_threat_that_a_mute_kept_back_is_told_with_its_end() -> None:
+    """At once, and what else was missed is offered."""
+    scenario = start()
+    scenario.control(Muted(mode="mute", by="ana"))
+    scenario.sense("the freezer stands open", salience={"threat": 0.9})
+    told = text(says(scenario, "unmute"))
+    scenario.control(Muted(mode="mute", by="ana"))
+    done(scenario)
+
+    assert told == "OK, I'm back. You missed: the freezer stands open."
+    assert text(says(scenario, "unmute")) == (
+        "OK, I'm back. You missed: the freezer stands open."
+        " You missed something. Ask me: what did I miss?"
+    )
+
+
 def test_what_became_stale_is_told_in_the_words_it_had() -> None:
     """It waited for Ana to be free for longer than it was worth."""
     scenario = busy(start())
