@@ -85,7 +85,7 @@ _OTHERWISE = {
 def _strange() -> Iterator[tuple[str, str, str]]:
     """Yield the results on the words of strangers; none of these is ever shown."""
     for file in sorted(FOLDER.glob("strangers_*.yaml")):
-        whole = read(file).value
+        whole = _read(file.name)
         lines = whole if isinstance(whole, list) else next(iter(whole.values()))
         for line in lines:
             intent, text = str(line.get("intent") or "none"), str(line["text"])

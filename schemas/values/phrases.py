@@ -241,6 +241,10 @@ class Phrases(Part):
     """What stands behind them where there are more, with `{count}`."""
     missed_offer: str = ""
     """What is added at the end of a mute, with `{count}`."""
+    verbs: tuple[str, ...] = ()
+    """Words that make a sentence of a topic: "tell me when the mail comes"."""
+    watched_when: str = ""
+    """What is answered to a watch for such a one, with `{topic}`."""
 
     wishes: dict[str, tuple[str, ...]] = _table()
     """Words that wish for a change, by its kind: `quiet`, `suppress`, `watch`, `trait`,
@@ -400,9 +404,15 @@ class Heard(Part):
         is_opposite = self.named.startswith("-")
         return (self.means == "more") != is_opposite and self.means in ("more", "less")
 
+    @property
+    def _is_sentence(self) -> bool:
+        return not {*self.topic.lower().split()}.isdisjoint(self.phrases.verbs)
+
     def reply(self, seconds: float, when: str = "") -> str:
         """Return what is answered, where what is asked for lasts so long, until `when`."""
         said = self.phrases.replies[self.means]
+        if self.means == "heighten" and self._is_sentence:
+            said = self.phrases.watched_when or said
         if self.is_unclear:
             said = self.phrases.unclear.get(self.means, said)
         elif self.span_s is not None:
