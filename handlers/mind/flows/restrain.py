@@ -197,10 +197,10 @@ def _already_said(turn: TurnContext, event: Sensed, here: Heard) -> tuple[Gate, 
     if not (settings.relevance and settings.again_s) or event.is_persons:
         return ()
     matters = turn.state.executive.matters
-    found = sayings.known_matter(matters, appearance, event)
-    if found is None or found.at > turn.now:
+    found = sayings.known_matter(matters, appearance, event, settings)
+    if found is None or found[0].at > turn.now:
         return ()
-    return (limits.matter_gate(found, appearance.domain, settings, here),)
+    return (limits.matter_gate(*found, here),)
 
 
 def at_timer(

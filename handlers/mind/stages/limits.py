@@ -13,7 +13,6 @@ from typing import Literal
 
 from msgspec import Struct
 
-from projections.folds.events import Domain
 from projections.folds.executive import sayings
 from projections.folds.executive.restraints import AFTER_QUIET_S
 from schemas.messages.decisions import Gate
@@ -26,11 +25,6 @@ from schemas.values.reasons import Drop, Passer, passing
 
 _RAISED_AFTER_QUIET = 0.3
 """How much more an event must matter in the minutes after a quiet that lapsed."""
-
-_AT_HOME_TAU_S = 300.0
-"""The time constant of habituation at home, for which a setting says how long it is."""
-_OFTEN, _RARELY = 4, 8
-"""So often one matter is said at the usual pace, then up to so many times more slowly."""
 
 _HOUR = timedelta(hours=1)
 WAITS = "an answer waits until then"
@@ -150,20 +144,11 @@ def heuristic_gate(waited_s: float, settings: ExecutiveSettings) -> Gate:
     return _gate("heuristic_cooldown", waited_s, settings.heuristic_cooldown_s, None)
 
 
-def matter_gate(
-    matter: Matter, domain: Domain, settings: ExecutiveSettings, here: Heard
-) -> Gate:
-    """Return the gate of what goes on and was said so long ago.
-
-    From the fifth time on it is said less and less often.
-    """
-    span_s = settings.again_s
-    if domain.pack is not None:
-        span_s *= domain.tau_s / _AT_HOME_TAU_S
-    span_s *= min(_RARELY, 2 ** max(0, matter.times - _OFTEN))
-    waited_s = (here.now - matter.at).total_seconds()
+def matter_gate(matter: Matter, enough_s: float, here: Heard) -> Gate:
+    """Return the gate of what goes on, and of which a word was enough for so long."""
     excuse = here.passing("already_said")
-    return _gate("already_said", waited_s, round6(span_s), excuse)
+    waited_s = (here.now - matter.at).total_seconds()
+    return _gate("already_said", waited_s, round6(enough_s), excuse)
 
 
 def raised(executive: Executive, here: Heard) -> float:

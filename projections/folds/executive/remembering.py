@@ -38,8 +38,10 @@ def decided(
         # What only informs is no pattern: a gauge tells as often as it is read.
         if message.silence != "informational":
             state = patterns.counted(state, context, event)
-        if context.settings.executive.relevance:
-            state = sayings.told(state, context.appearance, event, id_, message, now)
+        how = context.settings.executive
+        if how.relevance:
+            here = context.appearance
+            state = sayings.told(state, here, event, id_, message, how, now)
     state = state if said is None else sayings.remembered(state, said)
     if not context.remembers:
         return state

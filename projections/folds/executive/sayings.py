@@ -13,7 +13,7 @@ from operator import attrgetter
 import orjson
 from msgspec.structs import replace
 
-from projections.folds.events import Appearance
+from projections.folds.events import Appearance, Domain
 from schemas.messages.arms import SILENT
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
@@ -23,6 +23,7 @@ from schemas.state.agent import AgentState, Pending
 from schemas.state.executive import Aloud, Executive, Matter, Saying
 from schemas.values import ids
 from schemas.values.by_identity import by_identity
+from schemas.values.executive_settings import ExecutiveSettings
 from schemas.values.vectors import Vector
 
 OWN_ECHO = "own_echo"
@@ -32,6 +33,12 @@ DOUBTFUL = 0.6
 _AT = attrgetter("at")
 _WORDS = 8
 """How many fields that are words tell matters apart, the first by name."""
+_AT_HOME_TAU_S = 300.0
+"""The time constant of habituation at home, for which a setting says how long is enough."""
+_OFTEN, _RARELY = 4, 8
+"""So often one matter is said at the usual pace, then up to so many times more slowly."""
+_EVER_SINCE = 3.0
+"""What is silent for so many of the spans that a word is enough for did not go on."""
 _DIGITS = str.maketrans("", "", "0123456789")
 
 
@@ -119,15 +126,31 @@ def heard(state: AgentState, event: Sensed, at: datetime) -> AgentState:
 
 
 def known_matter(
-    matters: tuple[Matter, ...], appearance: Appearance, event: Sensed
-) -> Matter | None:
-    """Return what was said of what an event tells of, if it stands and is told like that."""
-    declared = appearance.domain.event_type
-    name = _name(event, declared) if matters else ()
+    matters: tuple[Matter, ...],
+    appearance: Appearance,
+    event: Sensed,
+    settings: ExecutiveSettings,
+) -> tuple[Matter, float] | None:
+    """Return what was said of what an event tells of, and for how many seconds that is enough.
+
+    None if nothing was, or if it stands or is told otherwise now.
+    """
+    domain = appearance.domain
+    name = _name(event, domain.event_type) if matters else ()
     found = _same(matters, appearance.sort, name)
-    if found is None or found.status != _status(event, declared):
+    if found is None or found.status != _status(event, domain.event_type):
         return None
-    return found if found.words == _words(event, declared) else None
+    if found.words != _words(event, domain.event_type):
+        return None
+    return found, _enough_s(found.times, domain, settings)
+
+
+def _enough_s(times: int, domain: Domain, settings: ExecutiveSettings) -> float:
+    """Return for how long a word is enough that was said so often: from the fifth on longer."""
+    span_s = settings.again_s
+    if domain.pack is not None:
+        span_s *= domain.tau_s / _AT_HOME_TAU_S
+    return span_s * min(_RARELY, 2 ** max(0, times - _OFTEN))
 
 
 def of_others(
@@ -147,14 +170,16 @@ def comparable(
     Of its own sort what is of the same matter, and that stands; of others only where no pack
     declares what they are.
     """
-    matters, is_declared = executive.matters, appearance.domain.event_type is not None
-    others = of_others(matters, appearance, event)
-    standing = {each.decision_id for each in matters} - others
+    declared = appearance.domain.event_type
 
     def may(saying: Saying) -> bool:
-        if saying.sort == appearance.sort:
-            return saying.decision_id in standing
-        return not is_declared
+        if saying.sort != appearance.sort:
+            return declared is None
+        words = dict(_name(event, declared))
+        return any(
+            each.decision_id == saying.decision_id and _is_named(each, words)
+            for each in executive.matters
+        )
 
     return may
 
@@ -165,6 +190,7 @@ def told(
     event: Sensed,
     decision_id: str,
     message: Decided,
+    settings: ExecutiveSettings,
     at: datetime,
 ) -> AgentState:
     """Return the state that knows which matter an event was of, and which it ends."""
@@ -182,6 +208,11 @@ def told(
         if each.sort not in ended and not (each is last and (is_over or is_answered))
     )
     if is_answered:
+        goes_on = (
+            last is not None
+            and not is_over
+            and _goes_on(last, at, appearance, settings)
+        )
         made = Matter(
             sort=sort,
             name=name,
@@ -189,12 +220,20 @@ def told(
             words=_words(event, declared),
             decision_id=decision_id,
             at=at,
-            times=1 if last is None or is_over else last.times + 1,
+            times=last.times + 1 if last is not None and goes_on else 1,
         )
         kept = (*kept, made)[-limits.SAYINGS :]
     if kept == matters:
         return state
     return replace(state, executive=replace(state.executive, matters=kept))
+
+
+def _goes_on(
+    last: Matter, at: datetime, appearance: Appearance, settings: ExecutiveSettings
+) -> bool:
+    """Tell whether it was told of ever since: else it is another time that it comes."""
+    enough_s = _enough_s(last.times, appearance.domain, settings)
+    return (at - last.at).total_seconds() <= _EVER_SINCE * enough_s
 
 
 def ended(state: AgentState, decision_id: str, said_at: datetime | None) -> AgentState:

@@ -71,6 +71,15 @@ def test_from_the_fifth_time_on_it_is_said_more_and_more_seldom() -> None:
     assert [n for n, each in enumerate(heard) if each] == [0, 1, 2, 3, 4, 6, 10, 18]
 
 
+def test_what_comes_now_and_then_is_not_said_more_seldom_for_it() -> None:
+    """The tenth ring of a day is heard as the first: it did not ring ever since."""
+    scenario = lived()
+    ring: dict[str, Any] = {"text": "somebody rings", "type_": "bell", "urgency": 0.9}
+    rings = [on(scenario, seconds, **ring) for seconds in (600.0, 20.0) * 6]
+
+    assert rings == ["Ding."] * 12
+
+
 @pytest.mark.parametrize(
     ("first", "second", "is_said"),
     [
