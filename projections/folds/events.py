@@ -48,6 +48,14 @@ class Domain(Struct, frozen=True):
         return self.event_type.called if self.event_type is not None else ()
 
     @property
+    def is_ended(self) -> bool:
+        """Whether its pack says of another type that it ends such events."""
+        if self.event_type is None or self.pack is None:
+            return False
+        type_ = self.event_type.type
+        return any(type_ in each.ends for each in self.pack.pack.events)
+
+    @property
     def tau_s(self) -> float:
         """The time constant of recovery from habituation, in seconds."""
         if self.event_type is not None and self.event_type.tau_s is not None:

@@ -101,7 +101,7 @@ def _weighed_again(turn: TurnContext, here: Occasion) -> Occasion:
     candidates = partial(_candidates, turn, here)
     if not restrain.is_worthwhile(turn, event, found, candidates):
         return here
-    return replace(here, assessment=restrain.let_through(found, "trusted"))
+    return replace(here, assessment=salience.let_through(found, "trusted"))
 
 
 def _gated(turn: TurnContext, here: Occasion, why: Silence) -> OutputMessage:
@@ -230,7 +230,7 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     if here.assessment.silence is not None:
         if not context.candidates:
             return [_gated(turn, here, here.assessment.silence)]
-        through = restrain.let_through(here.assessment, "urgent")
+        through = salience.let_through(here.assessment, "urgent")
         here = replace(here, assessment=through)
     resting = restrain.waiting(turn, here.event, context.candidates)
     if resting is not None:

@@ -37,7 +37,7 @@ from schemas.state.agent import Pending
 from schemas.state.executive import Waiting
 from schemas.values.exact_math import round6
 from schemas.values.personality import Trait
-from schemas.values.reasons import Drop, Passer, ResponseType, Silence, passing
+from schemas.values.reasons import Drop, ResponseType, Silence
 
 _COOLDOWN: Silence = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
@@ -180,7 +180,7 @@ def gated(
         first.append(
             modulation.suppressed_gate(moved.suppressed, here.passing("suppressed"))
         )
-    said = _already_said(turn, event, here)
+    said = _already_said(turn, event, own, here)
     last = [*said, *limits.after_salience(held, settings, here)]
     if not first and not last:
         return own
@@ -191,16 +191,25 @@ def gated(
     return Assessment(own.salience, gates, silence, own.is_addressed)
 
 
-def _already_said(turn: TurnContext, event: Sensed, here: Heard) -> tuple[Gate, ...]:
+def _already_said(
+    turn: TurnContext, event: Sensed, own: Assessment, here: Heard
+) -> tuple[Gate, ...]:
     """Return the gate of a matter of which something was said; empty if nothing was."""
     settings, appearance = turn.settings.executive, turn.appearance
     if not (settings.relevance and settings.again_s) or event.is_persons:
         return ()
-    matters = turn.state.executive.matters
-    found = sayings.known_matter(matters, appearance, event, settings)
+    matters, is_unweighed = turn.state.executive.matters, _is_unweighed(event, own)
+    found = sayings.known_matter(
+        matters, appearance, event, settings, is_unweighed=is_unweighed
+    )
     if found is None or found[0].at > turn.now:
         return ()
     return (limits.matter_gate(*found, here),)
+
+
+def _is_unweighed(event: Sensed, found: Assessment) -> bool:
+    """Tell whether nobody says what an event is worth: all that it has is its novelty."""
+    return not event.salience and len(found.salience.dimensions) <= 1
 
 
 def at_timer(
@@ -265,18 +274,6 @@ def only_urgent(
     return tuple(each for each in candidates if each.eligible and _is_urgent(each))
 
 
-def let_through(found: Assessment, passer: Passer) -> Assessment:
-    """Return an assessment with those gates open that such a passer passes."""
-    gates = tuple(
-        replace(each, passed=True, note=excuse)
-        if not each.passed and (excuse := passing(each.name, (passer,)))
-        else each
-        for each in found.gates
-    )
-    silence = None if all(each.passed for each in gates) else found.silence
-    return replace(found, gates=gates, silence=silence)
-
-
 def is_worthwhile(
     turn: TurnContext,
     event: Sensed,
@@ -287,9 +284,9 @@ def is_worthwhile(
 
     Its confidence takes the place of salience, of which as little counts if it is ignored.
     """
-    is_told = event.salience or len(found.salience.dimensions) > 1
     is_closed = found.silence in ("below_relevance", "habituated")
-    if is_told or not is_closed or not turn.settings.executive.relevance:
+    is_weighing = turn.settings.executive.relevance
+    if not (is_weighing and is_closed and _is_unweighed(event, found)):
         return False
     share = found.salience.share or 1.0
     least = max(each.threshold or 0.0 for each in found.gates if each.name in GATES)

@@ -72,6 +72,8 @@ _NOTHING_OTHERWISE = frozenset(
     }
 )
 """What is refused in words where there is nothing that it could be done to."""
+_TOLD_MOST = 500
+"""How many characters of what came are told to who watches for it."""
 _ANSWERS = frozenset({"yes", "no"})
 """What answers a question of the companion's, and means nothing without one."""
 _USUALLY_S = {
@@ -146,7 +148,7 @@ def acknowledge(turn: TurnContext, here: Occasion, text: str) -> list[OutputMess
 def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMessage]:
     """Return the decision to tell somebody what came, as its sensor says it, at its time."""
     strategy, decision_id = strategy_in_force(turn), turn.next_id
-    text, person = here.event.text, watch.person or None
+    text, person = here.event.text[:_TOLD_MOST], watch.person or None
     answer = Answer(
         "observation",
         here.urgency(),
@@ -168,7 +170,7 @@ def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMes
         hearing=audience.hearing(turn, answer, timing),
     )
     if timing != "immediate":
-        return [decided, _held(turn, here, decision_id, person, timing)]
+        return [decided, _held(turn, here, decision_id, text, person, timing)]
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     asked = replace(asked, path="proactive")
     to = Addressee(person, here.hidden_from)
@@ -179,6 +181,7 @@ def _held(
     turn: TurnContext,
     here: Occasion,
     decision_id: str,
+    text: str,
     person: str | None,
     when: Timing,
 ) -> Held:
@@ -190,7 +193,7 @@ def _held(
         due_at=waiting.due(turn, when, here.kept_until),
         answer=HeldAnswer(
             path="proactive",
-            text=here.event.text,
+            text=text,
             response_type="observation",
             predicted_success=0.0,
             prediction_confidence=0.0,

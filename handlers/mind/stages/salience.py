@@ -13,7 +13,7 @@ from datetime import datetime
 from operator import itemgetter
 from typing import get_args
 
-from msgspec import Struct
+from msgspec import Struct, structs
 
 from projections.folds.events import BURST_COUNT, Appearance, Domain
 from projections.folds.executive import known_facts
@@ -144,6 +144,18 @@ def assess(
         silence = "habituated"
     gates = (intent, relevance, habituation)
     return Assessment(salience, gates, silence, is_addressed)
+
+
+def let_through(found: Assessment, passer: Passer) -> Assessment:
+    """Return an assessment with those gates open that such a passer passes."""
+    gates = tuple(
+        structs.replace(each, passed=True, note=excuse)
+        if not each.passed and (excuse := passing(each.name, (passer,)))
+        else each
+        for each in found.gates
+    )
+    silence = None if all(each.passed for each in gates) else found.silence
+    return structs.replace(found, gates=gates, silence=silence)
 
 
 def novelty(

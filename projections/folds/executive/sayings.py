@@ -130,12 +130,17 @@ def known_matter(
     appearance: Appearance,
     event: Sensed,
     settings: ExecutiveSettings,
+    *,
+    is_unweighed: bool,
 ) -> tuple[Matter, float] | None:
     """Return what was said of what an event tells of, and for how many seconds that is enough.
 
-    None if nothing was, or if it stands or is told otherwise now.
+    None if nothing was, or if it stands or is told otherwise now, or if it is an event of a
+    moment, which matters by itself unless it `is_unweighed`.
     """
     domain = appearance.domain
+    if not is_unweighed and not _goes_on_by_itself(event, domain):
+        return None
     name = _name(event, domain.event_type) if matters else ()
     found = _same(matters, appearance.sort, name)
     if found is None or found.status != _status(event, domain.event_type):
@@ -143,6 +148,14 @@ def known_matter(
     if found.words != _words(event, domain.event_type):
         return None
     return found, _enough_s(found.times, domain, settings)
+
+
+def _goes_on_by_itself(event: Sensed, domain: Domain) -> bool:
+    """Tell whether an event is of something that has a state, and so an end."""
+    declared = domain.event_type
+    if declared is not None and (declared.state in event.fields or domain.is_ended):
+        return True
+    return any(isinstance(each, bool) for each in event.fields.values())
 
 
 def _enough_s(times: int, domain: Domain, settings: ExecutiveSettings) -> float:

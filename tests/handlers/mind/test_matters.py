@@ -181,6 +181,21 @@ def test_a_threat_is_not_said_again_and_again() -> None:
     assert (found.value, found.threshold, found.passed) == (60.0, 900.0, False)
 
 
+@pytest.mark.parametrize(
+    ("fields", "is_said"), [({"smoke": 80}, True), ({"smoking": True}, False)]
+)
+def test_what_is_of_a_moment_and_matters_is_said_each_time(
+    fields: dict[str, Any], is_said: bool
+) -> None:
+    """Only what can be over goes on; a sensor that says what it is worth is believed."""
+    scenario = lived(pack(heuristic("hut", "smoke", "Get out.", 0.8), types=("hut",)))
+    heard = [
+        on(scenario, 60.0, "smoke", "hut", fields=fields, **THREAT) for _ in range(2)
+    ]
+
+    assert heard == ["Get out.", "Get out." if is_said else None]
+
+
 def test_what_was_not_said_is_no_matter_of_which_something_was() -> None:
     """A person who was told nothing, for a model declined, may hear of it next time."""
     scenario = Scenario(
