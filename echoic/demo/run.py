@@ -222,6 +222,8 @@ def _settings(folder: Path) -> Settings:
         # No limit: an evening is played in seconds.
         "intake.rate": 0.0,
         "metrics.listen": "off",
+        # Chance is by the ids of events, which are others in each run.
+        "learning.trials": 0.0,
     }
     tracing = {k: v for k, v in os.environ.items() if k.startswith(_TRACING)}
     # No folder of that name is made: there are no settings of one's own.
