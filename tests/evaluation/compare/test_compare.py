@@ -120,26 +120,30 @@ def test_what_stays_as_recorded_is_not_compared(
 ) -> None:
     """From an input on: flips before it are none, in the list and in every count of them."""
     every = [flip.sequence for flip in daring.comparisons[0].flips]
-    since = every[len(every) // 2]
+    since = sorted(every)[len(every) // 2]
     later = result(evening, DARING, since=since)
     found = document_of([later], DARING).comparisons[0]
     facts = {fact.name: fact for fact in found.facts}
 
-    assert every[0] < since
+    assert min(every) < since
     assert [flip.sequence for flip in found.flips] == [
         each for each in every if each >= since
     ]
-    assert found.flips_total == len(found.flips)
+    assert found.flip_decisions == len(found.flips)
     assert (facts["spoke"].delta or 0) <= found.flips_total
     assert all(each.record.sequence >= since for each in later.decisions)
 
 
 def test_every_flip_says_what_was_logged_and_why(daring: Document) -> None:
     """Both arms, both texts, the logged probability, and the gates of both sides."""
-    for flip in daring.comparisons[0].flips:
+    flips = daring.comparisons[0].flips
+    # What a trial may have said all the same was tried there.
+    sure = [each for each in flips if each.logged.probability == 1.0]
+    assert len(sure) > len(flips) / 2
+    assert {each.logged.challenger_probability for each in sure} == {0.0}
+    assert {each.status for each in sure} == {"unsupported"}
+    for flip in flips:
         assert flip.logged.arm == flip.baseline.arm
-        assert flip.logged.challenger_probability == 0.0
-        assert flip.status == "unsupported"
         assert flip.challenger.text
         assert not flip.challenger.content_unknown
         assert {gate.whose for gate in flip.explanation} == {"baseline", "challenger"}

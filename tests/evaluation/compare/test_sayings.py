@@ -106,7 +106,7 @@ def test_words_are_facts_until_the_first_other_ones() -> None:
     row = facts(found)["said_otherwise"]
     assert row.kind == "predicted"
     assert row.note is not None
-    assert "fact for the first 2 of" in row.note
+    assert "fact for the first 3 of" in row.note
 
 
 def test_the_same_template_says_nothing_otherwise() -> None:
