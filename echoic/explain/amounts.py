@@ -1,6 +1,6 @@
 """Amounts in words: what a gate was held against, and lengths of time."""
 
-_IN_SECONDS = ("cooldown", "heuristic_cooldown", "quip")
+_IN_SECONDS = ("cooldown", "heuristic_cooldown", "quip", "already_said")
 """The gates whose numbers are seconds."""
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))

@@ -125,7 +125,7 @@ def _came_of(record: DecisionRecord, names: Names) -> str:
         detail = record.ending.detail
         more = "" if detail in ("", reason) else f" ({detail})"
         return f"{characters.came_to_nothing(record)}: {reason}{more}."
-    closed = _closed_gate(record.decided.gates)
+    closed = _closed_gate(record.decided.gates, silence)
     # The note of a gate without numbers tells for how long it is closed, and by whom.
     is_told = closed is not None and (closed.value is not None or closed.name in PASSES)
     figures = f" ({_figures(closed)})" if closed and is_told else ""
@@ -155,10 +155,11 @@ def _tried(decided: Decided, names: Names) -> str:
     )
 
 
-def _closed_gate(gates: Sequence[Gate]) -> Gate | None:
-    """Return the first gate on the way to an answer that did not pass."""
-    closed = (each for each in gates if not each.passed and each.name != _QUIET)
-    return next(closed, None)
+def _closed_gate(gates: Sequence[Gate], silence: str = "") -> Gate | None:
+    """Return the gate of a silence, else the first on the way that did not pass."""
+    closed = [each for each in gates if not each.passed and each.name != _QUIET]
+    of_it = (e for e in closed if SILENCE_OF_GATE.get(e.name, e.name) == silence)
+    return next(iter((*of_it, *closed)), None)
 
 
 def _counterfactual(record: DecisionRecord, names: Names) -> str | None:

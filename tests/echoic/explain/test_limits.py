@@ -40,6 +40,21 @@ def test_quiet_names_who_asked_for_it_and_what_passes() -> None:
     )
 
 
+def test_what_was_said_already_tells_by_its_own_gate() -> None:
+    """Though what it is worth closes as well, and comes before: in seconds, or minutes."""
+    closed = gate("relevance", 0.0, 0.5), gate("already_said", 5.5, 900.0)
+
+    explanation = explain(record(told(*closed, silence="already_said")), NAMES)
+
+    assert explanation.verdict == (
+        "Stayed silent: it was said already, and stands as it did"
+        " (already_said 5.5 s < 15 min)."
+    )
+    assert "time since it was said ≥ 15 min (was 5.5 s)" in str(
+        explanation.counterfactual
+    )
+
+
 def test_a_cooldown_can_be_supposed_shorter() -> None:
     """Its setting is the threshold; the nearest one that opens it is offered."""
     decision = told(gate("cooldown", 1.25, 4.0), silence="cooldown")
