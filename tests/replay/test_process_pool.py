@@ -15,6 +15,7 @@ import pytest
 from replay.process_pool import JobFailedError, Progress, run
 from streams.errors import LogDamaged, SessionFileError
 from tests.patience import PATIENCE_S
+from tests.processes import is_alive
 
 ROOT = Path(__file__).parents[2]
 
@@ -99,7 +100,7 @@ def test_no_process_outlives_an_interruption(tmp_path, by):
             workers = [psutil.Process(each) for each in _workers(tmp_path)]
             program.send_signal(by)
             program.wait(PATIENCE_S)
-            _until(lambda: not any(_is_alive(each) for each in workers))
+            _until(lambda: not any(is_alive(each) for each in workers))
         finally:
             # A failure leaves none behind, either.
             program.kill()
@@ -110,10 +111,6 @@ def test_no_process_outlives_an_interruption(tmp_path, by):
 
 def _workers(folder: Path) -> list[int]:
     return [int(each.name) for each in folder.iterdir() if each.name.isdigit()]
-
-
-def _is_alive(process: psutil.Process) -> bool:
-    return bool(process.is_running()) and process.status() != psutil.STATUS_ZOMBIE
 
 
 def _until(condition) -> None:

@@ -163,7 +163,7 @@ def _enough_s(times: int, domain: Domain, settings: ExecutiveSettings) -> float:
     span_s = settings.again_s
     if domain.pack is not None:
         span_s *= domain.tau_s / _AT_HOME_TAU_S
-    return span_s * min(_RARELY, 2 ** max(0, times - _OFTEN))
+    return span_s * min(_RARELY, 2.0 ** max(0, times - _OFTEN))
 
 
 def of_others(

@@ -21,6 +21,7 @@ from tests.echoic.cli.acting import eventually, started_with
 from tests.echoic.cli.conftest import SURVIVAL, Program, Ran
 from tests.model_server import model_server
 from tests.patience import PATIENCE_S
+from tests.processes import command_of
 from tests.servers import fresh_server
 
 pytestmark = [pytest.mark.services, pytest.mark.timeout(180)]
@@ -140,7 +141,7 @@ def other_processes(program: Program) -> list[psutil.Process]:
     return [
         each
         for each in psutil.Process(note["pid"]).children()
-        if "echoic.run.worker_process" in each.cmdline()
+        if "echoic.run.worker_process" in command_of(each)
     ]
 
 

@@ -9,6 +9,7 @@ import pytest
 
 from tests.echoic.cli.conftest import Program
 from tests.patience import PATIENCE_S
+from tests.processes import command_of
 
 # Each command is a process of its own, or waits for real servers.
 pytestmark = [pytest.mark.services, pytest.mark.timeout(240)]
@@ -59,5 +60,5 @@ def _children(process: "subprocess.Popen[str]") -> list[psutil.Process]:
     """The sensor, once it is its own program and no copy of ours any more."""
     children = psutil.Process(process.pid).children()
     return [
-        each for each in children if any("sensor" in a for a in each.cmdline()[1:2])
+        each for each in children if any("sensor" in a for a in command_of(each)[1:2])
     ]

@@ -14,6 +14,7 @@ from projections.errors import StoreUnavailable
 from projections.postgres.data_folder import recalled
 from projections.postgres.server import EmbeddedPostgres, embedded_postgres
 from tests.minds import until
+from tests.processes import is_alive
 
 pytestmark = pytest.mark.services
 
@@ -29,14 +30,6 @@ async def own():
 
 asyncio.run(own())
 """
-
-
-def _runs(process: psutil.Process) -> bool:
-    """Whether a process does more than wait for somebody to notice its end."""
-    try:
-        return bool(process.status() != psutil.STATUS_ZOMBIE)
-    except psutil.NoSuchProcess:
-        return False
 
 
 def count(url: str) -> int:
@@ -93,7 +86,7 @@ async def test_the_server_ends_with_its_owner(folder: Path) -> None:
     server = psutil.Process(int(await owner.stdout.readline()))
     owner.kill()
     await owner.wait()
-    await until(lambda: not _runs(server), "the server has ended")
+    await until(lambda: not is_alive(server), "the server has ended")
 
     async with embedded_postgres(folder, durable=False) as again:
         assert again.process_id != server.pid
