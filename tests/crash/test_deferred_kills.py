@@ -15,7 +15,7 @@ from schemas.codec.encode import write_input
 from schemas.messages.controls import HeuristicSeeded
 from schemas.messages.executive import BreakSignalled, UserStateChanged
 from schemas.values.record import Record, Wire
-from schemas.values.subjects import partition_of
+from schemas.values.subjects import ALL_PARTITIONS, partition_of
 from streams.log import scan
 from tests.crash.conftest import Running
 from tests.crash.speaking_process import begun
@@ -89,11 +89,13 @@ async def some(broker: Broker, detail: str, count: int) -> list[Record]:
 
 
 async def begins(broker: Broker) -> None:
-    """Wait until a mind has begun: what comes before that is answered without settings."""
-    started_at = f"ev.{partition_of(ADA)}.in._.control.mind_started"
-    following = broker.reader.follow(started_at, 0, 1)
+    """Wait until the mind of each partition has begun: without settings nothing is asked."""
+    waiting = set(ALL_PARTITIONS)
+    following = broker.reader.follow("ev.*.in._.control.mind_started", 0, 1)
     async with asyncio.timeout(SETTLE_S):
-        await anext(following)
+        while waiting:
+            records = await anext(following)
+            waiting -= {int(each.subject.split(".")[1]) for each in records}
     await following.aclose()
 
 
