@@ -11,9 +11,9 @@ from bench.shape import ceilings
 from echoic.cli import commands_page
 from echoic.config import settings_page
 from echoic.docs_pages import engines, events, services
-from echoic.explain.gates import REASONS, SILENCE_OF_GATE, passers_of
+from echoic.explain.gates import passers_of
 from echoic.metrics import page as metrics_page
-from schemas.values.reasons import PASSERS
+from schemas.values.reasons import GATES
 
 FOLDER = Path(__file__).parent
 PAGES: Mapping[str, Callable[[], str]] = {
@@ -46,9 +46,9 @@ def _with_gates(text: str) -> str:
     begins, ends = "<!-- gates begin -->\n", "<!-- gates end -->\n"
     before, _, rest = text.partition(begins)
     rows = (
-        f"| `{name}` | {REASONS[SILENCE_OF_GATE.get(name, name)]} |"
-        f" {passers_of(name) or 'nobody'} |\n"
-        for name in PASSERS
+        f"| `{name}` | {declared.told} | {passers_of(name) or 'nobody'} |\n"
+        for name, declared in GATES.items()
+        if declared.passers is not None
     )
     table = "".join(
         ("| gate | if it is closed | passes all the same |\n|---|---|---|\n", *rows)

@@ -1,14 +1,13 @@
 """Amounts in words: what a gate was held against, and lengths of time."""
 
-_IN_SECONDS = ("cooldown", "heuristic_cooldown", "quip", "already_said")
-"""The gates whose numbers are seconds."""
+from schemas.values.reasons import GATES
 
 _UNITS = ((86_400, "d"), (3_600, "h"), (60, "min"), (1, "s"))
 
 
 def amount(gate: str, value: float, sign: str = "") -> str:
     """Return a number of a gate: `0.45`, or a time such as `10 min`; `sign` may be `+`."""
-    if gate not in _IN_SECONDS:
+    if gate not in GATES or not GATES[gate].in_seconds:
         return f"{value:{sign}.2f}"
     # Below a minute fractions count: 3.9 s is less than 4 s.
     if abs(value) < 60.0:

@@ -7,7 +7,6 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from handlers.mind.reply import reading
-from handlers.mind.reply.reading import Said
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.asks import ModelAsked
 from schemas.messages.results import ModelAnswered, ModelFailed, TriedModel
@@ -99,4 +98,4 @@ def _read(
     if asked.purpose != "answer":
         return None, None
     said = reading.words(content, agent, acts=acts)
-    return (said.words, None) if isinstance(said, Said) else (None, said.detail)
+    return (said.words, None) if isinstance(said, reading.Said) else (None, said.detail)

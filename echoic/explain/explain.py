@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from echoic.client.names import Names, named
 from echoic.explain import characters
 from echoic.explain.amounts import amount
-from echoic.explain.gates import PASSES, REASONS, SILENCE_OF_GATE, UNDELIVERED, value_of
+from echoic.explain.gates import PASSES, REASONS, UNDELIVERED, value_of
 from echoic.explain.moments import awaited, not_aloud, occasion
 from echoic.explain.sums import Sum, but_for_what_was_said, sums
 from echoic.explain.what_if import suppose
@@ -18,6 +18,7 @@ from handlers.mind.strategies.heuristic_first import TRIAL
 from replay.recording.decisions import DecisionRecord
 from schemas.messages.arms import RACE, SILENT, WATCH
 from schemas.messages.decisions import Candidate, Completed, Decided, Dropped, Gate
+from schemas.values.reasons import silence_of
 
 _QUIET = "silence"
 """The gate of learned silence. It is open when silence is kept, unlike all others."""
@@ -158,7 +159,7 @@ def _tried(decided: Decided, names: Names) -> str:
 def _closed_gate(gates: Sequence[Gate], silence: str = "") -> Gate | None:
     """Return the gate of a silence, else the first on the way that did not pass."""
     closed = [each for each in gates if not each.passed and each.name != _QUIET]
-    of_it = (e for e in closed if SILENCE_OF_GATE.get(e.name, e.name) == silence)
+    of_it = (e for e in closed if silence_of(e.name) == silence)
     return next(iter((*of_it, *closed)), None)
 
 
@@ -207,7 +208,7 @@ def _led_to(record: DecisionRecord, gates: Sequence[Gate], names: Names) -> str:
     decided = record.decided
     closed = _closed_gate(gates)
     if closed is not None and closed.name != "confidence":
-        reason = SILENCE_OF_GATE.get(closed.name, closed.name)
+        reason = silence_of(closed.name)
         return f"would have stayed silent: {reason} ({_figures(closed)})"
     confidence = next((gate for gate in gates if gate.name == "confidence"), None)
     if confidence is None:

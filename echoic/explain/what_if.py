@@ -13,6 +13,7 @@ from echoic.explain.sums import added
 from handlers.mind.strategies.heuristic_first import SAFE_THRESHOLDS
 from schemas.messages.decisions import Decided, Gate
 from schemas.values.exact_math import clamp, round6
+from schemas.values.reasons import GATES
 
 
 def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, ...]:
@@ -39,10 +40,6 @@ def suppose(decided: Decided, suppositions: Mapping[str, float]) -> tuple[Gate, 
     return gates
 
 
-_COOLDOWNS = ("cooldown", "heuristic_cooldown", "quip")
-"""Gates whose threshold is a setting, in seconds."""
-
-
 def opening(decided: Decided) -> tuple[str, float] | None:
     """Return the name and two-digit value of a number that would open every gate."""
     closed = [gate for gate in decided.gates if not gate.passed]
@@ -52,7 +49,11 @@ def opening(decided: Decided) -> tuple[str, float] | None:
     for name, number in (
         ("relevance", floor(round6(100 * lowest)) / 100),
         ("threshold", floor(round6(100 * lowest)) / 100),
-        *((name, floor(round6(100 * lowest)) / 100) for name in _COOLDOWNS),
+        *(
+            (name, floor(round6(100 * lowest)) / 100)
+            for name in GATES
+            if GATES[name].in_seconds
+        ),
         ("confidence", ceil(round6(100 * _highest(closed))) / 100),
     ):
         concerned = any(_concerns(gate, name) for gate in closed)

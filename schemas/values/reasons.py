@@ -5,7 +5,7 @@ change its meaning.
 """
 
 from collections.abc import Mapping
-from typing import Literal, get_args
+from typing import Literal, NamedTuple, cast, get_args
 
 Path = Literal[
     "heuristic",
@@ -82,27 +82,108 @@ somebody asked to be told of."""
 THREAT_ALWAYS_PASSES = 0.8
 """From which on a threat does."""
 
+
+class _Gate(NamedTuple):
+    """What is declared of a gate: the mind, explanations and docs read it here."""
+
+    told: str
+    """Why nothing is said if it is closed."""
+    passers: tuple[Passer, ...] | None = None
+    """Who passes all the same; None: it does not keep the companion from being too much."""
+    is_news: bool = False
+    """Whether what it closes on was news all the same: the reason is the event's own, and
+    not of the moment."""
+    silence: Silence | None = None
+    """The reason that it gives, if that is not its name."""
+    value: str = ""
+    """What its value is, in words; empty: its name."""
+    in_seconds: bool = False
+    """Whether its numbers are seconds."""
+    ended_by: str = ""
+    """The command that ends what it is closed by."""
+
+
 _TOO_MUCH: tuple[Passer, ...] = ("threat", "own_words")
 _TOO_SOON: tuple[Passer, ...] = (*_TOO_MUCH, "urgent")
 _WORTH: tuple[Passer, ...] = (*_TOO_MUCH, "watched", "trusted")
 
-PASSERS: Mapping[str, tuple[Passer, ...]] = {
-    "muted": (),
-    "quiet": ("threat", "asker"),
-    "quiet_hours": _TOO_MUCH,
-    "suppressed": _TOO_MUCH,
-    "intent": ("watched",),
-    "relevance": _WORTH,
-    "habituation": _WORTH,
-    "already_said": ("own_words", "watched"),
-    "cooldown": _TOO_SOON,
-    "heuristic_cooldown": _TOO_SOON,
-    "rate": _TOO_SOON,
-    "busy": _TOO_MUCH,
-    "quip": _TOO_MUCH,
+GATES: Mapping[str, _Gate] = {
+    "muted": _Gate("it is muted", (), ended_by="echoic mute off"),
+    "quiet": _Gate(
+        "quiet was asked for", ("threat", "asker"), ended_by="echoic quiet off"
+    ),
+    "quiet_hours": _Gate("these are quiet hours", _TOO_MUCH),
+    "suppressed": _Gate(
+        "such events are suppressed", _TOO_MUCH, ended_by="echoic salience clear ID"
+    ),
+    "intent": _Gate(
+        "the event only informs", ("watched",), is_news=True, silence="informational"
+    ),
+    "relevance": _Gate(
+        "it did not matter enough",
+        _WORTH,
+        is_news=True,
+        silence="below_relevance",
+        value="relevance",
+    ),
+    "habituation": _Gate(
+        "such events have come too often lately",
+        _WORTH,
+        is_news=True,
+        silence="habituated",
+        value="relevance after habituation",
+    ),
+    "already_said": _Gate(
+        "it was said already, and stands as it did",
+        ("own_words", "watched"),
+        is_news=True,
+        value="time since it was said",
+        in_seconds=True,
+    ),
+    "cooldown": _Gate(
+        "it spoke too recently",
+        _TOO_SOON,
+        value="time since the last response",
+        in_seconds=True,
+    ),
+    "heuristic_cooldown": _Gate(
+        "it spoke too recently",
+        _TOO_SOON,
+        silence="cooldown",
+        value="time since that heuristic answered",
+        in_seconds=True,
+    ),
+    "rate": _Gate(
+        "it has said enough for now", _TOO_SOON, value="responses left in the hour"
+    ),
+    "busy": _Gate("the person was busy", _TOO_MUCH),
+    "quip": _Gate(
+        "it made a quip not long ago",
+        _TOO_MUCH,
+        silence="recently_quipped",
+        value="time since the last quip",
+        in_seconds=True,
+    ),
+    "confidence": _Gate(
+        "nothing learnt is trusted enough", is_news=True, silence="low_confidence"
+    ),
+    "budget": _Gate(
+        "the budget for models is used up",
+        is_news=True,
+        silence="budget_exhausted",
+        value="what is left of the budget",
+    ),
 }
-"""Who passes each gate that keeps the companion from being too much. The mind asks here, and
-what is told of a gate is made of it."""
+"""Each gate that closes a mouth, in the order in which they are tried; one that a test
+beside makes is declared by a row here and nowhere else."""
+
+
+def silence_of(gate: str) -> Silence:
+    """Return the reason that a gate gives for a silence when it closes."""
+    declared = GATES.get(gate)
+    # A gate that gives no other reason has the name of one.
+    return (declared.silence if declared else None) or cast(Silence, gate)
+
 
 _NOTES: Mapping[Passer, str] = {
     "threat": "a threat always passes",
@@ -116,7 +197,7 @@ _NOTES: Mapping[Passer, str] = {
 
 def passing(gate: str, shown: tuple[Passer, ...]) -> str | None:
     """Return the note of a gate that lets through what shows these; None if it does not."""
-    passers = PASSERS[gate]
+    passers = GATES[gate].passers or ()
     return next((_NOTES[each] for each in shown if each in passers), None)
 
 
@@ -151,16 +232,9 @@ Drop = Literal[
     "llm_malformed",
 ]
 
-HELD_BACK: frozenset[Silence | Drop] = frozenset(
+HELD_BACK: frozenset[str] = frozenset(
     (
-        "busy",
-        "cooldown",
-        "muted",
-        "quiet",
-        "quiet_hours",
-        "rate",
-        "recently_quipped",
-        "suppressed",
+        *(silence_of(name) for name in GATES if not GATES[name].is_news),
         *get_args(Absence),
     )
 )

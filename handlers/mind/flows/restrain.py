@@ -8,7 +8,6 @@ from collections.abc import Callable, Iterable, Mapping
 from datetime import datetime
 from functools import partial
 from operator import itemgetter
-from typing import cast
 
 from msgspec.structs import replace
 
@@ -37,7 +36,7 @@ from schemas.state.agent import Pending
 from schemas.state.executive import Waiting
 from schemas.values.exact_math import round6
 from schemas.values.personality import Trait
-from schemas.values.reasons import Drop, ResponseType, Silence
+from schemas.values.reasons import Drop, ResponseType, Silence, silence_of
 
 _COOLDOWN: Silence = "cooldown"
 """Why a heuristic is not eligible that answered a moment ago."""
@@ -440,8 +439,8 @@ def _heard(turn: TurnContext, event: Sensed, found: Salience | None = None) -> H
 
 
 def _closed(gates: Iterable[Gate]) -> Silence | None:
-    """Return the reason of the first gate that is closed: it has the gate's name."""
+    """Return the reason of the first gate that is closed."""
     for each in gates:
         if not each.passed:
-            return cast(Silence, each.name)
+            return silence_of(each.name)
     return None

@@ -2,19 +2,18 @@
 
 Muted and quiet as somebody asked for them, quiet hours, a cooldown between responses and
 between two of one heuristic, and a number of responses an hour. Who passes each is declared
-(`PASSERS`); the asker of a quiet of which nobody knows who asked for it is anybody. Each
+(`GATES`); the asker of a quiet of which nobody knows who asked for it is anybody. Each
 limit that is in force is a gate on record. A cooldown closes to nothing: an answer waits
 for its end.
 """
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Literal
+from typing import Literal, TypeAlias
 
 from msgspec import Struct
 
-from projections.folds.executive import sayings
-from projections.folds.executive.restraints import AFTER_QUIET_S
+from projections.folds.executive import restraints, sayings
 from schemas.messages.decisions import Gate
 from schemas.messages.sensing import PERSON, SOMEBODY
 from schemas.state.executive import EVERYBODY, Executive, Matter, Restraint, Saying
@@ -60,35 +59,14 @@ def before_salience(
     executive: Executive, settings: ExecutiveSettings, here: Heard
 ) -> Iterator[Gate]:
     """Yield the gates that come before what the event is worth."""
-    if executive.restraints:
-        yield from _restrained(executive, "mute", here)
-        yield from _restrained(executive, "quiet", here)
-    if settings.quiet_hours:
-        local_time = timezones.local(here.now, settings.timezone)
-        if timezones.is_within(settings.quiet_hours, local_time):
-            excuse = here.passing("quiet_hours")
-            why = (
-                f"{settings.quiet_hours} {settings.timezone}, it is {local_time:%H:%M}"
-            )
-            is_open = excuse is not None
-            yield Gate(name="quiet_hours", passed=is_open, note=excuse or why)
+    return _tested(_BEFORE, executive, settings, here)
 
 
 def after_salience(
     executive: Executive, settings: ExecutiveSettings, here: Heard
 ) -> Iterator[Gate]:
     """Yield the gates that come after what the event is worth."""
-    if settings.cooldown_s:
-        waited_s = _waited_s(executive, here.now)
-        if waited_s is not None:
-            is_over = waited_s >= settings.cooldown_s
-            excuse = here.passing("cooldown") or (None if is_over else WAITS)
-            yield _gate("cooldown", waited_s, settings.cooldown_s, excuse)
-    most = settings.rate_per_hour
-    if most:
-        said = len(list(_said_since(executive, here.now - _HOUR, here.now)))
-        why = f"{said} of {most} responses in the last hour"
-        yield _gate("rate", float(most - said), 1.0, here.passing("rate"), why)
+    return _tested(_AFTER, executive, settings, here)
 
 
 def cool_at(
@@ -163,9 +141,9 @@ def raised(executive: Executive, here: Heard) -> float:
 def stopped(executive: Executive, here: Heard) -> tuple[Drop, str] | None:
     """Return the mute or the quiet that an answer may not pass, with the detail."""
     for name, mode in _DROPS.items():
-        for gate in _restrained(executive, mode, here):
-            if not gate.passed:
-                return name, gate.note or ""
+        gate = _restrained(executive, mode, here)
+        if gate is not None and not gate.passed:
+            return name, gate.note or ""
     return None
 
 
@@ -182,27 +160,87 @@ def muted_until(executive: Executive, here: Heard) -> datetime | None:
     return max(known) if known and len(known) == len(ends) else None
 
 
+_Test: TypeAlias = Callable[[Executive, ExecutiveSettings, Heard], Gate | None]
+"""Returns the gate of a limit; None if the limit is not in force."""
+
+
+def _tested(
+    tests: tuple[_Test, ...],
+    executive: Executive,
+    settings: ExecutiveSettings,
+    here: Heard,
+) -> Iterator[Gate]:
+    found = (test(executive, settings, here) for test in tests)
+    return (gate for gate in found if gate is not None)
+
+
+def _muted(executive: Executive, _: object, here: Heard) -> Gate | None:
+    return _restrained(executive, "mute", here)
+
+
+def _quieted(executive: Executive, _: object, here: Heard) -> Gate | None:
+    return _restrained(executive, "quiet", here)
+
+
+def _quiet_hours(_: object, settings: ExecutiveSettings, here: Heard) -> Gate | None:
+    if not settings.quiet_hours:
+        return None
+    local_time = timezones.local(here.now, settings.timezone)
+    if not timezones.is_within(settings.quiet_hours, local_time):
+        return None
+    excuse = here.passing("quiet_hours")
+    why = f"{settings.quiet_hours} {settings.timezone}, it is {local_time:%H:%M}"
+    return Gate(name="quiet_hours", passed=excuse is not None, note=excuse or why)
+
+
+def _cooldown(
+    executive: Executive, settings: ExecutiveSettings, here: Heard
+) -> Gate | None:
+    waited_s = _waited_s(executive, here.now) if settings.cooldown_s else None
+    if waited_s is None:
+        return None
+    is_over = waited_s >= settings.cooldown_s
+    excuse = here.passing("cooldown") or (None if is_over else WAITS)
+    return _gate("cooldown", waited_s, settings.cooldown_s, excuse)
+
+
+def _rate(
+    executive: Executive, settings: ExecutiveSettings, here: Heard
+) -> Gate | None:
+    most = settings.rate_per_hour
+    if not most:
+        return None
+    said = len(list(_said_since(executive, here.now - _HOUR, here.now)))
+    why = f"{said} of {most} responses in the last hour"
+    return _gate("rate", float(most - said), 1.0, here.passing("rate"), why)
+
+
+_BEFORE: tuple[_Test, ...] = (_muted, _quieted, _quiet_hours)
+_AFTER: tuple[_Test, ...] = (_cooldown, _rate)
+"""What holds it back, before and after what an event is worth, in the order of the gates."""
+
 _DROPS: Mapping[Drop, Literal["mute", "quiet"]] = {"muted": "mute", "quiet": "quiet"}
 _GATES: Mapping[str, str] = {mode: name for name, mode in _DROPS.items()}
 
 
 def _restrained(
     executive: Executive, mode: Literal["mute", "quiet"], here: Heard
-) -> Iterator[Gate]:
-    """Yield the gate of such a restraint, if one is in force for the event's person."""
+) -> Gate | None:
+    """Return the gate of such a restraint, if one is in force for the event's person."""
     held = [
         each
         for each in executive.restraints
         if each.mode == mode and _is_in_force(each, here.now) and _concerns(each, here)
     ]
-    if held:
-        # The one that lets nothing through, if there is one, decides.
-        name = _GATES[mode]
-        kept = (one for one in held if here.passing(name, one.by) is None)
-        each = next(kept, held[0])
-        excuse = here.passing(name, each.by)
-        note = excuse or _described(each, here.now)
-        yield Gate(name=name, passed=excuse is not None, note=note)
+    if not held:
+        return None
+    # The one that lets nothing through, if there is one, decides.
+    name = _GATES[mode]
+    kept = (one for one in held if here.passing(name, one.by) is None)
+    each = next(kept, held[0])
+    excuse = here.passing(name, each.by)
+    note = excuse or _described(each, here.now)
+    return Gate(name=name, passed=excuse is not None, note=note)
 
 
 def _is_in_force(restraint: Restraint, now: datetime) -> bool:
@@ -211,7 +249,10 @@ def _is_in_force(restraint: Restraint, now: datetime) -> bool:
 
 def _is_after(restraint: Restraint, now: datetime) -> bool:
     until = restraint.until
-    return until is not None and 0.0 <= (now - until).total_seconds() < AFTER_QUIET_S
+    return (
+        until is not None
+        and 0.0 <= (now - until).total_seconds() < restraints.AFTER_QUIET_S
+    )
 
 
 def _concerns(restraint: Restraint, here: Heard) -> bool:

@@ -5,7 +5,7 @@ from typing import Any
 import pytest
 
 from schemas.messages.executive import Muted, SalienceModulated, UserStateChanged
-from schemas.values.reasons import PASSERS
+from schemas.values.reasons import GATES
 from tests.factories import heuristic, pack
 from tests.handlers.mind.test_restraint import GARDEN, LOW, THREAT, gate, happens, says
 from tests.scenario import Scenario
@@ -22,6 +22,11 @@ GUARDS: dict[str, dict[str, Any]] = {
     "habituation": {"relevance": True, "weight_novelty": 0.0, "again_s": 0.0},
 }
 """Settings by which a gate can close."""
+PASSERS = {
+    name: declared.passers
+    for name, declared in GATES.items()
+    if declared.passers is not None
+}
 CONTROLS: dict[str, Muted | SalienceModulated | UserStateChanged] = {
     "muted": Muted(mode="mute", by="ana"),
     "quiet": Muted(by="ana"),
