@@ -1,11 +1,11 @@
 """Who passes each gate: as it is declared, of which explanations and docs are made."""
 
-from typing import Any
+from typing import Any, get_args
 
 import pytest
 
 from schemas.messages.executive import Muted, SalienceModulated, UserStateChanged
-from schemas.values.reasons import GATES
+from schemas.values.reasons import GATES, Silence, silence_of
 from tests.factories import heuristic, pack
 from tests.handlers.mind.test_restraint import GARDEN, LOW, THREAT, gate, happens, says
 from tests.scenario import Scenario
@@ -74,6 +74,11 @@ def watching(scenario: Scenario) -> Scenario:
     watch = SalienceModulated(change="heighten", amount=0.0, about=LOW, by="bo")
     scenario.control(watch)
     return scenario
+
+
+def test_each_gate_gives_a_reason_that_is_on_the_list() -> None:
+    """Its own name, if its row gives no other."""
+    assert {silence_of(name) for name in GATES} <= set(get_args(Silence))
 
 
 @pytest.mark.parametrize("name", sorted(PASSERS))
