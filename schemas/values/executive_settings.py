@@ -94,7 +94,7 @@ class ExecutiveSettings(Part):
     its most."""
     weight_helpfulness: Annotated[Unit, Setting("relevance.helpfulness")] = 0.1
     """By how much the trait `helpfulness` does."""
-    check_in: Annotated[bool, Setting("proactive.check_in")] = False
+    check_in: Annotated[bool, Setting("proactive.check_in")] = True
     """Whether the companion asks how things are, by itself, when somebody is there and
     nothing was said for a while; never in the first ten minutes of a session."""
     check_in_interval_s: Annotated[
@@ -125,7 +125,7 @@ class ExecutiveSettings(Part):
         float, Setting("proactive.rest_hours", scale=3_600.0)
     ] = Field(default=86_400.0, ge=0.0, le=2_592_000.0)
     """For how long the same words are not said unasked again; 0: they may be at once."""
-    observation: Annotated[bool, Setting("proactive.observation")] = False
+    observation: Annotated[bool, Setting("proactive.observation")] = True
     """Whether the companion remarks by itself that a kind of event comes often lately;
     never in the first ten minutes of a session."""
     observation_events: Annotated[int, Setting("proactive.observation_events")] = Field(
@@ -141,7 +141,7 @@ class ExecutiveSettings(Part):
         float, Setting("proactive.observation_minutes", scale=60.0)
     ] = Field(default=600.0, ge=1.0, le=86_400.0)
     """Over how many minutes they are counted, and how many lie between two remarks."""
-    mood_comment: Annotated[bool, Setting("proactive.mood_comment")] = False
+    mood_comment: Annotated[bool, Setting("proactive.mood_comment")] = True
     """Whether it remarks by itself that a person seems to feel bad, by a sentiment below
     -0.3 of the last five minutes; never in the first ten minutes of a session."""
     modulates: Annotated[bool, Setting("salience.modulates")] = True

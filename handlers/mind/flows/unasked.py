@@ -34,6 +34,10 @@ _AHEAD = timedelta(days=1)
 """Of reminders so far ahead a check-in may speak."""
 
 
+_PEACE = timedelta(hours=1)
+"""How long nothing is said unasked after any wish for quiet, understood or not."""
+
+
 class _Opening(Struct, frozen=True):
     """An opportunity that is there."""
 
@@ -111,8 +115,8 @@ def run(turn: TurnContext, timer: Timer) -> None:
     if opening is None or not chance:
         _draw(turn, kind, None, chance or 0.0)
         return
-    first: datetime | None = opening.first
-    if opening.first <= turn.now:
+    first: datetime | None = max(opening.first, _peace(turn) or opening.first)
+    if first is not None and first <= turn.now:
         lines = _fresh(turn, kind.lines(turn, about))
         line = lines[int(_value(turn, kind, f"{kind.purpose}_words") * len(lines))]
         initiate.take(turn, _initiative(turn, kind, timer, line))
@@ -131,6 +135,21 @@ def _opening(
     if found is None or free is None:
         return None
     return structs.replace(found, first=max(found.first, free))
+
+
+def _peace(turn: TurnContext) -> datetime | None:
+    """Return until when nothing is said unasked to who wished for quiet, however worded."""
+    said, known = turn.state.executive.memory.said, turn.settings.executive.phrases
+    return max(
+        (
+            each.at + _PEACE
+            for person in said.sorted_keys()
+            for each in said[person]
+            if each.grounds is None and turn.now < each.at + _PEACE
+            if any(phrases.wishes_for("quiet", each.text) for phrases in known)
+        ),
+        default=None,
+    )
 
 
 def _next(turn: TurnContext, settings: ExecutiveSettings) -> datetime | None:

