@@ -220,8 +220,8 @@ def test_agents_with_nobody_there_have_neither_timers_nor_messages() -> None:
     ],
     ids=["off", "no words", "no chance"],
 )
-def test_it_is_off_unless_asked_for(settings: ExecutiveSettings) -> None:
-    """It is off by itself, and where there is nothing to say."""
+def test_it_can_be_off(settings: ExecutiveSettings) -> None:
+    """It is on by itself; not where there is nothing to say, or no chance to."""
     scenario = start(settings)
 
     assert ExecutiveSettings().check_in

@@ -213,10 +213,10 @@ def test_a_quiet_hour_and_an_empty_room_cost_nothing() -> None:
     assert drawn.due_at - early.at >= timedelta(seconds=500)
 
 
-def test_both_are_off_unless_asked_for() -> None:
-    """Then nothing is counted, either."""
-    assert not ExecutiveSettings().observation
-    assert not ExecutiveSettings().mood_comment
+def test_both_can_be_off() -> None:
+    """Then nothing is counted, either; they are on by themselves."""
+    assert ExecutiveSettings().observation
+    assert ExecutiveSettings().mood_comment
     scenario = start(observation=False, mood_comment=False)
     mines(scenario, 6)
     feels(scenario, -0.9)
