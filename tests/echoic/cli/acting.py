@@ -13,7 +13,7 @@ THIRST = ("--source", "crafter", "--type", "vital_changed", "--field", "vital=dr
 
 
 _OWN = (
-    (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b(?=[a-f]*\d)[0-9a-f]{8}\b", "ID"),
+    (r"[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}|\b[0-9a-f]{8}\b", "ID"),
     (r"\d{4}-\d\d-\d\d", "DATE"),
     (r"\d\d:\d\d(:\d\d)?", "TIME"),
     (r"[^\s`]*(/echoic|python\S* -m echoic)\b", "echoic"),
