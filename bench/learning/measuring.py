@@ -122,8 +122,8 @@ class Hour:
             for each in shelf.heuristics.values()
         ]
         for each in known:
-            belief = agent.beliefs.get(f"{each.id}@{each.content_hash}")
-            confidence = belief.confidence if belief else each.declared
+            belief = agent.beliefs.get(f"{each.heuristic_id}@{each.content_hash}")
+            confidence = belief.confidence if belief else each.confidence
             self.silences += each.is_silence
             self.silences_trusted += each.is_silence and confidence >= TRUSTED
             self.heuristics += not each.is_silence

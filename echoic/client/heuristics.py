@@ -85,10 +85,12 @@ def _as_it_stands(
 ) -> Learnt:
     agent = known.agent
     learning = agent.learning(known.shared.settings or UNSTARTED)
-    belief = beliefs.bounded_belief(agent, packs, learning, each.id, each.content_hash)
-    by_hand = agent.frozen.get(each.id, False)
+    belief = beliefs.bounded_belief(
+        agent, packs, learning, each.heuristic_id, each.content_hash
+    )
+    by_hand = agent.frozen.get(each.heuristic_id, False)
     return Learnt(
-        id=each.id,
+        id=each.heuristic_id,
         name=each.name,
         domain=each.domain,
         origin=each.origin,
@@ -98,7 +100,7 @@ def _as_it_stands(
         confidence=belief.confidence,
         alpha=belief.alpha,
         beta=belief.beta,
-        declared=each.declared,
+        declared=each.confidence,
         fires=belief.fire_count,
         successes=belief.success_count,
         lifecycle=beliefs.lifecycle(belief, by_hand, learning),

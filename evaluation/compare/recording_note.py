@@ -79,7 +79,7 @@ def _strategy(variant: Variant, in_force: InForce) -> StrategyPart:
 def _names(in_force: InForce) -> dict[str, str]:
     """Return the names of the heuristics in force, by id."""
     found = all_heuristics(in_force.agent, in_force.packs)
-    return {each.id: each.name for each in found}
+    return {each.heuristic_id: each.name for each in found}
 
 
 async def _title(recording: Recording) -> str:

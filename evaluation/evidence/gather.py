@@ -281,8 +281,8 @@ class EvidenceReader:
         new = group.after.agent.taught(message.heuristic_id)
         if old is None or new is None:
             return
-        key = belief_key(old.id, old.content_hash)
-        to = belief_key(new.id, new.content_hash)
+        key = belief_key(old.heuristic_id, old.content_hash)
+        to = belief_key(new.heuristic_id, new.content_hash)
         self._learn(group, facts.Carried(group.sequence, key, to))
 
     def _redeclare(self, group: RecordedGroup) -> None:
@@ -292,7 +292,7 @@ class EvidenceReader:
             return
         taught = in_force.agent.taught(message.heuristic_id)
         if taught is not None:
-            key, declared = self._about(taught.id, taught.content_hash)
+            key, declared = self._about(taught.heuristic_id, taught.content_hash)
             self._learn(group, facts.Redeclared(group.sequence, key, declared))
 
     def _revive(self, group: RecordedGroup) -> None:
@@ -312,7 +312,7 @@ class EvidenceReader:
         """Learn of names, and of changed constraints or priors, if there are any."""
         self._in_force = in_force
         found = all_heuristics(in_force.agent, in_force.packs)
-        self._names.update({each.id: each.name for each in found})
+        self._names.update({each.heuristic_id: each.name for each in found})
         now = beliefs.terms_in_force(in_force.agent, in_force.packs)
         if now == self._terms:
             return

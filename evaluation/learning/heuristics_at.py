@@ -36,7 +36,7 @@ class Known:
 def known(in_force: InForce, believing: BeliefFold) -> Mapping[str, Known]:
     """Return the agent's heuristics by id."""
     found = all_heuristics(in_force.agent, in_force.packs)
-    return {each.id: _one(in_force, believing, each) for each in found}
+    return {each.heuristic_id: _one(in_force, believing, each) for each in found}
 
 
 def trust(
@@ -48,20 +48,22 @@ def trust(
 
 
 def _one(in_force: InForce, believing: BeliefFold, each: Taught) -> Known:
-    key = belief_key(each.id, each.content_hash)
+    key = belief_key(each.heuristic_id, each.content_hash)
     held = believing.believed.get(key)
-    start = beliefs.declared_confidence(in_force.agent, in_force.packs, each.id)
-    by_hand = in_force.agent.frozen.get(each.id, False)
+    start = beliefs.declared_confidence(
+        in_force.agent, in_force.packs, each.heuristic_id
+    )
+    by_hand = in_force.agent.frozen.get(each.heuristic_id, False)
     is_frozen = by_hand or believing.is_frozen(key, start)
     return Known(
-        id=each.id,
+        id=each.heuristic_id,
         name=each.name,
         domain=each.domain,
         origin=each.origin,
         content_hash=each.content_hash,
         condition=each.condition,
         text=each.text,
-        declared=each.declared,
+        declared=each.confidence,
         confidence=believing.confidence(key, start),
         fires=held.fire_count if held else 0,
         successes=held.success_count if held else 0,

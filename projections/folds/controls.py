@@ -208,12 +208,14 @@ def _redeclared(
     taught: Taught,
 ) -> AgentState:
     """Return the state whose evidence on a heuristic counts from its present declaration."""
-    key = belief_key(taught.id, taught.content_hash)
+    key = belief_key(taught.heuristic_id, taught.content_hash)
     known = state.beliefs.get(key)
-    declared = beliefs.declared_confidence(state, packs, taught.id)
+    declared = beliefs.declared_confidence(state, packs, taught.heuristic_id)
     if known is None or known.declared == declared:
         return state
-    its = beliefs.learning_under(learning, beliefs.terms_of(state, packs, taught.id))
+    its = beliefs.learning_under(
+        learning, beliefs.terms_of(state, packs, taught.heuristic_id)
+    )
     known = confidence.redeclared(known, declared, its)
     return replace(state, beliefs=state.beliefs.set(key, known))
 

@@ -132,7 +132,7 @@ def _begun(folded: Folded, step: Step, heuristic: Taught, why: str) -> Iterator[
     yield confidence_changes.declared(
         folded,
         step.output,
-        (heuristic.id, heuristic.content_hash),
+        (heuristic.heuristic_id, heuristic.content_hash),
         held,
         why=why,
         detail=heuristic.name,
@@ -152,7 +152,7 @@ def _edited(folded: Folded, step: Step, message: HeuristicEdited) -> Iterator[Ch
     yield confidence_changes.declared(
         folded,
         step.output,
-        (heuristic.id, heuristic.content_hash),
+        (heuristic.heuristic_id, heuristic.content_hash),
         held,
         why="edit",
         detail=heuristic.name,
@@ -262,16 +262,16 @@ def _packs(folded: Folded, agent: AgentState) -> tuple[CompiledPack, ...]:
 def _taught_row(folded: Folded, agent: AgentState, heuristic: Taught) -> Put:
     row: Row = {
         **heuristics_contents.of_taught(heuristic),
-        **_standing(folded, agent, heuristic.id, heuristic.content_hash),
+        **_standing(folded, agent, heuristic.heuristic_id, heuristic.content_hash),
         "embedder": folded.settings.embedder,
         "created_at": folded.now,
         "created_by": folded.input.sequence,
     }
-    return Put("heuristics", (folded.name, heuristic.id), row)
+    return Put("heuristics", (folded.name, heuristic.heuristic_id), row)
 
 
 def _belief_of(step: Step, agent: AgentState, heuristic: Taught) -> Belief:
-    return step.context.belief(agent, heuristic.id, heuristic.content_hash)
+    return step.context.belief(agent, heuristic.heuristic_id, heuristic.content_hash)
 
 
 def _learning(shared: SharedState) -> LearningSettings:

@@ -332,14 +332,14 @@ def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
 
 def _words_of(heuristics: Iterable[Taught]) -> Mapping[str, Words]:
     return {
-        heuristic_arm(each.id, each.content_hash): Words(
+        heuristic_arm(each.heuristic_id, each.content_hash): Words(
             each.condition,
             each.text,
             each.response_type,
             each.action,
             each.urgency,
             each.origin,
-            each.declared,
+            each.confidence,
         )
         for each in heuristics
     }

@@ -66,9 +66,11 @@ class Recalling:
             return
         old, new = (state.taught(message.heuristic_id) for state in (before, after))
         if old is not None and new is not None:
-            key = belief_key(old.id, old.content_hash)
+            key = belief_key(old.heuristic_id, old.content_hash)
             if key in self._recent:
-                self._recent[belief_key(new.id, new.content_hash)] = self._recent[key]
+                self._recent[belief_key(new.heuristic_id, new.content_hash)] = (
+                    self._recent[key]
+                )
 
     def _ended(self, key: str, fire_id: str, is_success: bool, at: datetime) -> None:
         recent = (self.of(key) or NEVER).after_outcome(fire_id, is_success, at)

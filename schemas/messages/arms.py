@@ -5,7 +5,17 @@ from typing import Annotated
 from msgspec import Meta
 
 from schemas.messages.sensing import Fields
-from schemas.values.base import AS_A_WHOLE, MessagePart, Name, Personal, written
+from schemas.values.base import (
+    AS_A_WHOLE,
+    MessagePart,
+    Name,
+    Personal,
+    PersonalCode,
+    PersonalName,
+    Unit,
+    written,
+)
+from schemas.values.reasons import ResponseType
 
 Arm = Annotated[str, Meta(min_length=1, max_length=600)]
 """What an outcome is credited to; it holds names of up to 200 characters and hashes."""
@@ -132,3 +142,20 @@ class Action(MessagePart, frozen=True, kw_only=True):
     type: Name
     target: Personal | None = None
     params: Annotated[Fields, AS_A_WHOLE] = written({})
+
+
+class HeuristicContent(MessagePart, frozen=True, kw_only=True):
+    """A situation, and what a heuristic does in it: whoever made it, and wherever it stands."""
+
+    heuristic_id: Name
+    name: PersonalName
+    domain: Name
+    """The pack, or the undeclared source, whose events it may answer."""
+    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)]
+    when: PersonalCode | None = None
+    """What must hold of the event's type and fields besides."""
+    response_type: ResponseType
+    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
+    action: Action | None = None
+    confidence: Unit
+    """What its maker trusts it with, before any evidence."""

@@ -5,7 +5,7 @@ from typing import Annotated, Any, ClassVar, Literal
 
 from msgspec import Meta, field
 
-from schemas.messages.arms import Action
+from schemas.messages.arms import Action, HeuristicContent
 from schemas.messages.experiments import UnitKind, Variant
 from schemas.messages.sensing import Fields
 from schemas.values import persons
@@ -106,21 +106,12 @@ class StrategySelected(Control, frozen=True, kw_only=True):
     parameters: Fields = written({})
 
 
-class HeuristicSeeded(Control, frozen=True, kw_only=True):
+class HeuristicSeeded(Control, HeuristicContent, frozen=True, kw_only=True):
     """A person taught a heuristic: in such a situation, say this."""
 
     token: ClassVar[str] = "heuristic_seeded"
 
-    heuristic_id: Name
-    name: PersonalName
-    domain: Name
-    """The pack, or the undeclared source, whose events it may answer."""
-    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)]
-    when: PersonalCode | None = None
-    """What must hold of the event's type and fields besides."""
     response_type: ResponseType = written("suggestion")
-    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
-    action: Action | None = None
     confidence: Unit = written(0.5)
     urgency: Unit = written(0.0)
 

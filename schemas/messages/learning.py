@@ -5,7 +5,7 @@ from typing import Annotated, ClassVar, Literal
 from msgspec import Meta
 
 from schemas.messages.feedback import Aspect
-from schemas.messages.repertoire import RepertoireChange
+from schemas.messages.repertoire import Formed, RepertoireChange
 from schemas.values.base import (
     Kind,
     Message,
@@ -13,15 +13,13 @@ from schemas.values.base import (
     Moment,
     Name,
     Personal,
-    PersonalCode,
-    PersonalName,
     Scalar,
     Signed,
     Token,
     Unit,
     written,
 )
-from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal, ResponseType
+from schemas.values.reasons import Lifecycle, NotFormed, Outcome, Refusal
 from schemas.values.unicode_text import quoted
 
 
@@ -234,28 +232,14 @@ class LifecycleChanged(Learning, frozen=True, kw_only=True):
     confidence: Unit
 
 
-class HeuristicFormed(Learning, frozen=True, kw_only=True):
+class HeuristicFormed(Learning, Formed, frozen=True, kw_only=True):
     """A model's answer that a person liked became a heuristic, at low confidence."""
 
     token: ClassVar[str] = "heuristic_formed"
 
-    heuristic_id: Name
-    name: PersonalName
     domain: Name
-    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)]
-    when: PersonalCode | None = None
-    """What must hold of the event's type and fields besides."""
-    response_type: ResponseType
-    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
-    confidence: Unit
+    """The pack, or the undeclared source, whose events it may answer."""
     origin: Literal["learned"] = written("learned")
-    decision_id: Name
-    """The decision whose answer it was."""
-    when_left_out: Personal | None = None
-    """Why a `when` that the model proposed is not part of it."""
-    due: Personal | None = None
-    """When a reminder is due, in the model's words; nothing acts on it: it is said as an
-    observation."""
     proposal_id: Name | None = None
     """The proposal that it comes of, if not of a vote."""
     is_silence: bool = False

@@ -1,19 +1,9 @@
 """Changes of the repertoire: which heuristics an agent uses, before and after."""
 
-from typing import Annotated, Literal
+from typing import Literal
 
-from msgspec import Meta
-
-from schemas.values.base import (
-    MessagePart,
-    Name,
-    Personal,
-    PersonalCode,
-    PersonalName,
-    Unit,
-    written,
-)
-from schemas.values.reasons import ResponseType
+from schemas.messages.arms import HeuristicContent
+from schemas.values.base import MessagePart, Name, Personal, Unit, written
 
 _ChangeKind = Literal["merge", "retire", "form"]
 """`merge`: of two that say the same one goes; `retire`: one goes; `form`: one comes."""
@@ -33,20 +23,19 @@ class Stand(MessagePart, frozen=True, kw_only=True):
     confidence: Unit
 
 
-class Formed(MessagePart, frozen=True, kw_only=True):
-    """A heuristic that is to come."""
+class Formed(HeuristicContent, frozen=True, kw_only=True):
+    """A heuristic made of what a model said."""
 
-    heuristic_id: Name
-    name: PersonalName
-    condition: Annotated[Personal, Meta(min_length=1, max_length=1_000)]
-    when: PersonalCode | None = None
-    response_type: ResponseType
-    text: Annotated[Personal, Meta(min_length=1, max_length=2_000)]
-    confidence: Unit
+    domain: str = ""
+    """Empty where the change that it is part of names it."""
+    origin: Literal["learned"] = "learned"
     decision_id: Name
     """The decision whose answer it was."""
     when_left_out: Personal | None = None
+    """Why a `when` that the model proposed is not part of it."""
     due: Personal | None = None
+    """When a reminder is due, in the model's words; nothing acts on it: it is said as an
+    observation."""
 
 
 class RepertoireChange(MessagePart, frozen=True, kw_only=True):

@@ -5,23 +5,17 @@ from datetime import datetime
 from immutables import Map
 from msgspec import Struct, field
 
-from schemas.messages.arms import Action
-from schemas.values.reasons import Origin, ResponseType
+from schemas.messages.arms import HeuristicContent
+from schemas.values.reasons import Origin
 from schemas.values.vectors import Vector
 
 
-class Taught(Struct, frozen=True, kw_only=True):
-    """A heuristic of this agent alone."""
+class Taught(HeuristicContent, frozen=True, kw_only=True, omit_defaults=False):
+    """A heuristic of this agent alone, or one of a pack as if it were."""
 
-    id: str
-    name: str
-    domain: str
-    condition: str
-    when: str | None
-    response_type: ResponseType
-    text: str
-    action: Action | None
-    declared: float
+    # What states call these.
+    heuristic_id: str = field(name="id")
+    confidence: float = field(name="declared")
     urgency: float
     content_hash: str
     vector: Vector

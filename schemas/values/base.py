@@ -133,6 +133,11 @@ class MessagePart(Struct, frozen=True, kw_only=True, omit_defaults=True):
         # Not by its JSON, in which a number that is not finite is null.
         return self.from_fields(msgspec.to_builtins(self, enc_hook=fields_of))
 
+    @classmethod
+    def taken(cls, whole: "MessagePart") -> dict[str, Any]:
+        """Return the fields of this part of what has all of them, to make another such."""
+        return {name: getattr(whole, name) for name in cls.__struct_fields__}
+
     def as_fields(self, *, whole: bool = False) -> dict[str, Any]:
         """Return its fields as in its JSON; if `whole`, with those that are not set."""
         fields: dict[str, Any] = msgspec.json.decode(_ENCODER.encode(self))

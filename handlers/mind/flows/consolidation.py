@@ -89,7 +89,7 @@ def changes(given: ConsolidationInput) -> Iterator[RepertoireChange]:
 def _merges(given: ConsolidationInput) -> Iterator[RepertoireChange]:
     for domain in sorted(given.state.shelves):
         for taught in _taught(given, domain):
-            if not given.is_used(taught.id, taught.content_hash):
+            if not given.is_used(taught.heuristic_id, taught.content_hash):
                 continue
             same = _same(given, taught)
             if same is not None:
@@ -116,7 +116,7 @@ def _same(given: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
 
 def _goes_for(given: ConsolidationInput, taught: Taught, other: KnownHeuristic) -> bool:
     id_ = other.heuristic_id
-    if id_ == taught.id or not given.is_used(id_, other.content_hash):
+    if id_ == taught.heuristic_id or not given.is_used(id_, other.content_hash):
         return False
     if meaning(other.when) != meaning(taught.when):
         return False
@@ -127,7 +127,7 @@ def _goes_for(given: ConsolidationInput, taught: Taught, other: KnownHeuristic) 
     # A pack's heuristic always stays: its author maintains it.
     if given.state.taught(id_) is None:
         return True
-    mine = _worth(given, taught.id, taught.content_hash)
+    mine = _worth(given, taught.heuristic_id, taught.content_hash)
     # Strict, with the id as the last part: of two duplicates exactly one goes.
     return mine < _worth(given, id_, other.content_hash)
 
@@ -144,7 +144,7 @@ def _merge(
     given: ConsolidationInput, taught: Taught, same: KnownHeuristic
 ) -> RepertoireChange:
     stays = stand(given, same.heuristic_id, same.content_hash)
-    goes = stand(given, taught.id, taught.content_hash)
+    goes = stand(given, taught.heuristic_id, taught.content_hash)
     return RepertoireChange(
         kind="merge",
         reason="duplicate",
@@ -161,7 +161,9 @@ def _retirements(given: ConsolidationInput) -> Iterator[RepertoireChange]:
         for taught in _taught(given, domain):
             reason = _useless(given, taught)
             if reason is not None:
-                yield _retire(given, domain, taught.id, taught.content_hash, reason)
+                yield _retire(
+                    given, domain, taught.heuristic_id, taught.content_hash, reason
+                )
     for pack in given.packs:
         for id_, content_hash in zip(pack.ids, pack.content_hashes, strict=True):
             is_locked = (
@@ -173,7 +175,7 @@ def _retirements(given: ConsolidationInput) -> Iterator[RepertoireChange]:
 
 
 def _useless(given: ConsolidationInput, taught: Taught) -> ChangeReason | None:
-    id_, content_hash = taught.id, taught.content_hash
+    id_, content_hash = taught.heuristic_id, taught.content_hash
     if not given.is_used(id_, content_hash):
         return None
     if _failed(given, id_, content_hash):

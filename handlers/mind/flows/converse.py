@@ -141,7 +141,7 @@ def _named(turn: TurnContext, grounds: Grounds) -> str:
     if id_ is None:
         return ""
     known = heuristics.all_heuristics(turn.state, turn.packs)
-    return next((each.condition for each in known if each.id == id_), id_)
+    return next((each.condition for each in known if each.heuristic_id == id_), id_)
 
 
 def _number(value: float | None) -> str:

@@ -332,6 +332,5 @@ def proposed_heuristic(
     content: Formed, domain: str, proposal_id: str
 ) -> HeuristicFormed:
     """Return the heuristic that an applied proposal adds."""
-    return HeuristicFormed(
-        **structs.asdict(content), domain=domain, proposal_id=proposal_id
-    )
+    made = structs.replace(content, domain=domain)
+    return HeuristicFormed(**Formed.taken(made), proposal_id=proposal_id)

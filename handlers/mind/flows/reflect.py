@@ -287,9 +287,7 @@ def _proposed(
     )
     stand = Stand(
         heuristic_id=id_,
-        content_hash=heuristics.content_hash(
-            rule.condition, rule.when, rule.text, None
-        ),
+        content_hash=heuristics.content_hash(formed),
         name=formed.name,
         in_use=True,
         confidence=formed.confidence,

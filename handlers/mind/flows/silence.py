@@ -40,7 +40,7 @@ def silences(
     occasion = formation.of_event(event, domain, vector)
     limits = turn.settings.limits
     held = {
-        each.id: turn.belief(each.id, each.content_hash)
+        each.heuristic_id: turn.belief(each.heuristic_id, each.content_hash)
         for each in quiet.like(turn.state, occasion, limits)
     }
     return quiet.candidates(turn.state, occasion, limits, held, turn.learning)
@@ -113,7 +113,7 @@ def _succeeded(
 
 def _is_held(turn: TurnContext, each: Taught, vote: FeedbackApplied) -> bool:
     """Tell whether an earlier vote of the same person on the decision counts there."""
-    held = turn.belief(each.id, each.content_hash)
+    held = turn.belief(each.heuristic_id, each.content_hash)
     return any(
         signal.fire_id == vote.decision_id and vote.actor in signal.votes
         for signal in held.signals
@@ -129,7 +129,7 @@ def _weigh(
 ) -> None:
     turn.credit(
         SilenceWeighed(
-            heuristic_id=each.id,
+            heuristic_id=each.heuristic_id,
             content_hash=each.content_hash,
             decision_id=decision_id,
             actor=actor,

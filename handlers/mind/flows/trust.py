@@ -46,7 +46,8 @@ def _note(
 ) -> None:
     known = list(heuristics.all_heuristics(turn.state, turn.packs))
     of = next(
-        (each for each in known if (each.id, each.content_hash) == credited), None
+        (each for each in known if (each.heuristic_id, each.content_hash) == credited),
+        None,
     )
     if of is None or of.is_silence:
         return
@@ -57,14 +58,18 @@ def _note(
     now = turn.belief(*credited).confidence
     if (was >= threshold) == (now >= threshold):
         return
-    others = (each for each in known if each.domain == of.domain and each.id != of.id)
+    others = (
+        each
+        for each in known
+        if each.domain == of.domain and each.heuristic_id != of.heuristic_id
+    )
     if any(_is_trusted(turn, each, threshold) for each in others):
         return
     turn.emit(
         TrustChanged(
             domain=of.domain,
             is_trusted=now >= threshold,
-            heuristic_id=of.id,
+            heuristic_id=of.heuristic_id,
             content_hash=of.content_hash,
             confidence=now,
             threshold=threshold,
@@ -73,6 +78,6 @@ def _note(
 
 
 def _is_trusted(turn: TurnContext, each: Taught, threshold: float) -> bool:
-    if each.is_silence or turn.life(each.id, each.content_hash) == "frozen":
+    if each.is_silence or turn.life(each.heuristic_id, each.content_hash) == "frozen":
         return False
-    return turn.belief(each.id, each.content_hash).confidence >= threshold
+    return turn.belief(each.heuristic_id, each.content_hash).confidence >= threshold

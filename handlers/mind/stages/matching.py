@@ -141,9 +141,6 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
     reason = judge.reason(near, belief)
     says = heuristic if isinstance(heuristic, Taught) else heuristic.action
     type_ = says.response_type if isinstance(says, Taught) else says.type
-    declared = (
-        heuristic.declared if isinstance(heuristic, Taught) else heuristic.confidence
-    )
     return HeuristicCandidate(
         heuristic_id=near.heuristic_id,
         content_hash=near.content_hash,
@@ -152,7 +149,7 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
         confidence=belief.confidence,
         alpha=belief.alpha,
         beta=belief.beta,
-        declared=declared,
+        declared=heuristic.confidence,
         similarity=near.similarity,
         eligible=reason is None,
         reason=reason,
@@ -195,7 +192,7 @@ def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Nea
     taught, matrix = _stacked(shelf)
     return [
         _Near(
-            taught[row].id,
+            taught[row].heuristic_id,
             taught[row].content_hash,
             similarity,
             _parsed(taught[row].when),

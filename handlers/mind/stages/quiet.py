@@ -59,7 +59,13 @@ def candidates(
     `held` maps each id to the belief about it.
     """
     weighed = [
-        _candidate(each, held[each.id], occasion, each.id in state.frozen, learning)
+        _candidate(
+            each,
+            held[each.heuristic_id],
+            occasion,
+            each.heuristic_id in state.frozen,
+            learning,
+        )
         for each in like(state, occasion, limits)
     ]
     weighed.sort(
@@ -155,7 +161,7 @@ def _candidate(
 ) -> HeuristicCandidate:
     is_frozen = beliefs.lifecycle(held, by_hand, learning) == "frozen"
     return HeuristicCandidate(
-        heuristic_id=taught.id,
+        heuristic_id=taught.heuristic_id,
         content_hash=taught.content_hash,
         condition_text=taught.condition,
         suggested_action="",

@@ -72,7 +72,11 @@ def _of_pack(pack: CompiledPack, row: int, similarity: float) -> KnownHeuristic:
 
 def _of_shelf(taught: Taught, similarity: float) -> KnownHeuristic:
     return KnownHeuristic(
-        taught.id, taught.content_hash, similarity, taught.when, taught.action_vector
+        taught.heuristic_id,
+        taught.content_hash,
+        similarity,
+        taught.when,
+        taught.action_vector,
     )
 
 

@@ -58,7 +58,7 @@ def _lent(held: tuple[Lent, ...], person: str) -> tuple[Lent, ...]:
 def _shelf(shelf: Shelf) -> Shelf:
     """Return a shelf without the heuristics that would say nothing any more."""
     gone = [
-        each.id
+        each.heuristic_id
         for each in shelf.heuristics.values()
         if FORGOTTEN in (each.text, each.condition)
     ]

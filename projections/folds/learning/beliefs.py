@@ -146,7 +146,7 @@ def declared_confidence(
     """
     taught = state.taught(heuristic_id)
     if taught is not None:
-        return _start(state, taught.origin, taught.declared)
+        return _start(state, taught.origin, taught.confidence)
     for pack in packs:
         row = pack.row_of(heuristic_id)
         if row is not None:

@@ -10,7 +10,7 @@ from msgspec.structs import replace
 
 from projections.folds.fold_context import Origin
 from schemas.messages import arms
-from schemas.messages.arms import Action
+from schemas.messages.arms import HeuristicContent
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.learning import HeuristicFormed
 from schemas.packs.compiled import CompiledPack
@@ -41,7 +41,7 @@ def of_pack(pack: CompiledPack) -> Iterator[Taught]:
     rows = zip(pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True)
     for id_, content, heuristic in rows:
         yield Taught(
-            id=id_,
+            heuristic_id=id_,
             name=heuristic.name,
             domain=pack.pack.name,
             condition=heuristic.condition,
@@ -49,7 +49,7 @@ def of_pack(pack: CompiledPack) -> Iterator[Taught]:
             response_type=heuristic.action.type,
             text=heuristic.action.text,
             action=heuristic.action.action,
-            declared=heuristic.confidence,
+            confidence=heuristic.confidence,
             urgency=heuristic.urgency,
             content_hash=content,
             vector=b"",
@@ -88,28 +88,16 @@ def action(
 
 def seeded(state: AgentState, message: HeuristicSeeded, origin: Origin) -> AgentState:
     """Return the state with the heuristic that a person taught by this control."""
-    return _put(
-        state,
-        Taught(
-            id=message.heuristic_id,
-            name=message.name,
-            domain=message.domain,
-            condition=message.condition,
-            when=message.when or None,
-            response_type=message.response_type,
-            text=message.text,
-            action=message.action,
-            declared=message.confidence,
-            urgency=message.urgency,
-            content_hash=content_hash(
-                message.condition, message.when, message.text, message.action
-            ),
-            vector=origin.aids.vector or b"",
-            action_vector=origin.aids.of(message.text) or b"",
-            since=state.now,
-            origin_id=origin.id,
-        ),
+    heuristic = Taught(
+        **HeuristicContent.taken(message),
+        urgency=message.urgency,
+        content_hash=content_hash(message),
+        vector=origin.aids.vector or b"",
+        action_vector=origin.aids.of(message.text) or b"",
+        since=state.now,
+        origin_id=origin.id,
     )
+    return _put(state, replace(heuristic, when=message.when or None))
 
 
 def formed(
@@ -122,23 +110,14 @@ def formed(
 
     `kept` are the vectors of condition and text that were computed earlier, if any.
     """
-    condition, when, text = message.condition, message.when, message.text
     return _put(
         state,
         Taught(
-            id=message.heuristic_id,
-            name=message.name,
-            domain=message.domain,
-            condition=condition,
-            when=when,
-            response_type=message.response_type,
-            text=text,
-            action=None,
-            declared=message.confidence,
+            **HeuristicContent.taken(message),
             urgency=0.0,
-            content_hash=content_hash(condition, when, text, None),
-            vector=aids.of(condition) or kept[0],
-            action_vector=aids.of(text) or kept[1],
+            content_hash=content_hash(message),
+            vector=aids.of(message.condition) or kept[0],
+            action_vector=aids.of(message.text) or kept[1],
             origin=message.origin,
             since=state.now,
             is_silence=message.is_silence,
@@ -179,12 +158,7 @@ def edited(state: AgentState, message: HeuristicEdited, origin: Origin) -> Agent
         vector=held.vector if vector is None else vector,
         action_vector=(aids.of(says) or b"") if message.text else held.action_vector,
     )
-    changed = replace(
-        changed,
-        content_hash=content_hash(
-            changed.condition, changed.when, changed.text, changed.action
-        ),
-    )
+    changed = replace(changed, content_hash=content_hash(changed))
     state = _put(state, changed)
     return _carried(state, held, changed) if message.keep else state
 
@@ -198,22 +172,20 @@ def frozen(state: AgentState, message: HeuristicFrozen) -> AgentState:
     return replace(state, frozen=state.frozen.delete(message.heuristic_id))
 
 
-def content_hash(
-    condition: str, when: str | None, text: str, action: Action | None
-) -> str:
+def content_hash(of: HeuristicContent) -> str:
     """Return the hash of a heuristic's content, to which its evidence belongs.
 
     Another condition, `when`, text or action is another content, and starts anew.
     """
     # Keys are sorted: the hash must not depend on the order in which a client sent them.
-    fields = action.as_fields() if action is not None else None
-    content = [condition, when, text, fields]
+    action = of.action.as_fields() if of.action is not None else None
+    content = [of.condition, of.when, of.text, action]
     return ids.digest(orjson.dumps(content, option=orjson.OPT_SORT_KEYS))
 
 
 def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
     """Return the state with the old content's evidence copied to the new content."""
-    was, key = (belief_key(each.id, each.content_hash) for each in (old, new))
+    was, key = (belief_key(each.heuristic_id, each.content_hash) for each in (old, new))
     belief, fit = state.beliefs.get(was), state.fits.get(was)
     if belief is not None:
         state = replace(state, beliefs=state.beliefs.set(key, belief))
@@ -225,10 +197,10 @@ def _carried(state: AgentState, old: Taught, new: Taught) -> AgentState:
 
 def _put(state: AgentState, heuristic: Taught) -> AgentState:
     # An id is unique in the agent: taught again for another domain, it moves there.
-    shelves, held = state.shelves, state.taught(heuristic.id)
+    shelves, held = state.shelves, state.taught(heuristic.heuristic_id)
     if held is not None and held.domain != heuristic.domain:
-        left = shelves[held.domain].heuristics.delete(held.id)
+        left = shelves[held.domain].heuristics.delete(held.heuristic_id)
         shelves = shelves.set(held.domain, Shelf(left))
     shelf = shelves.get(heuristic.domain, Shelf())
-    shelf = Shelf(shelf.heuristics.set(heuristic.id, heuristic))
+    shelf = Shelf(shelf.heuristics.set(heuristic.heuristic_id, heuristic))
     return replace(state, shelves=shelves.set(heuristic.domain, shelf))

@@ -125,8 +125,8 @@ def test_what_goes_wrong_counts_by_its_reason() -> None:
 def test_heuristics_in_force_are_those_of_the_latest_state() -> None:
     """They are counted when somebody asks, by where they are from."""
     taught = Taught(
-        id="h1", name="drink", domain="survival", condition="thirsty", when=None,
-        response_type="suggestion", text="Drink.", action=None, declared=0.5, urgency=0.0,
+        heuristic_id="h1", name="drink", domain="survival", condition="thirsty", when=None,
+        response_type="suggestion", text="Drink.", action=None, confidence=0.5, urgency=0.0,
         content_hash="c1", vector=b"",
     )  # fmt: skip
     shelf = Shelf(Map({"h1": taught}))

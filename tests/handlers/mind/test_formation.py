@@ -93,13 +93,13 @@ def test_a_rule_becomes_a_heuristic_that_has_all_to_prove(
     assert (message.confidence, message.origin) == (0.3, "learned")
     assert message.decision_id == decision_id(scenario.turns[2])
     (held,) = learnt(scenario)
-    assert (held.id, held.condition, held.text, held.when) == (
+    assert (held.heuristic_id, held.condition, held.text, held.when) == (
         message.heuristic_id,
         CONDITION,
         MESSAGE,
         "health <= 3",
     )
-    assert (held.declared, held.origin) == (0.3, "learned")
+    assert (held.confidence, held.origin) == (0.3, "learned")
     assert held.vector == factories.embed(CONDITION)
     assert held.action_vector == factories.embed(MESSAGE)
     assert message.name.startswith("the_health_of_the_player_has_")

@@ -65,7 +65,7 @@ def test_a_formed_heuristic_is_reinforced_by_the_next_like_it() -> None:
 
     assert one(turn, HeuristicReinforced).heuristic_id == first.heuristic_id
     (held,) = learnt(scenario)
-    assert scenario.belief(held.id, held.content_hash).confidence == 0.5
+    assert scenario.belief(held.heuristic_id, held.content_hash).confidence == 0.5
 
 
 def test_a_changed_mind_takes_the_reinforcement_back() -> None:

@@ -74,7 +74,7 @@ def silence(scenario: Scenario) -> Taught:
 def held(scenario: Scenario) -> Belief:
     """What is believed of it."""
     known = silence(scenario)
-    return scenario.belief(known.id, known.content_hash)
+    return scenario.belief(known.heuristic_id, known.content_hash)
 
 
 def trusted(**settings: Any) -> Scenario:
@@ -132,13 +132,13 @@ def test_trusted_silence_is_kept_and_told() -> None:
     assert names(turn) == ["Decided", "HeuristicFired"]
     assert (decided.arm, decided.silence) == (SILENT, "learned_silence")
     assert (decided.path, decided.text, decided.final) == ("rejected", None, True)
-    assert decided.matched_heuristic_id == silence(scenario).id
+    assert decided.matched_heuristic_id == silence(scenario).heuristic_id
     assert (decided.probability, decided.draw is None) == (0.95, False)
     arms = {each.arm: each for each in decided.candidates}
     (asked,) = [each for each in decided.candidates if each.arm.startswith("llm:")]
     assert asked.probability == 0.05
     known = silence(scenario)
-    weighed = arms[f"heuristic:{known.id}@{known.content_hash}"]
+    weighed = arms[f"heuristic:{known.heuristic_id}@{known.content_hash}"]
     assert (weighed.probability, weighed.silence, weighed.eligible) == (0.0, True, True)
     assert one(turn, HeuristicFired).mode == "kept"
     assert held(scenario).fire_count >= 1
@@ -236,7 +236,7 @@ def test_who_misses_a_word_judges_the_silence(aspect: str) -> None:
     turn = scenario.feedback(first, "negative", aspect=aspect)
 
     assert names(turn) == ["FeedbackApplied"]
-    assert one(turn, FeedbackApplied).heuristic_id == silence(scenario).id
+    assert one(turn, FeedbackApplied).heuristic_id == silence(scenario).heuristic_id
     assert held(scenario).confidence < before
     after = scenario.feedback(second, "positive", aspect=aspect)
     assert one(after, FeedbackApplied).value == 1.0

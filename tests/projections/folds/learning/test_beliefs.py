@@ -256,7 +256,7 @@ PACKS = {
     ),
 }
 TAUGHT = Taught(
-    id=PACKS["free"].ids[0],
+    heuristic_id=PACKS["free"].ids[0],
     name="one",
     domain="garden",
     condition="dry",
@@ -264,7 +264,7 @@ TAUGHT = Taught(
     response_type="suggestion",
     text="Water.",
     action=None,
-    declared=0.2,
+    confidence=0.2,
     urgency=0.0,
     content_hash="hash",
     vector=b"",

@@ -28,5 +28,8 @@ def test_all_heuristics_are_those_of_packs_and_then_what_was_taught() -> None:
         ("work", "a", "seeded"),
         ("work", "b", "seeded"),
     ]
-    assert (found[0].id, found[0].content_hash) == (game.ids[0], game.content_hashes[0])
+    assert (found[0].heuristic_id, found[0].content_hash) == (
+        game.ids[0],
+        game.content_hashes[0],
+    )
     assert found[0].condition == "a creeper is near"
