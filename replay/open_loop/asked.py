@@ -137,8 +137,8 @@ def _candidate(
     weighed: Candidate, in_force: InForce, recalling: Recalling
 ) -> HeuristicCandidate:
     heuristic_id, content_hash = heuristic_of(weighed.arm)
-    words = in_force.words(weighed.arm)
-    if words is None:
+    known = in_force.heuristic(weighed.arm)
+    if known is None:
         raise UnreadableOutputError(
             f"a decision weighs {weighed.arm!r}, which is not in force there"
         )
@@ -146,25 +146,25 @@ def _candidate(
     return HeuristicCandidate(
         heuristic_id=heuristic_id,
         content_hash=content_hash,
-        condition_text=words.condition,
-        suggested_action=words.text,
+        condition_text=known.condition,
+        suggested_action=known.text,
         confidence=weighed.confidence or 0.0,
         alpha=1.0 if weighed.alpha is None else weighed.alpha,
         beta=1.0 if weighed.beta is None else weighed.beta,
-        declared=words.declared,
+        declared=known.confidence,
         similarity=weighed.similarity or 0.0,
         eligible=weighed.eligible,
         reason=weighed.reason,
-        response_type=words.response_type,
-        action=words.action,
-        urgency=words.urgency,
-        origin=words.origin,
+        response_type=known.response_type,
+        action=known.action,
+        urgency=known.urgency,
+        origin=known.origin,
         recent=recalling.of(belief_key(heuristic_id, content_hash)),
         # Only those words that were said are on record, and no strategy reads them.
         voiced=None
         if voice is None
         else Voiced(
-            text=words.text, skills=(), wording=Wording(intent=words.text, digest=voice)
+            text=known.text, skills=(), wording=Wording(intent=known.text, digest=voice)
         ),
     )
 

@@ -117,7 +117,7 @@ def _shadowed(decision: LoggedDecision, in_force: InForce) -> Shadowed | None:
     if not decision.odds:
         return None
     (odds,) = decision.odds
-    words = in_force.words(odds.greedy)
+    known = in_force.heuristic(odds.greedy)
     return Shadowed(
-        record=decision.record, odds=odds, would_say=words.text if words else None
+        record=decision.record, odds=odds, would_say=known.text if known else None
     )

@@ -21,7 +21,7 @@ from projections.folds.partition import shared_after
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_input, read_mark, read_output
 from schemas.codec.envelope import Input, Output
-from schemas.messages.arms import Action, heuristic_arm, heuristic_of
+from schemas.messages.arms import heuristic_arm, heuristic_of
 from schemas.messages.controls import SessionEnded, SessionStarted
 from schemas.messages.executive import Muted
 from schemas.messages.experiments import Variant, VariantName
@@ -35,7 +35,6 @@ from schemas.ports.decision_context import Strategy
 from schemas.state.agent import STRANGER, AgentState, PartitionState, SharedState
 from schemas.state.taught import Taught
 from schemas.values.lazily import Lazily
-from schemas.values.reasons import Origin, ResponseType
 from schemas.values.record import Record
 from schemas.values.settings import UNSTARTED, MindSettings, StrategySpec
 from schemas.values.subjects import SHARED_AGENT, output_subject, partition_of
@@ -67,20 +66,6 @@ _NO_VARIANT = Variant()
 
 Contender = Variant | StrategySpec | None
 """What is asked: a strategy, or one with a personality; None is the agent's own."""
-
-
-@dataclass(frozen=True, slots=True)
-class Words:
-    """What a heuristic is about, and what it says."""
-
-    condition: str
-    text: str
-    response_type: ResponseType
-    action: Action | None
-    urgency: float
-    origin: Origin
-    declared: float
-    """The confidence that whoever made it gave it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,19 +206,13 @@ class InForce:
         if problem:
             raise UnknownTemplateError(problem)
 
-    def words(self, arm: str) -> Words | None:
-        """Return what the heuristic of an arm says; None if no such content is in force.
-
-        Its own words, whatever voice they were said in.
-        """
+    def heuristic(self, arm: str) -> Taught | None:
+        """Return the heuristic of an arm, in whatever voice; None if it is not in force."""
         arm = heuristic_arm(*heuristic_of(arm))
         taught = self._taught.get(arm)
         if taught is not None:
             return taught
-        for words in self._by_pack:
-            if arm in words:
-                return words[arm]
-        return None
+        return next((pack[arm] for pack in self._by_pack if arm in pack), None)
 
     def needs_packs(self) -> tuple[str, ...]:
         """Return the digests of packs in force that were not loaded."""
@@ -258,12 +237,12 @@ class InForce:
         return InForce(self.shared, agent, self.by_digest)
 
     @cached_property
-    def _taught(self) -> Mapping[str, Words]:
-        return _words_of(all_heuristics(self.agent, ()))
+    def _taught(self) -> Mapping[str, Taught]:
+        return _by_arm(all_heuristics(self.agent, ()))
 
     @cached_property
-    def _by_pack(self) -> tuple[Mapping[str, Words], ...]:
-        return tuple(_pack_words(pack) for pack in self.packs)
+    def _by_pack(self) -> tuple[Mapping[str, Taught], ...]:
+        return tuple(_of_pack(pack) for pack in self.packs)
 
 
 def variant_of(contender: Contender) -> Variant:
@@ -326,20 +305,9 @@ def _without_vectors(blob: bytes) -> CompiledPack:
 
 # Cached, since each change of what is in force asks for the same packs again.
 @lru_cache(maxsize=64)
-def _pack_words(pack: CompiledPack) -> Mapping[str, Words]:
-    return _words_of(of_pack(pack))
+def _of_pack(pack: CompiledPack) -> Mapping[str, Taught]:
+    return _by_arm(of_pack(pack))
 
 
-def _words_of(heuristics: Iterable[Taught]) -> Mapping[str, Words]:
-    return {
-        heuristic_arm(each.heuristic_id, each.content_hash): Words(
-            each.condition,
-            each.text,
-            each.response_type,
-            each.action,
-            each.urgency,
-            each.origin,
-            each.confidence,
-        )
-        for each in heuristics
-    }
+def _by_arm(known: Iterable[Taught]) -> Mapping[str, Taught]:
+    return {heuristic_arm(each.heuristic_id, each.content_hash): each for each in known}
