@@ -1,5 +1,6 @@
 """`echoic activity`: what people are doing, which decides whether answers wait."""
 
+from datetime import UTC, datetime
 from typing import Annotated
 
 import typer
@@ -8,6 +9,7 @@ from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.options import Call, new_app
 from echoic.client.connection import Connection
 from echoic.errors import EchoicError
+from projections.folds.executive import people
 from schemas.messages.executive import BreakSignalled, UserStateChanged
 from schemas.state.executive import EVERYBODY, UserState
 
@@ -25,8 +27,8 @@ def list_(call: Call) -> None:
 
     async def run(connection: Connection) -> list[dict[str, str]]:
         known = await known_at(connection)
-        people = known.agent.executive.people
-        return [_row(person, people[person]) for person in sorted(people)]
+        held = known.agent.executive.people
+        return [_row(person, held[person]) for person in sorted(held)]
 
     rows = on_instance(call, run)
     nothing = "nothing is known of anybody: echoic activity set --busy"
@@ -103,6 +105,7 @@ def _break(
 
 
 def _row(person: str, known: UserState) -> dict[str, str]:
+    known = people.standing(known, datetime.now(UTC))
     flags = [name for name in _FLAGS if getattr(known, name)]
     return {
         "person": "all" if person == EVERYBODY else person,

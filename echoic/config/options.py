@@ -232,7 +232,7 @@ _ORDER = (
     "learning.endorsement", "learning.endorsement_cap", "prediction", "base_prompt",
     "personality", "personality.template", "mood.half_life_minutes", "biases", "ttl_s",
     "channel", "embedder", "embedder_files", "timezone", "quiet_hours", "quiet_cuts",
-    "cooldown_s",
+    "cooldown_s", "activity.typing_minutes", "activity.busy_minutes",
     "heuristic_cooldown_s", "rate_per_hour", "quip_interval_s", "output.text",
     "output.stream", "languages", "wake_words", "skills.consistent", "salience.modulates",
     "relevance.goal", "relevance.focus", "relevance.novelty", "relevance.said_already",

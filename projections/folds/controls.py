@@ -322,7 +322,7 @@ CONTROLS: Mapping[type, _Fold[Any]] = dict(
         _on(executive.Muted, _of_person(restraints.muted)),
         _on(executive.SalienceModulated, _of_person(modulations.modulated)),
         _on(executive.UserStateChanged, _of_person(people.changed)),
-        _on(executive.BreakSignalled, _heard),
+        _on(executive.BreakSignalled, _of_person(people.paused)),
         _on(ContextSwitched, _for_a_while(_of_person(_switched))),
         _on(executive.TraitAdjusted, _of_person(personality.adjusted)),
         _on(executive.PersonalitySelected, _of_person(personality.selected)),

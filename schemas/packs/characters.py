@@ -56,7 +56,7 @@ _Coordinate = Annotated[float, Field(ge=-1e6, le=1e6)]
 _Extent = Annotated[float, Field(gt=0.0, le=1e6)]
 
 
-class Spot(Part):
+class _Spot(Part):
     """Something that stands there: a house, a river, a counter."""
 
     name: Name
@@ -84,7 +84,7 @@ class Map(Part):
     """How far it goes from 0, 0; None: as far as somebody was."""
     is_upward: bool = False
     """Whether y grows upwards."""
-    spots: tuple[Spot, ...] = Field(default=(), max_length=64)
+    spots: tuple[_Spot, ...] = Field(default=(), max_length=64)
 
 
 IDLE_S = "idle_s"

@@ -32,7 +32,7 @@ class Building(Part):
         return fit if self.limit is None else min(fit, self.limit)
 
 
-class Recipe(Part):
+class _Recipe(Part):
     """Something that is made of others."""
 
     takes: _Costs = Field(min_length=1)
@@ -70,7 +70,7 @@ class Tactics(Part):
     resources: tuple[Token, ...] = Field(default=(), max_length=256)
     """What can be gathered; empty: whatever is asked for."""
     buildings: dict[Token, Building] = Field(default_factory=dict, max_length=256)
-    recipes: dict[Token, Recipe] = Field(default_factory=dict, max_length=256)
+    recipes: dict[Token, _Recipe] = Field(default_factory=dict, max_length=256)
     give_up: Annotated[int, Field(ge=1, le=100)] = 3
     """After so many failures in a row a planned build is given up."""
 

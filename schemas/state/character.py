@@ -25,7 +25,7 @@ class Present(Struct, frozen=True, kw_only=True, gc=False):
     at: datetime
 
 
-class PlaceState(Struct, frozen=True, kw_only=True):
+class _PlaceState(Struct, frozen=True, kw_only=True):
     """Everything of one place."""
 
     present: Map[str, Present] = EMPTY
@@ -34,7 +34,7 @@ class PlaceState(Struct, frozen=True, kw_only=True):
     """Oldest first."""
 
 
-_NOWHERE = PlaceState()
+_NOWHERE = _PlaceState()
 """Of an agent that is no place."""
 
 
@@ -203,7 +203,7 @@ class Character(Struct, frozen=True, kw_only=True):
     """When its aims or priorities last changed by anybody but its executor."""
     since: datetime | None = None
     """When its body was first reported."""
-    place: PlaceState = _NOWHERE
+    place: _PlaceState = _NOWHERE
     heard: LastHeard | None = None
     """In a conversation; None: it is in none."""
     memories: tuple[KeptThought, ...] = ()

@@ -37,6 +37,9 @@ class UserState(Struct, frozen=True, kw_only=True):
     focus: str = ""
     focus_vector: Vector = b""
     sentiment: float | None = None
+    typing_until: datetime | None = None
+    busy_until: datetime | None = None
+    """When the one lapses, and busy or in a menu; None: not by itself."""
 
 
 class ActiveContext(Struct, frozen=True, kw_only=True):

@@ -70,6 +70,14 @@ class ExecutiveSettings(Part):
     timing: Annotated[bool, Setting("timing")] = True
     """Whether answers that are not urgent wait while the person is busy, and small talk
     for a lull; else all are said at once."""
+    typing_s: Annotated[float, Setting("activity.typing_minutes", scale=60.0)] = Field(
+        default=1_200.0, ge=0.0, le=86_400.0
+    )
+    """After how long somebody who was said to type does not any more; 0: never."""
+    busy_s: Annotated[float, Setting("activity.busy_minutes", scale=60.0)] = Field(
+        default=7_200.0, ge=0.0, le=604_800.0
+    )
+    """After how long somebody is not busy any more, nor in a menu; 0: never."""
     shares_votes: Annotated[bool, Setting("feedback.shares")] = True
     """Whether a vote on several answers that were said as one counts for each heuristic
     whose words were heard, by its share; else for the lead's alone, in full."""

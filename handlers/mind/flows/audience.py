@@ -47,10 +47,10 @@ def way_of(turn: TurnContext, answer: Answer, *, at_break_of: str | None = None)
     found = way(turn.state.executive, answer, residents := _residents(turn))
     if found is not _ALOUD or not residents or not turn.settings.executive.timing:
         return found
-    if not _disturbs(turn.state.executive, answer, at_break_of):
+    if not _disturbs(turn, answer, at_break_of):
         return found
     # Where all are busy it waits for a break, whoever hears it.
-    is_busy = people.is_busy(turn.state.executive, None)
+    is_busy = people.is_busy(turn.state.executive, None, turn.now)
     return Way(waits=True, hearing=None if is_busy else "engaged")
 
 
@@ -86,7 +86,7 @@ def way(executive: Executive, answer: Answer, residents: _Residents) -> Way:
     return _ALOUD
 
 
-def _disturbs(executive: Executive, answer: Answer, at_break_of: str | None) -> bool:
+def _disturbs(turn: TurnContext, answer: Answer, at_break_of: str | None) -> bool:
     """Tell whether somebody there hears it in a call, while typing or the like.
 
     What is for one person waits for a break of that person alone.
@@ -95,12 +95,10 @@ def _disturbs(executive: Executive, answer: Answer, at_break_of: str | None) -> 
         return False
     if at_break_of == EVERYBODY:
         return False
-    there = _there(executive)
-    return any(
-        each.busy or each.typing or each.in_menu
-        for name, each in there.items()
-        if name != at_break_of
-    )
+    there = _there(turn.state.executive)
+    others = (there[name] for name in there if name != at_break_of)
+    standing = (people.standing(each, turn.now) for each in others)
+    return any(each.busy or each.typing or each.in_menu for each in standing)
 
 
 def _is_empty(executive: Executive) -> bool:

@@ -352,7 +352,8 @@ def _by_heuristic(
 ) -> list[OutputMessage]:
     """Return what follows from a heuristic's answer: it is said, or waits for its time."""
     if when != "immediate":
-        return [waiting.hold(turn, here, decision_id, heuristic, when)]
+        words, person = heuristic.words, here.event.person
+        return [waiting.hold(turn, here, decision_id, when, heuristic, words, person)]
     asked = decision_messages.heuristic_delivery(here, heuristic, decision_id)
     to = Addressee(
         here.event.person,

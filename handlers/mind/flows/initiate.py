@@ -233,27 +233,22 @@ def _spoken(
 def _held(
     turn: TurnContext, wanted: Initiative, decision_id: str, when: Timing
 ) -> Held:
-    return Held(
-        decision_id=decision_id,
-        ask_id=decision_id,
-        timing=when,
-        due_at=waiting.due(turn, when, wanted.expires_at),
-        answer=HeldAnswer(
-            path="proactive",
-            text=wanted.text,
-            response_type=wanted.response_type,
-            predicted_success=0.0,
-            prediction_confidence=0.0,
-            channel=wanted.channel or turn.settings.channel,
-            urgency=wanted.urgency,
-            priority=_PRIORITY,
-            expires_at=wanted.expires_at,
-            event_id=decision_id,
-            domain=_SOURCE,
-            person=wanted.person,
-            asked_by=wanted.asked_by,
-        ),
+    answer = HeldAnswer(
+        path="proactive",
+        text=wanted.text,
+        response_type=wanted.response_type,
+        predicted_success=0.0,
+        prediction_confidence=0.0,
+        channel=wanted.channel or turn.settings.channel,
+        urgency=wanted.urgency,
+        priority=_PRIORITY,
+        expires_at=wanted.expires_at,
+        event_id=decision_id,
+        domain=_SOURCE,
+        person=wanted.person,
+        asked_by=wanted.asked_by,
     )
+    return waiting.held(turn, decision_id, when, answer)
 
 
 def _delivery(turn: TurnContext, wanted: Initiative, decision_id: str) -> DeliveryAsked:

@@ -29,7 +29,7 @@ from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ControlMessage, OutputMessage
 from schemas.messages.arms import WATCH
 from schemas.messages.controls import ProfileSet
-from schemas.messages.decisions import Candidate, Gate, Held, HeldAnswer
+from schemas.messages.decisions import Candidate, Gate
 from schemas.messages.executive import (
     BreakSignalled,
     ContextSwitched,
@@ -43,7 +43,6 @@ from schemas.messages.sensing import Sensed
 from schemas.state.executive import EVERYBODY, Lent, Modulation, Reminder, Restraint
 from schemas.values import phrase_matching, spoken_times
 from schemas.values.phrases import Heard, filled
-from schemas.values.reasons import Timing
 
 _GENERAL = "general"
 """The context where none is switched to."""
@@ -170,44 +169,14 @@ def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMes
         hearing=audience.hearing(turn, answer, timing),
     )
     if timing != "immediate":
-        return [decided, _held(turn, here, decision_id, text, person, timing)]
+        return [
+            decided,
+            waiting.hold(turn, here, decision_id, timing, None, text, person),
+        ]
     asked = decision_messages.acknowledgement_delivery(here, text, decision_id)
     asked = replace(asked, path="proactive")
     to = Addressee(person, here.hidden_from)
     return [decided, output.routed(turn, asked, to)]
-
-
-def _held(
-    turn: TurnContext,
-    here: Occasion,
-    decision_id: str,
-    text: str,
-    person: str | None,
-    when: Timing,
-) -> Held:
-    """Return that it waits for its time to tell somebody what came."""
-    return Held(
-        decision_id=decision_id,
-        ask_id=decision_id,
-        timing=when,
-        due_at=waiting.due(turn, when, here.kept_until),
-        answer=HeldAnswer(
-            path="proactive",
-            text=text,
-            response_type="observation",
-            predicted_success=0.0,
-            prediction_confidence=0.0,
-            channel=here.channel,
-            urgency=here.urgency(),
-            priority=here.priority,
-            expires_at=here.kept_until,
-            event_id=here.id,
-            domain=here.domain.name,
-            person=person,
-            entities=here.event.entities,
-            hidden_from=here.hidden_from or None,
-        ),
-    )
 
 
 def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
@@ -225,7 +194,7 @@ def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
 
 def _is_break(turn: TurnContext, event: Sensed) -> bool:
     """Tell whether a person who asks what is new ends a wait by that."""
-    is_busy = people.is_busy(turn.state.executive, event.person)
+    is_busy = people.is_busy(turn.state.executive, event.person, turn.now)
     return is_busy or _is_answered_by_what_waits(turn, event)
 
 

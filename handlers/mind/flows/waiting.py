@@ -24,7 +24,6 @@ from schemas.messages.decisions import (
     Held,
     HeldAnswer,
     HeldHeuristic,
-    HeuristicFired,
 )
 from schemas.messages.executive import BreakSignalled
 from schemas.messages.sensing import Sensed
@@ -36,14 +35,37 @@ from schemas.values import vectors
 from schemas.values.reasons import Drop, Timing
 
 
-def due(turn: TurnContext, when: Timing, expires_at: datetime) -> datetime:
+def held(
+    turn: TurnContext,
+    decision_id: str,
+    when: Timing,
+    answer: HeldAnswer,
+    heuristic: HeldHeuristic | None = None,
+    ask_id: str | None = None,
+) -> Held:
+    """Return that an answer waits for its time."""
+    return Held(
+        decision_id=decision_id,
+        ask_id=ask_id or decision_id,
+        timing=when,
+        due_at=_due(turn, when, answer),
+        answer=answer,
+        heuristic=heuristic,
+    )
+
+
+def _due(turn: TurnContext, when: Timing, answer: HeldAnswer) -> datetime:
     """Return until when an answer of this timing is held at the latest."""
     held, settings = turn.state.executive, turn.settings.executive
+    expires_at = answer.expires_at
     match when:
         case "deferred":
             return min(timing.lull(held, turn.now), expires_at)
         case "batched":
             return min(limits.cool_at(held, settings, turn.now), expires_at)
+        case "queued":
+            free_at = people.lapse_at(held, answer.person, turn.now)
+            return min(free_at or expires_at, expires_at)
         case _:
             return expires_at
 
@@ -105,17 +127,9 @@ def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
     when = timing_of(turn, answer, source)
     if when == "immediate":
         return False
-    held = _held_answer(pending, end)
-    turn.emit(
-        Held(
-            decision_id=pending.decision_id,
-            ask_id=pending.ask_id,
-            timing=when,
-            due_at=due(turn, when, held.expires_at),
-            answer=held,
-            heuristic=_held_heuristic(rival) if rival else None,
-        )
-    )
+    of = _held_heuristic(rival) if rival else None
+    answered = _held_answer(pending, end)
+    turn.emit(held(turn, pending.decision_id, when, answered, of, pending.ask_id))
     return True
 
 
@@ -167,35 +181,33 @@ def hold(
     turn: TurnContext,
     here: Occasion,
     decision_id: str,
-    heuristic: HeuristicCandidate,
     when: Timing,
+    of: HeuristicCandidate | None,
+    text: str,
+    person: str | None,
 ) -> Held:
-    """Return that a heuristic's answer to the event at hand waits for its time."""
-    return Held(
-        decision_id=decision_id,
-        ask_id=decision_id,
-        timing=when,
-        due_at=due(turn, when, here.kept_until),
-        answer=HeldAnswer(
-            path="heuristic",
-            text=heuristic.words,
-            response_type=heuristic.response_type,
-            action=heuristic.action,
-            predicted_success=heuristic.confidence,
-            prediction_confidence=heuristic.confidence,
-            matched_heuristic_id=heuristic.heuristic_id,
-            channel=here.channel,
-            urgency=here.urgency(heuristic),
-            priority=here.priority,
-            expires_at=here.kept_until,
-            event_id=here.id,
-            domain=here.domain.name,
-            person=here.event.person,
-            entities=here.event.entities,
-            hidden_from=here.hidden_from or None,
-        ),
-        heuristic=_held_heuristic(heuristic),
+    """Return that words on the event at hand wait for their time: a heuristic's, or its own."""
+    confidence = of.confidence if of is not None else 0.0
+    answer = HeldAnswer(
+        path="proactive" if of is None else "heuristic",
+        text=text,
+        response_type="observation" if of is None else of.response_type,
+        action=of.action if of is not None else None,
+        predicted_success=confidence,
+        prediction_confidence=confidence,
+        matched_heuristic_id=of.heuristic_id if of is not None else None,
+        channel=here.channel,
+        urgency=here.urgency(of),
+        priority=here.priority,
+        expires_at=here.kept_until,
+        event_id=here.id,
+        domain=here.domain.name,
+        person=person,
+        entities=here.event.entities,
+        hidden_from=here.hidden_from or None,
     )
+    its = _held_heuristic(of) if of is not None else None
+    return held(turn, decision_id, when, answer, its)
 
 
 def _held_heuristic(of: Rival | HeuristicCandidate) -> HeldHeuristic:
@@ -249,16 +261,20 @@ def would_say(turn: TurnContext, *, at_break_of: str) -> bool:
 
 def run(turn: TurnContext, timer: Timer) -> None:
     """End the wait of an answer whose timer is due."""
-    held = waiting.find(turn.state, timer.id)
-    if held is None:
+    own = waiting.find(turn.state, timer.id)
+    if own is None:
         return
-    expires_at = held.answer.expires_at
-    if held.timing not in ("deferred", "batched") or turn.now >= expires_at:
-        _drop(turn, held, "stale", f"stale since {expires_at}")
+    expires_at = own.answer.expires_at
+    if own.timing == "asked" or turn.now >= expires_at:
+        _drop(turn, own, "stale", f"stale since {expires_at}")
         return
-    others = turn.state.executive.waiting if held.timing == "batched" else ()
-    with_it = (e for e in others if e.timing == "batched" and e.due <= turn.now)
-    for group in _groups(turn, tuple(with_it) or (held,)):
+    if own.timing == "queued" and restrain.is_kept(turn, own):
+        _hold_on(turn, own, "queued")
+        return
+    # What waited for one cooldown, or for one person's typing to lapse.
+    others = turn.state.executive.waiting if own.timing != "deferred" else ()
+    with_it = (e for e in others if e.timing == own.timing and e.due <= turn.now)
+    for group in _groups(turn, tuple(with_it) or (own,)):
         when = timing_of(turn, _as_answer(turn, group[0].answer))
         if when == "immediate":
             _say(turn, group)
@@ -267,17 +283,9 @@ def run(turn: TurnContext, timer: Timer) -> None:
             _hold_on(turn, each, when)
 
 
-def _hold_on(turn: TurnContext, held: Waiting, when: Timing) -> None:
-    turn.emit(
-        Held(
-            decision_id=held.decision_id,
-            ask_id=held.ask_id,
-            timing=when,
-            due_at=due(turn, when, held.answer.expires_at),
-            answer=held.answer,
-            heuristic=held.heuristic,
-        )
-    )
+def _hold_on(turn: TurnContext, own: Waiting, when: Timing) -> None:
+    on = held(turn, own.decision_id, when, own.answer, own.heuristic, own.ask_id)
+    turn.emit(on)
 
 
 def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
@@ -303,7 +311,7 @@ def _is_free(turn: TurnContext, each: Waiting, at_break_of: str | None) -> bool:
         return False
     if way.is_at_once or _is_break_for(each, at_break_of):
         return True
-    is_busy = people.is_busy(turn.state.executive, each.answer.person)
+    is_busy = people.is_busy(turn.state.executive, each.answer.person, turn.now)
     return each.timing == "queued" and not is_busy
 
 
@@ -369,22 +377,19 @@ _FOR_THE_SAME_EARS = ("domain", "person", "channel", "hidden_from")
 
 def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
     lead, others = group[0], group[1:]
-    texts = _together(group)
+    # Each different one once.
+    texts = list(dict.fromkeys(each.answer.text for each in group))
     for each in group:
         # A heuristic whose words nobody hears has not been shown.
         if each.heuristic is not None and each.answer.text in texts:
-            turn.emit(_fired(each, each.heuristic))
+            of, id_ = each.answer, each.answer.matched_heuristic_id or ""
+            turn.emit(late_fire(each.decision_id, of.event_id, id_, each.heuristic))
     words = " ".join(texts)
     turn.emit(_completed(lead, others, words))
     to = Addressee(lead.answer.person, lead.answer.hidden_from or ())
     output.send(turn, _delivery(turn, lead, words), to)
     for each in others:
         _drop(turn, each, "batched", f"batched into {lead.decision_id}")
-
-
-def _together(group: Sequence[Waiting]) -> Sequence[str]:
-    """Return the words of several answers that are said, each different one once."""
-    return list(dict.fromkeys(each.answer.text for each in group))
 
 
 def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Completed:
@@ -407,12 +412,6 @@ def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Complete
         chain=answer.chain,
         out_of_character=answer.out_of_character,
     )
-
-
-def _fired(held: Waiting, heuristic: HeldHeuristic) -> HeuristicFired:
-    answer = held.answer
-    id_ = answer.matched_heuristic_id or ""
-    return late_fire(held.decision_id, answer.event_id, id_, heuristic)
 
 
 def _delivery(turn: TurnContext, held: Waiting, text: str) -> DeliveryAsked:

@@ -94,7 +94,7 @@ def closed_to_quips(
     """Return the gate that is closed to quips now, with its reason; None if none is."""
     if not interval_s:
         return None
-    if people.is_busy(executive, person):
+    if people.is_busy(executive, person, now):
         return Gate(name="busy", passed=False, note="quips wait for nobody"), "busy"
     waited_s = since_quip_s(executive, now)
     if waited_s is None or waited_s >= interval_s:

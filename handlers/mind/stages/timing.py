@@ -50,7 +50,7 @@ def timing(
     """Return when an answer that is ready is to be said."""
     if is_immediate(answer):
         return "immediate"
-    if people.is_busy(executive, answer.person):
+    if people.is_busy(executive, answer.person, now):
         return "queued"
     if _can_wait(answer) and lull(executive, now) > now:
         return "deferred"

@@ -225,8 +225,9 @@ def test_who_is_busy_hears_what_is_urgent_or_asked_for(seed: int) -> None:
             continue
         for each in said(turn, DeliveryAsked):
             decided = decisions(seed)[each.decision_id]
-            states = (before.executive, after.executive)
-            if all(people.is_busy(held, decided.person) for held in states):
+            states, now = (before.executive, after.executive), after.now
+            assert now is not None
+            if all(people.is_busy(held, decided.person, now) for held in states):
                 is_urgent = each.urgency >= URGENT or is_alert(decided, each)
                 assert is_urgent or is_persons(decided), (decided, each)
 

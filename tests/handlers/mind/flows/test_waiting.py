@@ -89,6 +89,47 @@ def test_it_is_said_once_the_person_is_free() -> None:
     assert "DeliveryAsked" in names(scenario.control(FREE))
 
 
+@pytest.mark.parametrize(("state", "lapses_s"), [("typing", 1_200), ("busy", 7_200)])
+def test_what_a_person_does_lapses_by_itself(state: str, lapses_s: float) -> None:
+    """A sensor said it once; what waited for it is said as soon as it is over."""
+    scenario = start(home(ttl_s=10_000.0))
+    scenario.control(UserStateChanged.from_fields({"person": "ana", state: True}))
+    held = done(scenario, person="ana")
+    assert one(held, Held).timing == "queued"
+
+    early = scenario.wait(lapses_s - 1).sense("tick", intent="informational")
+    late = scenario.wait(1).sense("tick", intent="informational")
+
+    assert said(early, DeliveryAsked) == []
+    assert one(late, DeliveryAsked).text == "Hang up the laundry."
+
+
+def test_what_is_said_again_does_not_lapse() -> None:
+    """Each time counts anew; what waits meanwhile goes on waiting."""
+    scenario = start(home(ttl_s=10_000.0))
+    for wait_s in (0, 1_000, 1_000):
+        scenario.wait(wait_s).control(UserStateChanged(person="ana", typing=True))
+        if not wait_s:
+            done(scenario, person="ana")
+
+    assert said(scenario.wait(1_199).sense("tick"), DeliveryAsked) == []
+    assert len(said(scenario.wait(1).sense("tick"), DeliveryAsked)) == 1
+
+
+@pytest.mark.parametrize("person", ["ana", None])
+def test_a_pause_ends_the_typing_that_it_is_of(person: str | None) -> None:
+    """What comes after it does not wait; another break ends no typing."""
+    scenario = start()
+    scenario.control(UserStateChanged(person="ana", typing=True))
+    scenario.control(BreakSignalled(person=person, signal="asked"))
+    assert len(said(done(scenario, person="ana"), Held)) == 1
+    told = scenario.control(BreakSignalled(person=person, signal="typing_paused"))
+
+    assert len(said(told, DeliveryAsked)) == 1
+    assert not scenario.mind.executive.people["ana"].typing
+    assert len(said(done(scenario.wait(60), person="ana"), DeliveryAsked)) == 1
+
+
 @pytest.mark.parametrize(
     "fields",
     [
