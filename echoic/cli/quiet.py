@@ -1,16 +1,17 @@
-"""`echoic quiet` and `mute`: how a person has peace, and takes that back."""
+"""`echoic quiet` and `mute`: how a person has peace, takes that back, and what they missed."""
 
 from typing import Annotated, Literal
 
 import typer
 
-from echoic.cli.connected import on_instance, send
+from echoic.cli.connected import known_at, on_instance, send
 from echoic.cli.durations import seconds
 from echoic.cli.options import Call, new_app
 from echoic.client import known_agents, peace
 from echoic.client.connection import Connection
-from projections.folds.executive import restraints
+from projections.folds.executive import restraints, silences
 from schemas.messages.executive import Muted
+from schemas.state.memory import Silent
 from schemas.values.spoken_times import in_figures
 
 For = Annotated[str | None, typer.Argument(metavar="[SPAN|off]")]
@@ -47,6 +48,51 @@ def mute(call: Call, span: For = None, person: str | None = None) -> None:
     _tell(call, "mute", span, person)
 
 
+@app.command()
+def missed(call: Call, person: str | None = None) -> None:
+    """List what mattered and ended unsaid, the latest first: what "what did I miss?" tells.
+
+    A mute or a quiet kept it back, or it waited for longer than it was worth, or for too
+    many others. To list it tells nobody: it stays until a person asks.
+
+    Examples: `echoic missed`, `echoic missed --person ada --json`.
+
+    Args:
+        person: Only what this person may be told; else what anybody may.
+    """
+    found = on_instance(call, lambda connection: _missed(connection, person))
+    rows = [
+        {
+            "at": each.at.isoformat(),
+            "reason": each.reason,
+            "person": whom,
+            "text": each.about,
+            "threat": each.is_threat,
+            "decision_id": each.decision_id,
+        }
+        for each, whom in found
+    ]
+    cells = (
+        (peace.shown(each.at), each.reason, whom or "all", each.about)
+        for each, whom in found
+    )
+    header = ("at", "why unsaid", "for", "what")
+    call.show_rows(rows, header, cells, "nothing was missed")
+
+
+async def _missed(
+    connection: Connection, person: str | None
+) -> list[tuple[Silent, str]]:
+    """Return what was missed, each with whose it is; empty if it concerned nobody alone."""
+    known = await known_at(connection)
+    memory = known.agent.executive.memory
+    found = memory.missed if person is None else silences.missed(memory, person)
+    return [
+        (each, known.name_of(each.whom) if each.whom else "")
+        for each in reversed(found)
+    ]
+
+
 def _tell(
     call: Call, mode: Literal["quiet", "mute"], span: str | None, person: str | None
 ) -> None:
@@ -61,8 +107,11 @@ def _tell(
     whom = f" for {person}" if person else ""
     said = f"{mode} no longer{whom}" if off else _described(control, whom)
     still = "".join(f"; still {each}" for each in others)
-    fields = control.as_fields()
-    call.show({**fields, "in_force": held}, [f"{said}, from here{still}"])
+    fields = {**control.as_fields(), "in_force": held}
+    if off:
+        fields["missed"] = len(on_instance(call, lambda each: _missed(each, person)))
+        still += "; what was missed: echoic missed" if fields["missed"] else ""
+    call.show(fields, [f"{said}, from here{still}"])
 
 
 def _described(control: Muted, whom: str) -> str:

@@ -34,6 +34,7 @@ COMMANDS: dict[str, tuple[str, str]] = {
     "strategy": ("strategy", "The ways to decide: list, show."),
     "quiet": ("quiet", "Quiet for a while: alerts still pass."),
     "mute": ("quiet", "Nothing is said until taken back."),
+    "missed": ("quiet", "What mattered and ended unsaid."),
     "emit": ("emit", "Say exactly this text."),
     "output": ("emit", "What is being spoken, what is to be, what was cut off."),
     "interrupt": ("interrupt", "Stop what is being said."),
@@ -78,7 +79,7 @@ GROUPS: dict[str, tuple[str, ...]] = {
         "emit", "interrupt",
     ),
     "Have it your way": (
-        "quiet", "mute", "remind", "activity", "context", "goals", "salience", "bias",
+        "quiet", "mute", "missed", "remind", "activity", "context", "goals", "salience", "bias",
         "personality", "trait", "skill", "profile", "fact", "forget",
     ),
     "Teach it": (

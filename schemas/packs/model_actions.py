@@ -22,7 +22,7 @@ _Given = Annotated[str, Field(min_length=1, max_length=200)]
 _TYPE, _TARGET, _PARAMS = ("type", "name"), "target", ("params", "parameters")
 
 
-class ActionParameter(Part):
+class _ActionParameter(Part):
     """A value that an action takes."""
 
     type: Literal["text", "number", "flag"] = "text"
@@ -77,7 +77,7 @@ class ModelAction(Part):
     """What it does, for the model: `switch a light on or off`."""
     targets: tuple[_Given, ...] = Field(default=(), max_length=256)
     """What it can be done to, of which it needs one; empty: it has no target."""
-    params: dict[Token, ActionParameter] = Field(default_factory=dict, max_length=16)
+    params: dict[Token, _ActionParameter] = Field(default_factory=dict, max_length=16)
     answers: Literal["person", "anyone", "anything"] = "person"
     """What it may be done in answer to: words of a person who is known, words of whoever
     speaks, or whatever a sensor notices as well."""
@@ -161,7 +161,7 @@ def checked(wants: Wanted, actions: Sequence[ModelAction]) -> Action | str:
 
 
 def _unfit(
-    takes: Mapping[str, ActionParameter], given: Mapping[str, object]
+    takes: Mapping[str, _ActionParameter], given: Mapping[str, object]
 ) -> str | None:
     """Return which parameter is missing, none, or not as declared; None if all fit."""
     for name, each in takes.items():

@@ -41,6 +41,7 @@ def test_quiet_by_command_and_by_words(live: Program) -> None:
     """Asked for, kept, explained, listed, taken back in words and acknowledged."""
     ran = live.here("quiet", "9m", "--agent", "hush")
     assert ran.out.strip() == "quiet for 9 min, from here"
+    assert live.here("missed", "--agent", "hush", "--json").json["rows"] == []
 
     assert thirsty(live, "hush", 3) == ""
     page = live.here("explain", "--last", "--agent", "hush").out
@@ -49,6 +50,12 @@ def test_quiet_by_command_and_by_words(live: Program) -> None:
     assert "Alerts and answers to the words of whoever asked for it pass" in told
     rows = live.here("salience", "list", "--agent", "hush", "--json").json["rows"]
     assert [(each["change"], each["asked_by"]) for each in rows] == [("quiet", "user")]
+
+    kept = live.here("missed", "--agent", "hush", "--json").json["rows"]
+    why = [(each["text"], each["reason"], each["threat"]) for each in kept]
+    assert why == [("Your drink is low: 3 of 9.", "quiet", False)]
+    shown = live.here("missed", "--person", "ada", "--agent", "hush").out
+    assert "Your drink is low: 3 of 9." in shown
 
     assert thirsty(live, "hush", 1, ALERT)
 
@@ -64,6 +71,8 @@ def test_quiet_by_command_and_by_words(live: Program) -> None:
     assert ran.out.strip() == "quiet for Zoë for 9 min, from here"
     ran = live.here("mute", "9m", "--person", "Zoë", "--agent", "hush")
     assert "; still quiet for Zoë until" in ran.out, ran.out
+    off = live.here("mute", "off", "--agent", "hush")
+    assert off.out.strip().endswith("; what was missed: echoic missed"), off.out
 
 
 def test_what_is_asked_for_is_listed_and_undone(live: Program) -> None:
@@ -100,7 +109,9 @@ def test_a_mute_holds_until_taken_back(live: Program) -> None:
 
     off = live.here("mute", "off", "--agent", "mute")
 
-    assert off.out.strip() == "mute no longer, from here"
+    assert off.out.strip() == (
+        "mute no longer, from here; what was missed: echoic missed"
+    )
     assert thirsty(live, "mute", 2)
 
 
