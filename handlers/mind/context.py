@@ -170,7 +170,8 @@ class TurnContext:
 
     def action_of(self, fire: ShownFire) -> Action | None:
         """Return the action of a fire's heuristic, as that is defined now."""
-        return heuristics.action(self.state, self.packs, fire.heuristic_id)
+        found = heuristics.find(self.state, self.packs, fire.heuristic_id)
+        return found.action if found is not None else None
 
     def credit(self, message: _Credited) -> None:
         """Emit evidence on a heuristic, and announce the limit that it crosses by it."""

@@ -46,23 +46,7 @@ def standing(
 @lru_cache(maxsize=16)
 def of_pack(pack: CompiledPack) -> tuple[Row, ...]:
     """Return the content columns of a pack's heuristics, by row; equal for all agents."""
-    manifest = pack.pack
-    return tuple(
-        {
-            "name": each.name,
-            "domain": manifest.name,
-            "condition": _condition(each.condition, each.when),
-            "action": _action(
-                each.action.type, each.action.text, each.action.action, each.urgency
-            ),
-            "in_force": True,
-            "origin": "skill_pack",
-            "origin_id": f"{manifest.name}@{manifest.version}",
-            "content_hash": pack.content_hashes[row],
-            **_embedding(pack.vectors[row]),
-        }
-        for row, each in enumerate(manifest.heuristics)
-    )
+    return tuple(map(of_taught, pack.heuristics))
 
 
 def of_taught(heuristic: Taught) -> Row:

@@ -16,7 +16,7 @@ from projections.folds import agent as agent_fold
 from projections.folds import experiments, goals_and_biases
 from projections.folds.executive import skills, templates
 from projections.folds.fold_context import FoldContext
-from projections.folds.learning.heuristics import all_heuristics, of_pack
+from projections.folds.learning.heuristics import all_heuristics
 from projections.folds.partition import shared_after
 from replay.recording.decisions import DecisionRecord
 from schemas.codec.decode import read_input, read_mark, read_output
@@ -306,7 +306,7 @@ def _without_vectors(blob: bytes) -> CompiledPack:
 # Cached, since each change of what is in force asks for the same packs again.
 @lru_cache(maxsize=64)
 def _of_pack(pack: CompiledPack) -> Mapping[str, Taught]:
-    return _by_arm(of_pack(pack))
+    return _by_arm(pack.heuristics)
 
 
 def _by_arm(known: Iterable[Taught]) -> Mapping[str, Taught]:

@@ -11,6 +11,7 @@ from schemas.packs.conditions import ParsedWhen
 from schemas.packs.constraints import Constraints, within
 from schemas.packs.event_types import EventType
 from schemas.packs.manifest import Heuristic, Pack, PackError, blob_digest, to_blob
+from schemas.state.taught import Taught
 from schemas.values import vectors
 from schemas.values.ids import digest, heuristic_id
 from schemas.values.unicode_text import quoted
@@ -54,6 +55,35 @@ class CompiledPack:
         no model.
         """
         return vectors.stack(self.action_vectors)
+
+    @cached_property
+    def heuristics(self) -> tuple[Taught, ...]:
+        """Its heuristics, by row, in the form of those that an agent was taught."""
+        actions = self.action_vectors or (b"",) * len(self.ids)
+        embedded = zip(self.vectors, actions, strict=True)
+        named = zip(self.ids, self.content_hashes, embedded, strict=True)
+        return tuple(
+            Taught(
+                heuristic_id=id_,
+                name=each.name,
+                domain=self.pack.name,
+                condition=each.condition,
+                when=each.when,
+                response_type=each.action.type,
+                text=each.action.text,
+                action=each.action.action,
+                confidence=each.confidence,
+                urgency=each.urgency,
+                content_hash=content,
+                vector=vector,
+                action_vector=action_vector,
+                origin="skill_pack",
+                origin_id=f"{self.pack.name}@{self.pack.version}",
+            )
+            for (id_, content, (vector, action_vector)), each in zip(
+                named, self.pack.heuristics, strict=True
+            )
+        )
 
     @cached_property
     def triggers(self) -> tuple[str, ...]:

@@ -115,21 +115,22 @@ def _same(given: ConsolidationInput, taught: Taught) -> KnownHeuristic | None:
 
 
 def _goes_for(given: ConsolidationInput, taught: Taught, other: KnownHeuristic) -> bool:
-    id_ = other.heuristic_id
-    if id_ == taught.heuristic_id or not given.is_used(id_, other.content_hash):
+    found = other.heuristic
+    id_ = found.heuristic_id
+    if id_ == taught.heuristic_id or not given.is_used(id_, found.content_hash):
         return False
-    if meaning(other.when) != meaning(taught.when):
+    if meaning(found.when) != meaning(taught.when):
         return False
     if _likeness(other, taught) < given.limits.endorse:
         return False
-    if heuristics.action(given.state, given.packs, id_) != taught.action:
+    if found.action != taught.action:
         return False
     # A pack's heuristic always stays: its author maintains it.
     if given.state.taught(id_) is None:
         return True
     mine = _worth(given, taught.heuristic_id, taught.content_hash)
     # Strict, with the id as the last part: of two duplicates exactly one goes.
-    return mine < _worth(given, id_, other.content_hash)
+    return mine < _worth(given, id_, found.content_hash)
 
 
 def _worth(
@@ -143,7 +144,7 @@ def _worth(
 def _merge(
     given: ConsolidationInput, taught: Taught, same: KnownHeuristic
 ) -> RepertoireChange:
-    stays = stand(given, same.heuristic_id, same.content_hash)
+    stays = stand(given, same.heuristic.heuristic_id, same.heuristic.content_hash)
     goes = stand(given, taught.heuristic_id, taught.content_hash)
     return RepertoireChange(
         kind="merge",
@@ -228,16 +229,14 @@ def _out(stand: Stand) -> Stand:
 
 
 def _name(given: ConsolidationInput, heuristic_id: str) -> str:
-    taught = given.state.taught(heuristic_id)
-    if taught is not None:
-        return taught.name
-    rows = ((pack, pack.row_of(heuristic_id)) for pack in given.packs)
-    pack, row = next((pack, row) for pack, row in rows if row is not None)
-    return pack.pack.heuristics[row].name
+    found = heuristics.find(given.state, given.packs, heuristic_id)
+    assert found is not None
+    return found.name
 
 
 def _likeness(known: KnownHeuristic, taught: Taught) -> float:
-    return vectors.cosine(known.action, taught.action_vector) if known.action else 0.0
+    action = known.heuristic.action_vector
+    return vectors.cosine(action, taught.action_vector) if action else 0.0
 
 
 @lru_cache(maxsize=4096)

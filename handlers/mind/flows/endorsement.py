@@ -49,12 +49,12 @@ def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
     remembered = turn.state.decisions.get(pending.decision_id)
     suggested = remembered.suggested if remembered is not None else ()
     # What the model was shown it may have copied: no independent evidence (ADR 0010).
-    unseen = [each for each in known if each.heuristic_id not in suggested]
+    unseen = [each for each in known if each.heuristic.heuristic_id not in suggested]
     return Alike(
         shown={
-            each.heuristic_id: each.similarity
+            each.heuristic.heuristic_id: each.similarity
             for each in known
-            if each.heuristic_id in suggested
+            if each.heuristic.heuristic_id in suggested
         },
         unseen=holding(turn, unseen, lesson, lesson.vector),
     )
@@ -88,7 +88,7 @@ def is_proposed(turn: TurnContext, domain: str, said: str) -> bool:
 
 def is_endorsed(turn: TurnContext, decision_id: str, known: KnownHeuristic) -> bool:
     """Tell whether a heuristic holds an endorsement by this decision that still counts."""
-    held = turn.belief(known.heuristic_id, known.content_hash)
+    held = turn.belief(known.heuristic.heuristic_id, known.heuristic.content_hash)
     return confidence.find(held, decision_id, "endorsement") is not None
 
 
@@ -103,7 +103,7 @@ def holding(
         return ()
     limit = turn.settings.limits.match
     near = {
-        each.heuristic_id: each.similarity
+        each.heuristic.heuristic_id: each.similarity
         for each in similar_heuristics.similar(
             turn.state, turn.packs, event.domain, vector, limit, by="condition"
         )
@@ -112,23 +112,24 @@ def holding(
     return tuple(
         each
         for each in known
-        if each.heuristic_id in near
-        and _fitted(turn, each, near[each.heuristic_id]) >= limit
+        if each.heuristic.heuristic_id in near
+        and _fitted(turn, each, near[each.heuristic.heuristic_id]) >= limit
         and _when_holds(each, event, fields)
     )
 
 
 def _fitted(turn: TurnContext, known: KnownHeuristic, similarity: float) -> float:
-    fit = vote_targets.fit(turn.state, known.heuristic_id, known.content_hash)
+    found = known.heuristic
+    fit = vote_targets.fit(turn.state, found.heuristic_id, found.content_hash)
     return round6(similarity * fit)
 
 
 def _when_holds(
     known: KnownHeuristic, event: Lesson | PastDecision, fields: Mapping[str, object]
 ) -> bool:
-    if known.when is None:
+    if known.heuristic.when is None:
         return True
-    when = conditions.parse(known.when)
+    when = conditions.parse(known.heuristic.when)
     return conditions.holds(when, event.type, event.source, fields)
 
 
@@ -136,12 +137,15 @@ def endorse(turn: TurnContext, decision_id: str, found: Alike) -> None:
     """Credit the heuristics that the model agreed with unseen, but for frozen ones."""
     weight = turn.learning.weights.endorsement
     for known in found.unseen[:ENDORSED_LIMIT]:
-        if turn.life(known.heuristic_id, known.content_hash) == "frozen":
+        if (
+            turn.life(known.heuristic.heuristic_id, known.heuristic.content_hash)
+            == "frozen"
+        ):
             continue
         turn.credit(
             Endorsed(
-                heuristic_id=known.heuristic_id,
-                content_hash=known.content_hash,
+                heuristic_id=known.heuristic.heuristic_id,
+                content_hash=known.heuristic.content_hash,
                 decision_id=decision_id,
                 similarity=known.similarity,
                 # In proportion to the similarity; the fold caps what endorsements add in

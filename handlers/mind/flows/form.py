@@ -127,8 +127,8 @@ def same_as(
         (
             each
             for each in known
-            if _meaning(each.when) == _meaning(rule.when)
-            and _alike(each.action, action) >= limits.endorse
+            if _meaning(each.heuristic.when) == _meaning(rule.when)
+            and _alike(each.heuristic.action_vector, action) >= limits.endorse
         ),
         None,
     )
@@ -140,8 +140,8 @@ def _reinforce(
     """Count the vote for a heuristic that exists already, and announce it."""
     turn.credit(
         FeedbackApplied(
-            heuristic_id=same.heuristic_id,
-            content_hash=same.content_hash,
+            heuristic_id=same.heuristic.heuristic_id,
+            content_hash=same.heuristic.content_hash,
             actor=forming.actor,
             value=forming.value,
             # Marks it as the same vote once more: it moves no rapport a second time (ADR
@@ -149,14 +149,14 @@ def _reinforce(
             through=forming.decision_id,
         )
     )
-    held = turn.belief(same.heuristic_id, same.content_hash)
+    held = turn.belief(same.heuristic.heuristic_id, same.heuristic.content_hash)
     turn.emit(
         HeuristicReinforced(
-            heuristic_id=same.heuristic_id,
-            content_hash=same.content_hash,
+            heuristic_id=same.heuristic.heuristic_id,
+            content_hash=same.heuristic.content_hash,
             decision_id=forming.decision_id,
             similarity=same.similarity,
-            action_similarity=_alike(same.action, action),
+            action_similarity=_alike(same.heuristic.action_vector, action),
             confidence=held.confidence,
         )
     )

@@ -189,7 +189,7 @@ def _reflect(turn: TurnContext, about: PastDecision, told: Said) -> None:
             done=about.said[:_SAID_LIMIT],
             similarity=likeness,
             agrees=agrees,
-            alike=tuple(each.heuristic_id for each in known),
+            alike=tuple(each.heuristic.heuristic_id for each in known),
         )
     )
     _endorse(turn, about, known)
@@ -268,9 +268,8 @@ def _proposed(
         return Fault("not_embedded", "the embedder brought no vectors of it")
     same = form.same_as(turn, about.domain, rule, condition, action)
     if same is not None:
-        return Fault(
-            "known", f"the heuristic {quoted(same.heuristic_id)} says the same"
-        )
+        id_ = same.heuristic.heuristic_id
+        return Fault("known", f"the heuristic {quoted(id_)} says the same")
     # Another id than a vote on the same decision would give: the two may both form one.
     id_ = ids.learnt_heuristic_id(f"sleep/{about.decision_id}")
     formed = Formed(

@@ -16,7 +16,6 @@ from schemas.messages.sensing import Sensed
 from schemas.packs import conditions
 from schemas.packs.compiled import CompiledPack
 from schemas.packs.conditions import ParsedWhen
-from schemas.packs.manifest import Heuristic
 from schemas.ports.decision_context import HeuristicCandidate
 from schemas.state.agent import AgentState
 from schemas.state.evidence import Belief
@@ -74,18 +73,16 @@ def candidates(
 class _Near(Struct, frozen=True):
     """A heuristic whose condition is near the event."""
 
-    heuristic_id: str
-    content_hash: str
+    heuristic: Taught
     similarity: float
     """Cosine similarity of event and condition, times `fit`."""
     when: ParsedWhen | None
-    heuristic: Heuristic | Taught
     fit: float = 1.0
     """How much of the similarity counts, by people's votes on the condition; 1 is all."""
 
 
 def _nearness(near: _Near) -> tuple[float, str]:
-    return -near.similarity, near.heuristic_id
+    return -near.similarity, near.heuristic.heuristic_id
 
 
 class _Judge(Struct, frozen=True):
@@ -108,7 +105,7 @@ class _Judge(Struct, frozen=True):
 
     def belief(self, near: _Near) -> Belief:
         """Return the belief about it."""
-        return self.belief_of(near.heuristic_id, near.content_hash)
+        return self.belief_of(near.heuristic.heuristic_id, near.heuristic.content_hash)
 
     def reason(self, near: _Near, belief: Belief) -> str | None:
         """Return why it is not eligible; None if it is."""
@@ -124,13 +121,15 @@ class _Judge(Struct, frozen=True):
         return "frozen" if self._is_frozen(near, belief) else None
 
     def _is_frozen(self, near: _Near, belief: Belief) -> bool:
-        by_hand = near.heuristic_id in self.state.frozen
+        by_hand = near.heuristic.heuristic_id in self.state.frozen
         return beliefs.lifecycle(belief, by_hand, self.learning) == "frozen"
 
 
 def _fitted(state: AgentState, near: _Near) -> _Near:
     """Return a near heuristic with its similarity scaled by its fit."""
-    fit = vote_targets.fit(state, near.heuristic_id, near.content_hash)
+    fit = vote_targets.fit(
+        state, near.heuristic.heuristic_id, near.heuristic.content_hash
+    )
     if fit == 1.0:
         return near
     return replace(near, similarity=round6(near.similarity * fit), fit=fit)
@@ -139,13 +138,11 @@ def _fitted(state: AgentState, near: _Near) -> _Near:
 def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
     heuristic, belief = near.heuristic, judge.belief(near)
     reason = judge.reason(near, belief)
-    says = heuristic if isinstance(heuristic, Taught) else heuristic.action
-    type_ = says.response_type if isinstance(says, Taught) else says.type
     return HeuristicCandidate(
-        heuristic_id=near.heuristic_id,
-        content_hash=near.content_hash,
+        heuristic_id=heuristic.heuristic_id,
+        content_hash=heuristic.content_hash,
         condition_text=heuristic.condition,
-        suggested_action=says.text,
+        suggested_action=heuristic.text,
         confidence=belief.confidence,
         alpha=belief.alpha,
         beta=belief.beta,
@@ -153,10 +150,10 @@ def _candidate(near: _Near, judge: _Judge) -> HeuristicCandidate:
         similarity=near.similarity,
         eligible=reason is None,
         reason=reason,
-        response_type=type_,
-        action=says.action,
+        response_type=heuristic.response_type,
+        action=heuristic.action,
         urgency=heuristic.urgency,
-        origin=says.origin if isinstance(says, Taught) else "skill_pack",
+        origin=heuristic.origin,
         recent=belief.recent,
     )
 
@@ -172,14 +169,9 @@ def _of_pack(
     # int8 vectors with exact products: the same similarity on every machine (ADR 0004).
     matrix = pack.conditions
     products = batch.products(matrix, vector) if batch else None
+    known = pack.heuristics
     return [
-        _Near(
-            pack.ids[row],
-            pack.content_hashes[row],
-            similarity,
-            pack.whens[row],
-            pack.pack.heuristics[row],
-        )
+        _Near(known[row], similarity, pack.whens[row])
         for row, similarity in vectors.top(
             matrix, vector, _SCAN_LIMIT, at_least, products
         )
@@ -191,13 +183,7 @@ def _of_shelf(shelf: Shelf | None, vector: Vector, at_least: float) -> list[_Nea
         return []
     taught, matrix = _stacked(shelf)
     return [
-        _Near(
-            taught[row].heuristic_id,
-            taught[row].content_hash,
-            similarity,
-            _parsed(taught[row].when),
-            taught[row],
-        )
+        _Near(taught[row], similarity, _parsed(taught[row].when))
         for row, similarity in vectors.top(matrix, vector, _SCAN_LIMIT, at_least)
     ]
 

@@ -25,13 +25,9 @@ _NEAR_LIMIT = 64
 class KnownHeuristic:
     """A heuristic found to be like a text."""
 
-    heuristic_id: str
-    content_hash: str
+    heuristic: Taught
     similarity: float
     """Cosine similarity of the text and the heuristic's condition or action."""
-    when: str | None
-    action: Vector
-    """The vector of what it says; empty if that was not embedded."""
 
 
 def similar(
@@ -51,33 +47,14 @@ def similar(
         if pack.pack.name == domain:
             of_pack = pack.conditions if by == "condition" else pack.actions
             near = vectors.top(of_pack, vector, _NEAR_LIMIT, at_least)
-            found += [_of_pack(pack, row, similarity) for row, similarity in near]
+            known = pack.heuristics
+            found += [KnownHeuristic(known[row], similar) for row, similar in near]
     shelf = state.shelves.get(domain)
     if shelf is not None:
         taught, of_shelf = _embedded(shelf, by)
         near = vectors.top(of_shelf, vector, _NEAR_LIMIT, at_least)
-        found += [_of_shelf(taught[row], similarity) for row, similarity in near]
+        found += [KnownHeuristic(taught[row], similar) for row, similar in near]
     return sorted(found, key=_nearness)
-
-
-def _of_pack(pack: CompiledPack, row: int, similarity: float) -> KnownHeuristic:
-    return KnownHeuristic(
-        pack.ids[row],
-        pack.content_hashes[row],
-        similarity,
-        pack.pack.heuristics[row].when,
-        pack.action_vectors[row] if pack.action_vectors else b"",
-    )
-
-
-def _of_shelf(taught: Taught, similarity: float) -> KnownHeuristic:
-    return KnownHeuristic(
-        taught.heuristic_id,
-        taught.content_hash,
-        similarity,
-        taught.when,
-        taught.action_vector,
-    )
 
 
 # Keyed by the shelf, a persistent value: a changed shelf is another key.
@@ -99,4 +76,4 @@ def _in_order(shelf: Shelf) -> Iterator[Taught]:
 
 
 def _nearness(known: KnownHeuristic) -> tuple[float, str]:
-    return -known.similarity, known.heuristic_id
+    return -known.similarity, known.heuristic.heuristic_id

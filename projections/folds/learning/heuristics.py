@@ -9,7 +9,6 @@ import orjson
 from msgspec.structs import replace
 
 from projections.folds.fold_context import Origin
-from schemas.messages import arms
 from schemas.messages.arms import HeuristicContent
 from schemas.messages.controls import HeuristicEdited, HeuristicFrozen, HeuristicSeeded
 from schemas.messages.learning import HeuristicFormed
@@ -27,63 +26,30 @@ def all_heuristics(
 ) -> Iterator[Taught]:
     """Yield every heuristic in force for an agent: its packs', then those it was taught."""
     for pack in packs:
-        yield from of_pack(pack)
+        yield from pack.heuristics
     for domain in sorted(state.shelves):
         shelf = state.shelves[domain].heuristics
         yield from (shelf[id_] for id_ in sorted(shelf))
 
 
-def of_pack(pack: CompiledPack) -> Iterator[Taught]:
-    """Yield the heuristics of a pack in the form of taught ones, for their texts.
-
-    Their vectors are left empty: the pack holds those of all its rows in one array.
-    """
-    rows = zip(pack.ids, pack.content_hashes, pack.pack.heuristics, strict=True)
-    for id_, content, heuristic in rows:
-        yield Taught(
-            heuristic_id=id_,
-            name=heuristic.name,
-            domain=pack.pack.name,
-            condition=heuristic.condition,
-            when=heuristic.when,
-            response_type=heuristic.action.type,
-            text=heuristic.action.text,
-            action=heuristic.action.action,
-            confidence=heuristic.confidence,
-            urgency=heuristic.urgency,
-            content_hash=content,
-            vector=b"",
-            origin="skill_pack",
-        )
+def find(
+    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
+) -> Taught | None:
+    """Return the heuristic in force of this id; None if there is none."""
+    # Taught heuristics first: an id of a pack that was taught again hides the pack's.
+    taught = state.taught(heuristic_id)
+    if taught is not None:
+        return taught
+    rows = ((pack, pack.row_of(heuristic_id)) for pack in packs)
+    return next((pack.heuristics[row] for pack, row in rows if row is not None), None)
 
 
 def content_in_force(
     state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
 ) -> str | None:
     """Return the content hash of a heuristic in force; None if there is none."""
-    # Taught heuristics first: an id of a pack that was taught again hides the pack's.
-    taught = state.taught(heuristic_id)
-    if taught is not None:
-        return taught.content_hash
-    for pack in packs:
-        row = pack.row_of(heuristic_id)
-        if row is not None:
-            return pack.content_hashes[row]
-    return None
-
-
-def action(
-    state: AgentState, packs: Sequence[CompiledPack], heuristic_id: str
-) -> arms.Action | None:
-    """Return the action of a heuristic in force; None if it has only a text."""
-    taught = state.taught(heuristic_id)
-    if taught is not None:
-        return taught.action
-    for pack in packs:
-        row = pack.row_of(heuristic_id)
-        if row is not None:
-            return pack.pack.heuristics[row].action.action
-    return None
+    found = find(state, packs, heuristic_id)
+    return found.content_hash if found is not None else None
 
 
 def seeded(state: AgentState, message: HeuristicSeeded, origin: Origin) -> AgentState:

@@ -159,9 +159,12 @@ def test_an_action_is_that_of_the_heuristic_as_it_stands() -> None:
     lamp = {"text": "Light!", "action": {"type": "light_on"}}
     packs = [GARDEN, pack(heuristic("lamp", "dark", "Light!", action=lamp), name="b")]
 
-    found = heuristics.action(STRANGER, packs, packs[1].ids[0])
+    ids = packs[1].ids[0], GARDEN.ids[0], "gone"
+    lit, plain, gone = (heuristics.find(STRANGER, packs, id_) for id_ in ids)
 
-    assert found is not None
-    assert found.type == "light_on"
-    assert heuristics.action(STRANGER, packs, GARDEN.ids[0]) is None
-    assert heuristics.action(STRANGER, packs, "gone") is None
+    assert lit is not None
+    assert lit.action is not None
+    assert lit.action.type == "light_on"
+    assert plain is not None
+    assert plain.action is None
+    assert gone is None
