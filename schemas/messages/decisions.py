@@ -297,22 +297,38 @@ class ActionChoice(MessagePart, frozen=True, kw_only=True):
     candidates: tuple[Candidate, ...] | None = None
 
 
-class HeldAnswer(MessagePart, frozen=True, kw_only=True):
-    """An answer that waits, as it will be said."""
+class Answer(MessagePart, frozen=True, kw_only=True):
+    """What is said and done, by whom, and how well it is expected to go."""
 
-    path: Literal["llm", "heuristic", "proactive"]
+    path: Literal["llm", "fallback", "heuristic", "proactive", "acknowledged"]
+    """`acknowledged`: the person is told what was changed at their words; `heuristic`: in a
+    race, the model did not answer by the deadline."""
     text: Personal
     response_type: ResponseType
     action: Action | None = None
     model: str = written("")
+    """The model that was asked."""
     predicted_success: Unit
     prediction_confidence: Unit
     matched_heuristic_id: str | None = None
     winner: Arm | None = None
+    """In a race: the arm that answered."""
     agrees_with: tuple[Name, ...] | None = None
+    """Heuristics shown to the model that say the same; it may have copied them, so they
+    earn nothing by it."""
     agreement: tuple[float, ...] | None = None
+    """The cosine of the answer with each."""
     chain: Chained | None = None
+    """Which model of a chain answered, after how many, and at what price."""
     out_of_character: tuple[Name, ...] | None = None
+    """The rules of the character that a model's words broke, and were trimmed by: `length`,
+    `exclamations`, `sarcasm`."""
+
+
+class HeldAnswer(Answer, frozen=True, kw_only=True):
+    """An answer that waits, as it will be said."""
+
+    path: Literal["llm", "heuristic", "proactive"]
     channel: Name
     urgency: Unit
     priority: float
@@ -336,44 +352,25 @@ class HeldHeuristic(MessagePart, frozen=True, kw_only=True):
     confidence: Unit
 
 
-class Completed(Decision, frozen=True, kw_only=True):
+class _OfDecision(Decision, Answer, frozen=True):
+    # Not by keyword alone: so their places are the first, as in every log.
+    decision_id: Name
+    ask_id: Name
+
+
+class Completed(_OfDecision, frozen=True, kw_only=True):
     """The answer to a decision that was not final."""
 
     token: ClassVar[str] = "completed"
 
-    decision_id: Name
-    ask_id: Name
-    path: Literal["llm", "fallback", "heuristic", "proactive", "acknowledged"]
-    """`acknowledged`: the person is told what was changed at their words; `heuristic`: in a
-    race, the model did not answer by the deadline."""
-    text: Personal
-    response_type: ResponseType
-    action: Action | None = None
-    model: str
-    """The model that was asked."""
-    predicted_success: Unit
-    prediction_confidence: Unit
-    matched_heuristic_id: str | None = None
     also_answers: tuple[Name, ...] = written(())
     """Further decisions that this answers, when several were batched."""
-    winner: Arm | None = None
-    """In a race: the arm that answered."""
-    agrees_with: tuple[Name, ...] | None = None
-    """Heuristics shown to the model that say the same; it may have copied them, so they
-    earn nothing by it."""
-    agreement: tuple[float, ...] | None = None
-    """The cosine of the answer with each."""
     left_out: tuple[Personal, ...] | None = None
     """What a character's model wanted besides and may not, each with the reason."""
     choice: ActionChoice | None = None
     """Of an autonomous character."""
     thought: Personal | None = None
     """What a talker's model thought, if it is told of that later."""
-    chain: Chained | None = None
-    """Which model of a chain answered, after how many, and at what price."""
-    out_of_character: tuple[Name, ...] | None = None
-    """The rules of the character that a model's words broke, and were trimmed by: `length`,
-    `exclamations`, `sarcasm`."""
 
 
 class Held(Decision, frozen=True, kw_only=True):

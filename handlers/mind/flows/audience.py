@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from msgspec import Struct
 
 from handlers.mind.context import TurnContext
-from handlers.mind.stages.timing import SMALL_TALK, Answer, is_immediate
+from handlers.mind.stages.timing import SMALL_TALK, Ready, is_immediate
 from projections.folds.executive import people
 from schemas.packs.event_types import GUESTS
 from schemas.state.executive import EVERYBODY, Executive, UserState
@@ -42,7 +42,7 @@ class Way(Struct, frozen=True):
 _ALOUD = Way()
 
 
-def way_of(turn: TurnContext, answer: Answer, *, at_break_of: str | None = None) -> Way:
+def way_of(turn: TurnContext, answer: Ready, *, at_break_of: str | None = None) -> Way:
     """Return how an answer for the usual channel is to reach people now."""
     found = way(turn.state.executive, answer, residents := _residents(turn))
     if found is not _ALOUD or not residents or not turn.settings.executive.timing:
@@ -54,7 +54,7 @@ def way_of(turn: TurnContext, answer: Answer, *, at_break_of: str | None = None)
     return Way(waits=True, hearing=None if is_busy else "engaged")
 
 
-def hearing(turn: TurnContext, answer: Answer, when: Timing) -> Hearing | None:
+def hearing(turn: TurnContext, answer: Ready, when: Timing) -> Hearing | None:
     """Return why an answer of this timing is not simply said aloud; None if it is.
 
     Nor is what waits only for a break of the person: nobody knows yet who hears it then.
@@ -70,7 +70,7 @@ def _residents(turn: TurnContext) -> _Residents:
     return {each.name: each.channel for pack in turn.packs for each in pack.pack.people}
 
 
-def way(executive: Executive, answer: Answer, residents: _Residents) -> Way:
+def way(executive: Executive, answer: Ready, residents: _Residents) -> Way:
     """Return how an answer for the usual channel is to reach people now."""
     if not residents or answer.is_addressed or not answer.is_aloud:
         return _ALOUD
@@ -86,7 +86,7 @@ def way(executive: Executive, answer: Answer, residents: _Residents) -> Way:
     return _ALOUD
 
 
-def _disturbs(turn: TurnContext, answer: Answer, at_break_of: str | None) -> bool:
+def _disturbs(turn: TurnContext, answer: Ready, at_break_of: str | None) -> bool:
     """Tell whether somebody there hears it in a call, while typing or the like.
 
     What is for one person waits for a break of that person alone.
@@ -116,7 +116,7 @@ def _is_absent(executive: Executive, person: str | None) -> bool:
     return known is not None and known.away
 
 
-def _is_overheard(executive: Executive, answer: Answer, residents: _Residents) -> bool:
+def _is_overheard(executive: Executive, answer: Ready, residents: _Residents) -> bool:
     """Tell whether somebody is there from whom the answer is hidden."""
     if not answer.hidden_from:
         return False
@@ -127,7 +127,7 @@ def _is_overheard(executive: Executive, answer: Answer, residents: _Residents) -
     return bool(guests or _there(executive).keys() & set(answer.hidden_from))
 
 
-def _in_private(answer: Answer, residents: _Residents, why: Hearing) -> Way:
+def _in_private(answer: Ready, residents: _Residents, why: Hearing) -> Way:
     """Return the way to the person whom an answer concerns and nobody else."""
     own = residents.get(answer.person) if answer.person is not None else None
     is_away = why == "away"
@@ -138,7 +138,7 @@ def _in_private(answer: Answer, residents: _Residents, why: Hearing) -> Way:
     return Way(channel=own, is_at_once=is_away, hearing=why)
 
 
-def _to_the_absent(executive: Executive, answer: Answer, residents: _Residents) -> Way:
+def _to_the_absent(executive: Executive, answer: Ready, residents: _Residents) -> Way:
     """Return the way to the one who left last, if it matters enough."""
     is_alert = answer.response_type == "alert"
     waits = Way(waits=True, hearing="nobody_there")

@@ -33,7 +33,7 @@ from handlers.mind.stages import executive, matching, outcomes, salience
 from handlers.mind.stages.executive import Choice
 from handlers.mind.stages.prompts import Prompt
 from handlers.mind.stages.salience import Assessment
-from handlers.mind.stages.timing import Answer
+from handlers.mind.stages.timing import Ready
 from handlers.mind.strategies import exploration, registry
 from handlers.mind.strategies.scoring import ranked
 from projections.folds import experiments
@@ -367,11 +367,11 @@ def _by_heuristic(
     ]
 
 
-def _answer(turn: TurnContext, here: Occasion, heuristic: HeuristicCandidate) -> Answer:
+def _answer(turn: TurnContext, here: Occasion, heuristic: HeuristicCandidate) -> Ready:
     """Return what timing must know of a heuristic's answer."""
     # An alert's own type counts, and an event that threatens makes an alert of any.
     kind = "alert" if here.assessment.is_threat else heuristic.response_type
-    return Answer(
+    return Ready(
         kind,
         here.urgency(heuristic),
         here.assessment.salience.effective,

@@ -18,7 +18,7 @@ from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import executive, limits
 from handlers.mind.stages.skills import Saying
-from handlers.mind.stages.timing import URGENT, Answer
+from handlers.mind.stages.timing import URGENT, Ready
 from projections.folds.executive import reminders
 from schemas.messages.arms import EMIT, MILESTONE, REMIND, SILENT
 from schemas.messages.asks import DeliveryAsked
@@ -143,7 +143,7 @@ def take(turn: TurnContext, wanted: Initiative) -> None:
         common |= {"gates": tuple(waits)}
     common |= {"skills": spoken.skills, "wording": spoken.wording}
     wanted = replace(wanted, text=spoken.text)
-    answer = Answer(
+    answer = Ready(
         wanted.response_type,
         wanted.urgency,
         0.0,

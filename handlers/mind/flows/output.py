@@ -13,7 +13,7 @@ from handlers.mind.context import TurnContext
 from handlers.mind.flows import audience
 from handlers.mind.stages import delivery, personality
 from handlers.mind.stages.delivery import Listener
-from handlers.mind.stages.timing import Answer
+from handlers.mind.stages.timing import Ready
 from projections.folds.executive import speech
 from projections.folds.executive.signs import Moment
 from schemas.codec.catalogue import ControlMessage
@@ -105,9 +105,9 @@ def routed(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> DeliveryAs
     return _by_medium(turn, settings, asked, to) if settings.speech else asked
 
 
-def _answer(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> Answer:
+def _answer(turn: TurnContext, asked: DeliveryAsked, to: Addressee) -> Ready:
     kind: ResponseType = "alert" if to.is_threat else asked.response_type
-    return Answer(
+    return Ready(
         kind,
         asked.urgency,
         0.0,

@@ -24,7 +24,7 @@ from handlers.mind.stages import (
 from handlers.mind.stages.limits import Heard
 from handlers.mind.stages.modulation import Moved, Topical
 from handlers.mind.stages.salience import GATES, Assessment
-from handlers.mind.stages.timing import URGENT, Answer, is_immediate
+from handlers.mind.stages.timing import URGENT, Ready, is_immediate
 from projections.folds.events import sort_of
 from projections.folds.executive import ignored, sayings, spending, templates
 from projections.folds.learning.heuristics import content_in_force
@@ -399,7 +399,7 @@ def _quipped(
     return "cooldown", f"{waited_s:g} s after another quip"
 
 
-def cool_at(turn: TurnContext, answer: Answer, source: str = "") -> datetime:
+def cool_at(turn: TurnContext, answer: Ready, source: str = "") -> datetime:
     """Return when the cooldown is over that an answer has to wait for; now if it has not.
 
     What is urgent passes: of one `source` so many times an hour, unless it is a heuristic's.

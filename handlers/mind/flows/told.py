@@ -23,7 +23,7 @@ from handlers.mind.flows.consult import strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion
 from handlers.mind.flows.infer import infer
 from handlers.mind.flows.output import Addressee
-from handlers.mind.stages.timing import Answer
+from handlers.mind.stages.timing import Ready
 from projections.folds.executive import modulations, people, restraints
 from projections.folds.executive.personality import lasting
 from schemas.codec.catalogue import ControlMessage, OutputMessage
@@ -148,7 +148,7 @@ def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMes
     """Return the decision to tell somebody what came, as its sensor says it, at its time."""
     strategy, decision_id = strategy_in_force(turn), turn.next_id
     text, person = here.event.text[:_TOLD_MOST], watch.person or None
-    answer = Answer(
+    answer = Ready(
         "observation",
         here.urgency(),
         here.assessment.salience.effective,

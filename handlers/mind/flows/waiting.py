@@ -14,11 +14,12 @@ from handlers.mind.flows import audience, output, restrain
 from handlers.mind.flows.decision_messages import Occasion, late_fire, left_s
 from handlers.mind.flows.output import Addressee
 from handlers.mind.stages import limits, timing
-from handlers.mind.stages.timing import Answer
+from handlers.mind.stages.timing import Ready
 from projections.folds.executive import people, waiting
 from schemas.messages.asks import DeliveryAsked, Rival
 from schemas.messages.controls import PersonForgotten
 from schemas.messages.decisions import (
+    Answer,
     Completed,
     Dropped,
     Held,
@@ -70,7 +71,7 @@ def _due(turn: TurnContext, when: Timing, answer: HeldAnswer) -> datetime:
             return expires_at
 
 
-def timing_of(turn: TurnContext, answer: Answer, source: str = "") -> Timing:
+def timing_of(turn: TurnContext, answer: Ready, source: str = "") -> Timing:
     """Return when an answer that is ready is to be said; `source` if a model answers it."""
     way = audience.way_of(turn, answer)
     if way.waits:
@@ -85,20 +86,9 @@ def timing_of(turn: TurnContext, answer: Answer, source: str = "") -> Timing:
 def _held_answer(pending: Pending, end: Completed) -> HeldAnswer:
     """Return the answer of a decision that waited for its model, as it will be said."""
     rival = pending.rival if end.path == "heuristic" else None
+    said = Answer.taken(end) | {"path": "heuristic" if rival else "llm"}
     return HeldAnswer(
-        path="heuristic" if rival else "llm",
-        text=end.text,
-        response_type=end.response_type,
-        action=end.action,
-        model=end.model,
-        predicted_success=end.predicted_success,
-        prediction_confidence=end.prediction_confidence,
-        matched_heuristic_id=end.matched_heuristic_id,
-        winner=end.winner,
-        agrees_with=end.agrees_with,
-        agreement=end.agreement,
-        chain=end.chain,
-        out_of_character=end.out_of_character,
+        **said,
         channel=pending.channel,
         urgency=rival.urgency if rival else pending.urgency,
         priority=pending.priority,
@@ -113,7 +103,7 @@ def _held_answer(pending: Pending, end: Completed) -> HeldAnswer:
 
 def hold_late(turn: TurnContext, pending: Pending, end: Completed) -> bool:
     """Hold a late answer whose time has not come; return whether it is held."""
-    answer = Answer(
+    answer = Ready(
         end.response_type,
         pending.urgency,
         pending.priority,
@@ -288,8 +278,8 @@ def _hold_on(turn: TurnContext, own: Waiting, when: Timing) -> None:
     turn.emit(on)
 
 
-def _as_answer(turn: TurnContext, held: HeldAnswer) -> Answer:
-    return Answer(
+def _as_answer(turn: TurnContext, held: HeldAnswer) -> Ready:
+    return Ready(
         held.response_type,
         held.urgency,
         0.0,
@@ -393,24 +383,11 @@ def _say_as_one(turn: TurnContext, group: Sequence[Waiting]) -> None:
 
 
 def _completed(lead: Waiting, others: Sequence[Waiting], words: str) -> Completed:
-    answer = lead.answer
     return Completed(
+        **Answer.taken(lead.answer) | {"text": words},
         decision_id=lead.decision_id,
         ask_id=lead.ask_id,
-        path=answer.path,
-        text=words,
-        response_type=answer.response_type,
-        action=answer.action,
-        model=answer.model,
-        predicted_success=answer.predicted_success,
-        prediction_confidence=answer.prediction_confidence,
-        matched_heuristic_id=answer.matched_heuristic_id,
         also_answers=tuple(each.decision_id for each in others),
-        winner=answer.winner,
-        agrees_with=answer.agrees_with,
-        agreement=answer.agreement,
-        chain=answer.chain,
-        out_of_character=answer.out_of_character,
     )
 
 

@@ -25,8 +25,8 @@ _LULL_S = 15.0
 SMALL_TALK: frozenset[ResponseType] = frozenset({"quip", "check_in", "question"})
 
 
-class Answer(Struct, frozen=True):
-    """What timing must know of an answer."""
+class Ready(Struct, frozen=True):
+    """What timing must know of an answer that is ready."""
 
     response_type: ResponseType
     urgency: float
@@ -45,7 +45,7 @@ class Answer(Struct, frozen=True):
 
 
 def timing(
-    executive: Executive, answer: Answer, now: datetime
+    executive: Executive, answer: Ready, now: datetime
 ) -> Literal["immediate", "queued", "deferred"]:
     """Return when an answer that is ready is to be said."""
     if is_immediate(answer):
@@ -57,13 +57,13 @@ def timing(
     return "immediate"
 
 
-def is_immediate(answer: Answer) -> bool:
+def is_immediate(answer: Ready) -> bool:
     """Tell whether an answer is said at once, whatever the person does."""
     is_alert = answer.response_type == "alert"
     return is_alert or answer.is_addressed or answer.urgency >= URGENT
 
 
-def _can_wait(answer: Answer) -> bool:
+def _can_wait(answer: Ready) -> bool:
     is_keen = answer.enthusiasm >= _ENTHUSIASTIC and answer.relevance >= _MATTERS_MUCH
     is_small_talk = answer.response_type in SMALL_TALK and answer.urgency < _NOT_URGENT
     return is_small_talk and not is_keen
