@@ -90,6 +90,8 @@ class SalienceModulated(OfPerson, frozen=True, kw_only=True):
     """By how much; None: as usual for the change."""
     for_s: Seconds | None = None
     """For so many seconds; None: until cleared."""
+    once: bool = False
+    """Whether a topic that is watched for ends with the first time that it comes."""
     modulation_id: Name | None = None
     """Which modulation is cleared; its id is that of the input or note that made it."""
 

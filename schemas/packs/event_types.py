@@ -38,7 +38,7 @@ class Milestone(Part):
     """What is said, with `{count}` and `{value}`, that of the field."""
 
 
-class SalienceWhen(Part):
+class _SalienceWhen(Part):
     """What an event means under a condition."""
 
     when: str = Field(min_length=1, max_length=2_000)
@@ -61,7 +61,7 @@ class EventType(Part):
     description: str = ""
     salience: dict[Dimension, Unit] = Field(default_factory=dict)
     """What such an event means where its sensor gives no hint."""
-    salience_when: tuple[SalienceWhen, ...] = Field(
+    salience_when: tuple[_SalienceWhen, ...] = Field(
         default=(), max_length=16, exclude_if=().__eq__
     )
     """What it means besides under conditions; of those that hold the first goes first."""

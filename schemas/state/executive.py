@@ -98,6 +98,7 @@ class Modulation(Struct, frozen=True, kw_only=True):
     """Of the topic."""
     source: str | None = None
     type: str | None = None
+    once: bool = False
 
 
 class Saying(Struct, frozen=True, kw_only=True, gc=False):

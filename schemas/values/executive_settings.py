@@ -226,6 +226,11 @@ class ExecutiveSettings(Part):
     """Whether a model may propose facts and goals of what people say; only what a person
     accepts, with `echoic tune apply`, counts."""
 
+    def specific(self, topic: str) -> tuple[str, ...]:
+        """Return the words that tell the events of a topic in a sentence; else none."""
+        known = (each.specific(topic) for each in self.phrases)
+        return next((each for each in known if each), ())
+
     def feeling(self, text: str) -> float | None:
         """Return how somebody feels who says this, -1 to 1; None if it does not tell."""
         told = (each.feeling(text) for each in self.phrases)

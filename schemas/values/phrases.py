@@ -243,6 +243,10 @@ class Phrases(Part):
     """What is added at the end of a mute, with `{count}`."""
     verbs: tuple[str, ...] = ()
     """Words that make a sentence of a topic: "tell me when the mail comes"."""
+    always: tuple[str, ...] = ()
+    """Words with which such a one is told of each time: `whenever`."""
+    unspecific: tuple[str, ...] = ()
+    """Words of such a one that an event need not hold: `done`, `somebody`, `in`."""
     watched_when: str = ""
     """What is answered to a watch for such a one, with `{topic}`."""
 
@@ -337,6 +341,17 @@ class Phrases(Part):
         said = f"{' '.join(words(text))} "
         return any(said.startswith(f"{each} ") for each in self.asks)
 
+    def is_sentence(self, topic: str) -> bool:
+        """Tell whether a topic says that something happens."""
+        return not {*topic.lower().split()}.isdisjoint(self.verbs)
+
+    def specific(self, topic: str) -> tuple[str, ...]:
+        """Return the words of a topic that is a sentence by which its events are known."""
+        if not self.is_sentence(topic):
+            return ()
+        general = {*self.verbs, *self.articles, *self.unspecific}
+        return tuple(each for each in words(topic) if each not in general)
+
     def feeling(self, text: str) -> float | None:
         """Return how a person feels by these words, -0.8 to 0.8; None if they do not tell.
 
@@ -404,14 +419,15 @@ class Heard(Part):
         is_opposite = self.named.startswith("-")
         return (self.means == "more") != is_opposite and self.means in ("more", "less")
 
-    @property
-    def _is_sentence(self) -> bool:
-        return not {*self.topic.lower().split()}.isdisjoint(self.phrases.verbs)
+    def is_once(self, text: str) -> bool:
+        """Tell whether a watch asked for so is for the next time alone."""
+        is_sentence = self.phrases.is_sentence(self.topic)
+        return is_sentence and not _has(_spaced(text), self.phrases.always)
 
     def reply(self, seconds: float, when: str = "") -> str:
         """Return what is answered, where what is asked for lasts so long, until `when`."""
         said = self.phrases.replies[self.means]
-        if self.means == "heighten" and self._is_sentence:
+        if self.means == "heighten" and self.phrases.is_sentence(self.topic):
             said = self.phrases.watched_when or said
         if self.is_unclear:
             said = self.phrases.unclear.get(self.means, said)

@@ -35,17 +35,6 @@ from schemas.state.agent import Pending
 from schemas.values import ids
 from schemas.values.model_settings import ModelSettings
 
-_APOLOGIES: dict[str, str] = {
-    "llm_timeout": "failed",
-    "llm_no_response": "failed",
-    "llm_malformed": "failed",
-    "llm_declined": "declined",
-    "stale": "failed",
-    "superseded": "failed",
-    "error": "failed",
-}
-"""What a person is told whose words were to be answered, by how that ended."""
-
 
 def heard(
     turn: TurnContext, strategy: Strategy, result: ModelAnswered | ModelFailed
@@ -87,10 +76,9 @@ def end_without_model(
 def _apologise(turn: TurnContext, pending: Pending, end: Dropped) -> None:
     """Tell a person whose words wait for an answer that there is none."""
     speaker = pending.speaker
-    why = _APOLOGIES.get(end.reason)
-    if speaker is None or why is None:
+    text = converse.unanswered(turn, pending.heard, pending.person, end.reason)
+    if speaker is None:
         return
-    text = converse.unanswered(turn, pending.heard, pending.person, why)
     _, silence = restrain.at_timer(turn, pending.person, speaker, is_always=True)
     if text and silence is None:
         asked = _sentence(turn, pending, text)

@@ -92,12 +92,29 @@ def why_silent(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     return filled(words.silent_about, reason=reason, event=shown(last.about, _CAP))
 
 
-def unanswered(turn: TurnContext, text: str, person: str | None, why: str) -> str:
+_APOLOGIES: dict[str, str] = {
+    "llm_unavailable": "absent",
+    "budget_exhausted": "spent",
+    "llm_timeout": "failed",
+    "llm_no_response": "failed",
+    "llm_malformed": "failed",
+    "llm_declined": "declined",
+    "stale": "failed",
+    "superseded": "failed",
+    "error": "failed",
+}
+"""What a person is told whose words no model answers, by the reason."""
+
+
+def unanswered(
+    turn: TurnContext, text: str, person: str | None, reason: str | None
+) -> str:
     """Return what is said to a person's words that no model answers; may be empty.
 
     What is known without a model goes with it.
     """
     known = in_language_of(turn, text, person)
+    why = _APOLOGIES.get(reason or "", "")
     said = known.sorry(why) if known is not None else ""
     if known is None or not said or "known" not in known.unanswered:
         return said

@@ -28,7 +28,7 @@ from handlers.mind.flows import (
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion, When
 from handlers.mind.flows.output import Addressee
-from handlers.mind.flows.told import acknowledge, acknowledged, came
+from handlers.mind.flows.told import acknowledge, acknowledged, came, met
 from handlers.mind.stages import executive, matching, outcomes, salience
 from handlers.mind.stages.executive import Choice
 from handlers.mind.stages.prompts import Prompt
@@ -51,9 +51,6 @@ from schemas.ports.decision_context import (
     Strategy,
 )
 from schemas.values.reasons import Silence, Timing
-
-_ABSENT: Mapping[str, str] = {"llm_unavailable": "absent", "budget_exhausted": "spent"}
-"""Why a question is not put to a model."""
 
 # A day: an event that far off has a wrong clock, or waited too long to tell.
 _IMPLAUSIBLE_S = 24 * 3600.0
@@ -243,6 +240,7 @@ def _choose(turn: TurnContext, here: Occasion) -> list[OutputMessage]:
     odds = restrain.within_budget(_odds(turn, strategy, context), spent)
     choice = executive.choose(odds, context, turn.draw)
     turn.enter("messages")
+    met(turn, here.watch, is_told=choice.heuristic is not None)
     # Of the first message returned; it serves as the response's id, too.
     decision_id = turn.next_id
     sorry = _apology(turn, here, choice)
@@ -299,11 +297,11 @@ def _by_model(
 
 def _apology(turn: TurnContext, here: Occasion, choice: Choice) -> str:
     """Return what is said to a question that there is no model for; else nothing."""
-    why = _ABSENT.get(choice.odds.silence)
     says = choice.asks_model or choice.heuristic is not None or choice.quiet is not None
-    if why is None or says or not converse.is_question(turn, here.event):
+    if says or not converse.is_question(turn, here.event):
         return ""
-    return converse.unanswered(turn, here.event.text, here.event.person, why)
+    event, why = here.event, choice.odds.silence
+    return converse.unanswered(turn, event.text, event.person, why)
 
 
 def _consulted(

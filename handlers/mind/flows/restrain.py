@@ -51,7 +51,8 @@ def moved(turn: TurnContext, event: Sensed) -> Moved:
     # Each only where there is any: nearly always nothing was asked for.
     if held.modulations:
         limit, domain = turn.settings.limits.match, turn.appearance.domain
-        here = Topical(event, turn.aids.vector, limit, domain.called)
+        specific = turn.settings.executive.specific
+        here = Topical(event, turn.aids.vector, limit, domain.called, specific)
         found = modulation.moved(held.modulations, turn.now, here)
     if held.restraints:
         found = found.and_raised(limits.raised(held, _heard(turn, event)))

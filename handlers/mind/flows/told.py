@@ -146,6 +146,7 @@ def acknowledge(turn: TurnContext, here: Occasion, text: str) -> list[OutputMess
 
 def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMessage]:
     """Return the decision to tell somebody what came, as its sensor says it, at its time."""
+    met(turn, watch)
     strategy, decision_id = strategy_in_force(turn), turn.next_id
     text, person = here.event.text[:_TOLD_MOST], watch.person or None
     answer = Ready(
@@ -177,6 +178,12 @@ def came(turn: TurnContext, here: Occasion, watch: Modulation) -> list[OutputMes
     asked = replace(asked, path="proactive")
     to = Addressee(person, here.hidden_from)
     return [decided, output.routed(turn, asked, to)]
+
+
+def met(turn: TurnContext, watch: Modulation | None, *, is_told: bool = True) -> None:
+    """End a watch for one time, now that what was watched for came."""
+    if is_told and watch is not None and watch.once:
+        infer(turn, _cleared(watch.id, watch.by), "rule", after="it came")
 
 
 def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
@@ -252,11 +259,11 @@ def _controls(
             return ()
         case "suppress" | "heighten" | "focus":
             for_s = timed_s or _A_WHILE_S if heard.means == "focus" else timed_s
-            return (
-                SalienceModulated(
-                    change=heard.means, about=heard.topic, for_s=for_s, by=speaker
-                ),
+            once = heard.means == "heighten" and heard.is_once(event.text)
+            asked = SalienceModulated(
+                change=heard.means, about=heard.topic, for_s=for_s, by=speaker
             )
+            return (replace(asked, once=once),)
         case "talk_more" | "talk_less" | "more" | "less" | "context" | "cheer_up":
             return (_moved(heard, event, timed_s),)
         case "undo":

@@ -5,6 +5,7 @@ mentions the topic's words, or if the topic is one of its entities.
 """
 
 import re
+from collections.abc import Callable
 from datetime import datetime
 
 from msgspec import Struct
@@ -52,6 +53,8 @@ class Topical(Struct, frozen=True):
     """The cosine from which it is about a topic."""
     called: tuple[str, ...] = ()
     """What people call such events, as their pack says."""
+    specific: Callable[[str], tuple[str, ...]] = lambda _: ()
+    """Which words of a topic tell its events, if it is a sentence."""
 
 
 def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> Moved:
@@ -60,7 +63,10 @@ def moved(modulations: tuple[Modulation, ...], now: datetime, here: Topical) -> 
     for each in modulations:
         if not _is_in_force(each, now) or not _concerns(each, here.event):
             continue
-        is_meant = _is_about(each, here)
+        # "The heating is off" reads like "the heating is on".
+        names = here.specific(each.about) if each.change == "heighten" else ()
+        is_told = _is_told(names, here) if names else _is_about(each, here)
+        is_meant = is_told and _is_of(each, here.event)
         match each.change:
             case "focus":
                 raised += -each.amount if is_meant else each.amount
@@ -113,12 +119,13 @@ def _concerns(modulation: Modulation, event: Sensed) -> bool:
     return event.person is None or modulation.person in (EVERYBODY, event.person)
 
 
+def _is_of(modulation: Modulation, event: Sensed) -> bool:
+    is_source = modulation.source in (None, event.source)
+    return is_source and modulation.type in (None, event.type)
+
+
 def _is_about(modulation: Modulation, here: Topical) -> bool:
     event = here.event
-    if modulation.source not in (None, event.source):
-        return False
-    if modulation.type not in (None, event.type):
-        return False
     topic = modulation.about
     if not topic:
         return True
@@ -130,6 +137,18 @@ def _is_about(modulation: Modulation, here: Topical) -> bool:
     said = word_patterns.words_of(event)
     return any(word_patterns.occurs(each, said) for each in forms) or _is_near(
         modulation.vector, here
+    )
+
+
+def _is_told(names: tuple[str, ...], here: Topical) -> bool:
+    """Tell whether an event holds all words that tell what a sentence is about."""
+    said = word_patterns.words_of(here.event)
+    called = {*map(folded, here.called)}
+    return all(
+        any(
+            word_patterns.occurs(each, said) or folded(each) in called for each in forms
+        )
+        for forms in map(_forms, names)
     )
 
 

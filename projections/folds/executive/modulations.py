@@ -58,7 +58,8 @@ def described(control: SalienceModulated) -> str:
     seconds = f" for {control.for_s:g} s" if control.for_s else " until cleared"
     amount = AMOUNTS[control.change] if control.amount is None else control.amount
     how = f" {amount:+g}" if control.change != "suppress" else ""
-    return f"{control.change}{how}{seconds}"
+    once = ", once" if control.once else ""
+    return f"{control.change}{how}{seconds}{once}"
 
 
 def _cleared(executive: Executive, id_: str | None) -> Executive:
@@ -108,4 +109,5 @@ def _modulation(control: SalienceModulated, origin: Origin) -> Modulation:
         vector=(origin.aids.of(about) or b"") if about else b"",
         source=control.source,
         type=control.type,
+        once=control.once,
     )

@@ -4,6 +4,7 @@ from typing import Any
 
 import pytest
 
+from echoic.packs import phrases
 from schemas.messages.asks import DeliveryAsked
 from schemas.messages.decisions import Decided, Held
 from schemas.messages.executive import SalienceModulated
@@ -285,6 +286,41 @@ def test_what_is_watched_for_is_told_as_it_comes(
     if is_said:
         decided = one(turns[0], Decided)
         assert (decided.path, decided.arm) == ("proactive", "watch")
+
+
+@pytest.mark.parametrize(
+    ("words", "came", "times"),
+    [
+        ("watch for hedgehogs", "A hedgehog is in the garden.", 2),
+        ("tell me when a hedgehog comes", "A hedgehog is in the garden.", 1),
+        ("tell me whenever a hedgehog comes", "A hedgehog is in the garden.", 2),
+        ("tell me when the washing is done", "The washing machine has finished.", 1),
+        ("tell me when somebody is at the door", "A man stands at the door.", 1),
+        ("tell me when the heating is on", "The heating is off.", 0),
+        ("tell me when a hedgehog comes", "A cat is in the garden.", 0),
+        ("sag mir Bescheid, wenn ein Igel kommt", "Ein Igel ist im Garten.", 1),
+    ],
+)
+def test_a_sentence_is_watched_for_by_its_words_and_once(
+    words: str, came: str, times: int
+) -> None:
+    """Unless it is wanted each time; a thing to watch for is told each time."""
+    scenario = lived(phrases=phrases.shipped(("en", "de")))
+    scenario.sense(words, source="user", type_="message", person="ada")
+    turns = [scenario.wait(5.0).sense(came, **HEDGEHOG) for _ in range(2)]
+
+    told = [each.text for turn in turns for each in said(turn, DeliveryAsked)]
+    assert told == [came] * times
+    assert len(scenario.mind.executive.modulations) == (times != 1)
+
+
+def test_a_watch_for_once_ends_with_a_heuristics_words_too() -> None:
+    """Then nobody is told a second time that the oven is on."""
+    scenario = lived()
+    watch = SalienceModulated(change="heighten", about="oven", once=True, by="ada")
+    scenario.control(watch)
+
+    assert [on(scenario, 60.0), on(scenario, 60.0)] == ["The oven is still on.", None]
 
 
 def test_a_watch_hears_what_only_informs_and_a_mute_is_above_it() -> None:
