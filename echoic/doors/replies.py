@@ -13,7 +13,7 @@ class ReplyStruct(
     """A reply; what is not set is left out."""
 
 
-class WrongField(ReplyStruct, frozen=True):
+class _WrongField(ReplyStruct, frozen=True):
     """A field of a request, and what is wrong about it."""
 
     field: str
@@ -27,7 +27,7 @@ class CallError(ReplyStruct, frozen=True):
     reason: str
     """For programs."""
     detail: str
-    fields: list[WrongField] = []
+    fields: list[_WrongField] = []
     """All that are wrong, where that is the reason."""
     wait_s: int | None = None
     """Until it may be sent again, where it is known."""

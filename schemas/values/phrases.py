@@ -241,6 +241,8 @@ class Phrases(Part):
     """What stands behind them where there are more, with `{count}`."""
     missed_offer: str = ""
     """What is added at the end of a mute, with `{count}`."""
+    meant: str = ""
+    """What is added where a topic is about other events than it names, with `{items}`."""
     verbs: tuple[str, ...] = ()
     """Words that make a sentence of a topic: "tell me when the mail comes"."""
     always: tuple[str, ...] = ()

@@ -27,7 +27,6 @@ from handlers.mind.flows import (
 )
 from handlers.mind.flows.consult import Consultation, consultation, strategy_in_force
 from handlers.mind.flows.decision_messages import Occasion, When
-from handlers.mind.flows.output import Addressee
 from handlers.mind.flows.told import acknowledge, acknowledged, came, met
 from handlers.mind.stages import executive, matching, outcomes, salience
 from handlers.mind.stages.executive import Choice
@@ -353,7 +352,7 @@ def _by_heuristic(
         words, person = heuristic.words, here.event.person
         return [waiting.hold(turn, here, decision_id, when, heuristic, words, person)]
     asked = decision_messages.heuristic_delivery(here, heuristic, decision_id)
-    to = Addressee(
+    to = output.Addressee(
         here.event.person,
         here.hidden_from,
         here.assessment.is_addressed,

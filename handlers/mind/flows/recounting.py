@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from itertools import islice
 
 from handlers.mind.context import TurnContext
+from handlers.mind.stages import modulation
 from projections.folds.executive import facts, silences
 from schemas.messages.sensing import PERSON, PERSONS_WORDS, Sensed
 from schemas.state.agent import Habit
@@ -51,10 +52,16 @@ def told(turn: TurnContext, event: Sensed, heard: Heard) -> str | None:
     return " ".join(found) or None
 
 
-def missed_offer(turn: TurnContext, event: Sensed, heard: Heard) -> str:
-    """Return what is told of threats, and offered, at the end of a mute; empty if nothing
-    was missed.
+def added(turn: TurnContext, event: Sensed, heard: Heard) -> str:
+    """Return what goes with the answer to a request; mostly empty.
+
+    What a topic means that nobody wants to hear of; at the end of a mute the threats that it
+    kept back, and that there is more.
     """
+    if heard.means == "suppress":
+        return _meant(turn, heard)
+    if heard.means != "unmute":
+        return ""
     found = silences.missed(turn.state.executive.memory, event.speaker)
     threats = [each for each in found if each.is_threat]
     offer = heard.phrases.missed_offer if len(threats) < len(found) else ""
@@ -77,6 +84,34 @@ def _recounted(found: Sequence[Silent], heard: Heard) -> str:
         count = str(len(texts) - _MISSED)
         said.append(filled(heard.phrases.missed_more, count=count))
     return filled(heard.phrases.missed, items=" ".join(said))
+
+
+def _meant(turn: TurnContext, heard: Heard) -> str:
+    """Return which kinds of events a topic is about that nobody wants to hear of.
+
+    Empty if the words name the only one themselves.
+    """
+    if not heard.phrases.meant or heard.is_unclear:
+        return ""
+    limit, vector = turn.settings.limits.match, turn.aids.of(heard.topic)
+    found = modulation.kinds_about(heard.topic, vector, _kinds(turn), limit)
+    return filled(heard.phrases.meant, items=", ".join(found)) if found else ""
+
+
+def _kinds(
+    turn: TurnContext,
+) -> Iterator[tuple[str, tuple[str, ...], tuple[vectors.Vector, ...]]]:
+    """Yield the types of events that packs declare, then those that came besides."""
+    habits = turn.state.habits
+    declared = [
+        each for pack in turn.packs for each in pack.pack.events if not each.means
+    ]
+    for each in declared:
+        yield each.type, each.called, ()
+    for sort in habits.sorted_keys():
+        if sort != _OWN_WORDS:
+            came = tuple(each.vector for each in habits[sort])
+            yield sort.partition(".")[2], (), came
 
 
 def is_left_to_memory(turn: TurnContext, heard: Heard) -> bool:

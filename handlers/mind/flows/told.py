@@ -238,9 +238,7 @@ def _reply(turn: TurnContext, heard: Heard, event: Sensed, *, is_done: bool) -> 
     topic = phrase_matching.as_written(heard.topic, event.text)
     heard = heard.model_copy(update={"topic": topic})
     text = heard.reply(seconds, reminding.until(turn, heard))
-    if heard.means != "unmute":
-        return text
-    return f"{text} {recounting.missed_offer(turn, event, heard)}".rstrip()
+    return f"{text} {recounting.added(turn, event, heard)}".rstrip()
 
 
 def _controls(

@@ -5,7 +5,7 @@ mentions the topic's words, or if the topic is one of its entities.
 """
 
 import re
-from collections.abc import Callable
+from collections.abc import Callable, Iterable
 from datetime import datetime
 
 from msgspec import Struct
@@ -117,6 +117,32 @@ def _is_in_force(modulation: Modulation, now: datetime) -> bool:
 
 def _concerns(modulation: Modulation, event: Sensed) -> bool:
     return event.person is None or modulation.person in (EVERYBODY, event.person)
+
+
+def kinds_about(
+    topic: str,
+    vector: Vector | None,
+    kinds: Iterable[tuple[str, tuple[str, ...], tuple[Vector, ...]]],
+    alike: float,
+) -> tuple[str, ...]:
+    """Return the types of the events that a topic is about; none if it is the name of one.
+
+    Each of the kinds is a type, what people call it, and vectors of some that came.
+    """
+    forms = {*map(folded, _forms(topic))}
+    found: dict[str, bool] = {}
+    for type_, called, vectors_ in kinds:
+        words = type_.replace("_", " ").replace("-", " ")
+        said = word_patterns.event_words("", type_, "", {})
+        is_named = any(word_patterns.occurs(form, said) for form in forms)
+        is_called = not forms.isdisjoint(map(folded, called))
+        is_near = vector is not None and any(
+            len(own) == len(vector) and round6(vectors.cosine(own, vector)) >= alike
+            for own in vectors_
+        )
+        if is_named or is_called or is_near:
+            found[words] = found.get(words, False) or is_named
+    return () if [*found.values()] == [True] else tuple(found)
 
 
 def _is_of(modulation: Modulation, event: Sensed) -> bool:

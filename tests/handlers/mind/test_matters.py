@@ -365,3 +365,32 @@ def test_a_topic_is_what_people_call_an_event_by_its_pack() -> None:
     decided = scenario.decide("the machine is done", type_="wash")
 
     assert decided.silence == "suppressed"
+
+
+@pytest.mark.parametrize(
+    ("topic", "meant"),
+    [
+        ("the laundry", " By that I mean: wash done."),
+        ("the door", " By that I mean: front door, bell."),
+        ("the bell", ""),
+        ("politics", ""),
+    ],
+)
+def test_who_wants_no_more_of_a_topic_hears_which_events_that_are(
+    topic: str, meant: str
+) -> None:
+    """Unless the words name the only one; what is unknown is promised as it was said."""
+    types: tuple[dict[str, Any], ...] = (
+        {"type": "wash_done", "called": ["laundry"]},
+        {"type": "front_door"},
+        {"type": "bell", "called": ["door"]},
+        {"type": "door_sensor", "means": "user_state"},
+    )
+    home = pack(heuristic("a", "b", "c", 0.8), events=types)
+    scenario = lived(home, phrases=phrases.shipped(("en",)))
+    told = scenario.sense(
+        f"stop telling me about {topic}", source="user", type_="message", person="ada"
+    )
+
+    said_of = f"OK, I'll stop telling you about {topic}.{meant}"
+    assert one(told, DeliveryAsked).text == said_of
