@@ -6,8 +6,8 @@ from msgspec.structs import asdict
 from rich.console import RenderableType
 
 from echoic.terminal.screen import Part, indented, table, text, words
-from schemas.messages.sleep import Sleeping
 from schemas.state.agent import AgentState
+from schemas.state.lessons import Sleeping
 from schemas.state.proposals import Proposal
 
 _REASONS: Mapping[str | None, str] = {

@@ -7,25 +7,19 @@ a time; the last finished sleep is kept as a report.
 from collections.abc import Sequence
 from datetime import datetime, timedelta
 
-import orjson
-from msgspec.structs import replace
+from msgspec.structs import asdict, replace
 
-from projections.folds import pending_answers, timers
+from projections.folds import formation, pending_answers, timers
 from projections.folds.fold_context import FoldContext
+from projections.folds.learning import heuristics
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Decided
 from schemas.messages.learning import CandidateRefused, ProposalMade
 from schemas.messages.sensing import Sensed
-from schemas.messages.sleep import (
-    PastDecision,
-    Reflected,
-    Reflection,
-    SleepBegun,
-    SleepEnded,
-    Sleeping,
-)
+from schemas.messages.sleep import Reflected, SleepBegun, SleepEnded
 from schemas.packs.compiled import CompiledPack
 from schemas.state.agent import AgentState, Timer
+from schemas.state.lessons import PastDecision, Reflection, Sleeping
 from schemas.values.settings import SleepSettings
 from schemas.values.vectors import Vector
 
@@ -56,24 +50,18 @@ def decided(
     """
     if settings.auto and state.sleeping is None:
         state = _awake(state, now + timedelta(seconds=settings.idle_s))
-    fields = orjson.dumps(event.fields, option=orjson.OPT_SORT_KEYS).decode()
+    lesson = formation.of_event(event, message.domain, vector)
     is_chosen = message.path not in ("none", "acknowledged")
-    if not is_chosen or len(event.text) + len(fields) > _MOMENT_LIMIT:
+    if not is_chosen or len(lesson.text) + len(lesson.fields) > _MOMENT_LIMIT:
         return state
     # Longer events are left out, not cut: a decision on half an event is another one.
     moment = PastDecision(
+        **asdict(replace(lesson, said=message.text or "")),
         decision_id=id_,
         event_id=message.event_id,
         at=now,
-        domain=message.domain,
-        source=event.source,
-        type=event.type,
-        text=event.text,
-        fields=fields,
         path=message.path,
-        said=message.text or "",
-        vector=_words(state, packs, message),
-        event_vector=vector,
+        said_vector=_words(state, packs, message),
     )
     return replace(state, moments=(*state.moments, moment)[-settings.events :])
 
@@ -193,14 +181,8 @@ def _words(
     id_ = message.matched_heuristic_id
     if message.path != "heuristic" or id_ is None:
         return b""
-    taught = state.taught(id_)
-    if taught is not None:
-        return taught.action_vector
-    for pack in packs:
-        row = pack.row_of(id_)
-        if row is not None and pack.action_vectors:
-            return pack.action_vectors[row]
-    return b""
+    found = heuristics.find(state, packs, id_)
+    return found.action_vector if found is not None else b""
 
 
 def _said(
@@ -209,7 +191,7 @@ def _said(
     if not any(each.decision_id == decision_id for each in state.moments):
         return state
     moments = tuple(
-        replace(each, said=text, vector=vector or each.vector, path=path)
+        replace(each, said=text, said_vector=vector or each.said_vector, path=path)
         if each.decision_id == decision_id
         else each
         for each in state.moments

@@ -3,15 +3,13 @@
 What a sleep would change are proposals; these messages record what it looked at.
 """
 
-from datetime import datetime
 from typing import Annotated, ClassVar, Literal
 
-from msgspec import Meta, Struct
+from msgspec import Meta
 
 from schemas.messages.learning import Learning
 from schemas.values.base import Name, Personal, written
 from schemas.values.settings import ApplyPolicy
-from schemas.values.vectors import Vector
 
 SleepCause = Literal["asked", "idle"]
 
@@ -64,57 +62,3 @@ class SleepEnded(Learning, frozen=True, kw_only=True):
     """Those of them that were put in force at once."""
     refused: int = written(0)
     """How many candidates were none."""
-
-
-class PastDecision(Struct, frozen=True, kw_only=True):
-    """A decision that may be made again."""
-
-    decision_id: str
-    event_id: str
-    at: datetime
-    domain: str
-    source: str
-    type: str
-    text: str
-    fields: str
-    """The event's fields, as JSON."""
-    path: str
-    said: str = ""
-    vector: Vector = b""
-    """Of what was said; empty if that is not known."""
-    event_vector: Vector = b""
-    """Of the event's text; empty if none was made."""
-
-
-class Reflection(Struct, frozen=True, kw_only=True):
-    """One event that a sleep decided again."""
-
-    decision_id: str
-    text: str
-    """The event's."""
-    done: str
-    said: str
-    agrees: bool | None
-
-
-class Sleeping(Struct, frozen=True, kw_only=True):
-    """A sleep, under way or over."""
-
-    id: str
-    cause: SleepCause
-    apply: ApplyPolicy
-    begun_at: datetime
-    left: tuple[str, ...]
-    """The decisions that are still to be made again."""
-    ask_id: str = ""
-    """What a model was asked."""
-    about: PastDecision | None = None
-    """Of which event."""
-    for_rule: bool = False
-    """Whether it is to make a heuristic of what was said."""
-    reflections: tuple[Reflection, ...] = ()
-    proposals: tuple[str, ...] = ()
-    applied: tuple[str, ...] = ()
-    refused: int = 0
-    ended_at: datetime | None = None
-    reason: SleepEnd | None = None

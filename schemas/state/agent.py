@@ -14,12 +14,11 @@ from msgspec import Struct, field
 from schemas.messages.asks import ModelAsked, Rival, UnpredictedWords
 from schemas.messages.experiments import Experiment, Variant
 from schemas.messages.feedback import Strand
-from schemas.messages.sleep import PastDecision, Sleeping
 from schemas.state import limits
 from schemas.state.character import NOBODY, Character
 from schemas.state.evidence import Belief, Prior, Rater
 from schemas.state.executive import IDLE, Executive
-from schemas.state.lessons import Forming, Lesson, Reinforced
+from schemas.state.lessons import Forming, Lesson, PastDecision, Reinforced, Sleeping
 from schemas.state.proposals import Proposal
 from schemas.state.taught import Shelf, Taught
 from schemas.state.triggers import Expectation, Trigger
@@ -146,28 +145,25 @@ class Remembered(Struct, frozen=True, kw_only=True, gc=False):
     """The answers that were said as one with its own, if votes on them are shared."""
 
 
-class OpenFire(Struct, frozen=True, kw_only=True):
-    """A shown fire whose outcome is still awaited."""
-
+class _Fire(Struct, frozen=True, kw_only=True):
     fire_id: str
     decision_id: str
     heuristic_id: str
     content_hash: str
     domain: str
     entities: tuple[str, ...]
+
+
+class OpenFire(_Fire, frozen=True, kw_only=True):
+    """A shown fire whose outcome is still awaited."""
+
     expectations: tuple[Expectation, ...]
 
 
-class ShownFire(Struct, frozen=True, kw_only=True):
+class ShownFire(_Fire, frozen=True, kw_only=True):
     """A recently shown fire, which an undo may still take back."""
 
-    fire_id: str
-    decision_id: str
-    heuristic_id: str
-    content_hash: str
     at: datetime
-    domain: str
-    entities: tuple[str, ...]
 
 
 AskStatus: TypeAlias = Literal["open", "answered", "late"]

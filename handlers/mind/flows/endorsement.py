@@ -15,13 +15,11 @@ from handlers.mind.stages import similar_heuristics
 from handlers.mind.stages.similar_heuristics import KnownHeuristic
 from projections.folds.learning import confidence, vote_targets
 from schemas.messages.learning import Endorsed
-from schemas.messages.sleep import PastDecision
 from schemas.packs import conditions
 from schemas.state.agent import Pending
 from schemas.state.lessons import Lesson
 from schemas.values import vectors
 from schemas.values.exact_math import round6
-from schemas.values.vectors import Vector
 
 ENDORSED_LIMIT = 16
 """How many heuristics one answer endorses at most, the most similar first."""
@@ -56,7 +54,7 @@ def alike(turn: TurnContext, pending: Pending, text: str) -> Alike:
             for each in known
             if each.heuristic.heuristic_id in suggested
         },
-        unseen=holding(turn, unseen, lesson, lesson.vector),
+        unseen=holding(turn, unseen, lesson),
     )
 
 
@@ -93,19 +91,16 @@ def is_endorsed(turn: TurnContext, decision_id: str, known: KnownHeuristic) -> b
 
 
 def holding(
-    turn: TurnContext,
-    known: Sequence[KnownHeuristic],
-    event: Lesson | PastDecision,
-    vector: Vector,
+    turn: TurnContext, known: Sequence[KnownHeuristic], event: Lesson
 ) -> tuple[KnownHeuristic, ...]:
-    """Return those whose condition and `when` hold of an event; `vector` is its text's."""
-    if not known or not vector:
+    """Return those whose condition and `when` hold of an event."""
+    if not known or not event.vector:
         return ()
     limit = turn.settings.limits.match
     near = {
         each.heuristic.heuristic_id: each.similarity
         for each in similar_heuristics.similar(
-            turn.state, turn.packs, event.domain, vector, limit, by="condition"
+            turn.state, turn.packs, event.domain, event.vector, limit, by="condition"
         )
     }
     fields = orjson.loads(event.fields)
@@ -125,7 +120,7 @@ def _fitted(turn: TurnContext, known: KnownHeuristic, similarity: float) -> floa
 
 
 def _when_holds(
-    known: KnownHeuristic, event: Lesson | PastDecision, fields: Mapping[str, object]
+    known: KnownHeuristic, event: Lesson, fields: Mapping[str, object]
 ) -> bool:
     if known.heuristic.when is None:
         return True

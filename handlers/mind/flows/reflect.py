@@ -23,17 +23,15 @@ from schemas.messages.notes import ControlApplied, ControlRefused, Handled
 from schemas.messages.repertoire import Formed, RepertoireChange, Stand
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sleep import (
-    PastDecision,
     Reflected,
     SleepBegun,
     SleepCause,
     SleepEnd,
     SleepEnded,
-    Sleeping,
 )
 from schemas.ports.decision_context import DecisionContext
 from schemas.state.agent import Timer
-from schemas.state.lessons import Lesson
+from schemas.state.lessons import PastDecision, Sleeping
 from schemas.values import ids, vectors
 from schemas.values.settings import ApplyPolicy
 from schemas.values.subjects import SHARED_AGENT
@@ -82,7 +80,7 @@ def heard(turn: TurnContext, result: ModelAnswered | ModelFailed) -> None:
         # One failure ends it: the next event would meet the same model.
         _end(turn, "model_failed", f"{result.reason}: {result.detail}"[:2_000])
     elif sleeping.for_rule:
-        _take(turn, about, formation.read(result.text, _lesson(about)))
+        _take(turn, about, formation.read(result.text, about))
         _go_on(turn)
     else:
         said = reading.words(result, turn.input.agent)
@@ -199,7 +197,7 @@ def _reflect(turn: TurnContext, about: PastDecision, told: Said) -> None:
     if model is None or not is_new or not agrees or not _may_teach(turn, about):
         _go_on(turn)
         return
-    question = formation.question(_lesson(about))
+    question = formation.question(about)
     turn.emit(
         consult.afterthought_asked(
             turn, model, "reflection", about.decision_id, question, PATIENCE
@@ -214,7 +212,7 @@ def _endorse(
     if turn.settings.endorsement:
         id_ = about.decision_id
         fresh = [e for e in known if not endorsement.is_endorsed(turn, id_, e)]
-        unseen = endorsement.holding(turn, fresh, about, about.event_vector)
+        unseen = endorsement.holding(turn, fresh, about)
         endorsement.endorse(turn, id_, endorsement.Alike(unseen=unseen))
 
 
@@ -226,9 +224,9 @@ def _likeness(turn: TurnContext, about: PastDecision, said: str) -> float | None
     if not (said and about.said):
         return 0.0
     vector = turn.aids.of(said)
-    if vector is None or len(vector) != len(about.vector):
+    if vector is None or len(vector) != len(about.said_vector):
         return None
-    return vectors.cosine(vector, about.vector)
+    return vectors.cosine(vector, about.said_vector)
 
 
 def _may_teach(turn: TurnContext, about: PastDecision) -> bool:
@@ -339,14 +337,3 @@ def _under_way(turn: TurnContext) -> tuple[Sleeping, PastDecision]:
     assert sleeping is not None
     assert sleeping.about is not None
     return sleeping, sleeping.about
-
-
-def _lesson(about: PastDecision) -> Lesson:
-    return Lesson(
-        domain=about.domain,
-        source=about.source,
-        type=about.type,
-        text=about.text,
-        fields=about.fields,
-        said=about.said,
-    )

@@ -7,7 +7,7 @@ import orjson
 from handlers.mind.turn import Turn
 from schemas.codec import checkpoint
 from schemas.messages.controls import HeuristicSeeded
-from schemas.messages.sleep import Sleeping
+from schemas.state.lessons import Sleeping
 from tests import factories
 from tests.factories import heuristic, pack, plain_sleep
 from tests.scenario import Scenario, applied, decision_id

@@ -155,7 +155,7 @@ def test_what_a_heuristic_said_is_known_by_its_vector() -> None:
     taught(scenario, "eat", condition=EVENT, confidence=0.9)
     scenario.wait(60).sense(EVENT)
     assert [each.said for each in scenario.mind.moments] == ["Go in.", SAID]
-    vectors = [each.vector for each in scenario.mind.moments]
+    vectors = [each.said_vector for each in scenario.mind.moments]
     assert vectors == [factories.embed("Go in."), factories.embed(SAID)]
 
     turn = told(scenario, scenario.wait(60).control(Sleep()), "Go in.")
@@ -176,7 +176,7 @@ def test_what_a_pack_without_vectors_says_is_not_known_by_any() -> None:
     scenario.sense("the moon is up", type_="m")
     scenario.wait(60).sense("the sun goes down over the hills")
 
-    vectors = [each.vector for each in scenario.mind.moments]
+    vectors = [each.said_vector for each in scenario.mind.moments]
     assert vectors == [b"", factories.embed("Go in.")]
 
 
@@ -222,4 +222,4 @@ def test_words_that_waited_for_their_prediction_are_compared_too() -> None:
     waits = scenario.wait(1).answer_model(asked, f'{{"response": "{SAID}"}}')
     scenario.wait(1).answer_model(waits, '{"predicted_success": 0.5}')
     (moment,) = scenario.mind.moments
-    assert (moment.said, moment.vector) == (SAID, factories.embed(SAID))
+    assert (moment.said, moment.said_vector) == (SAID, factories.embed(SAID))
