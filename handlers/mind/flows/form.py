@@ -6,6 +6,8 @@ low confidence, or the vote counts for a heuristic that already says the same.
 
 from datetime import timedelta
 
+from msgspec.structs import replace
+
 from handlers.mind.context import TurnContext
 from handlers.mind.flows.consult import afterthought_asked
 from handlers.mind.stages import formation, similar_heuristics
@@ -21,11 +23,12 @@ from schemas.messages.learning import (
     HeuristicReinforced,
 )
 from schemas.messages.notes import Handled
+from schemas.messages.repertoire import Formed
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.packs import conditions
 from schemas.state.agent import Timer
 from schemas.state.lessons import Forming, Lesson
-from schemas.values import ids, vectors
+from schemas.values import vectors
 from schemas.values.model_settings import ModelSettings
 from schemas.values.unicode_text import quoted
 from schemas.values.vectors import Vector
@@ -92,26 +95,15 @@ def _take(turn: TurnContext, forming: Forming, rule: Rule | Fault) -> None:
         return
     same = same_as(turn, forming.lesson.domain, rule, condition, action)
     if same is None:
-        turn.emit(_formed(turn, forming, rule))
+        turn.emit(_formed(forming, rule))
     else:
         _reinforce(turn, forming, same, action)
 
 
-def _formed(turn: TurnContext, forming: Forming, rule: Rule) -> HeuristicFormed:
-    id_ = ids.learnt_heuristic_id(forming.decision_id)
-    return HeuristicFormed(
-        heuristic_id=id_,
-        name=formation.name(rule.condition, id_),
-        domain=forming.lesson.domain,
-        condition=rule.condition,
-        when=rule.when,
-        response_type=rule.response_type,
-        text=rule.text,
-        confidence=formation.CONFIDENCE,
-        decision_id=forming.decision_id,
-        when_left_out=rule.when_left_out,
-        due=rule.due,
-    )
+def _formed(forming: Forming, rule: Rule) -> HeuristicFormed:
+    made = formation.formed(rule, forming.decision_id, forming.decision_id)
+    placed = replace(made, domain=forming.lesson.domain)
+    return HeuristicFormed(**Formed.taken(placed))
 
 
 def same_as(

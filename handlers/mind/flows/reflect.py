@@ -20,7 +20,7 @@ from projections.folds.learning import heuristics
 from schemas.messages.controls import SleepRequested
 from schemas.messages.learning import CandidateRefused
 from schemas.messages.notes import ControlApplied, ControlRefused, Handled
-from schemas.messages.repertoire import Formed, RepertoireChange, Stand
+from schemas.messages.repertoire import RepertoireChange, Stand
 from schemas.messages.results import ModelAnswered, ModelFailed
 from schemas.messages.sleep import (
     Reflected,
@@ -269,21 +269,10 @@ def _proposed(
         id_ = same.heuristic.heuristic_id
         return Fault("known", f"the heuristic {quoted(id_)} says the same")
     # Another id than a vote on the same decision would give: the two may both form one.
-    id_ = ids.learnt_heuristic_id(f"sleep/{about.decision_id}")
-    formed = Formed(
-        heuristic_id=id_,
-        name=formation.name(rule.condition, id_),
-        condition=rule.condition,
-        when=rule.when,
-        response_type=rule.response_type,
-        text=rule.text,
-        confidence=formation.CONFIDENCE,
-        decision_id=about.decision_id,
-        when_left_out=rule.when_left_out,
-        due=rule.due,
-    )
+    id_ = about.decision_id
+    formed = formation.formed(rule, f"sleep/{id_}", id_)
     stand = Stand(
-        heuristic_id=id_,
+        heuristic_id=formed.heuristic_id,
         content_hash=heuristics.content_hash(formed),
         name=formed.name,
         in_use=True,

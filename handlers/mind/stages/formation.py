@@ -9,18 +9,20 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 
 import orjson
+from msgspec import Struct, structs
 
 from handlers.mind.reply import reading
+from schemas.messages.repertoire import Formed
 from schemas.packs import conditions
 from schemas.packs.conditions import ConditionError
 from schemas.state.lessons import Lesson
-from schemas.values import unicode_text
+from schemas.values import ids, unicode_text
 from schemas.values.base import NAME_LIMIT
 from schemas.values.prompt_fencing import RULE, fenced
 from schemas.values.reasons import NotFormed, ResponseType
 from schemas.values.unicode_text import quoted
 
-CONFIDENCE = 0.3
+_CONFIDENCE = 0.3
 """The confidence of a new rule: well below the threshold of 0.7, so that it must earn trust
 before it answers by itself."""
 
@@ -56,8 +58,7 @@ _QUESTION = (
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Rule:
+class Rule(Struct, frozen=True, kw_only=True):
     """A rule that a model made of a lesson."""
 
     condition: str
@@ -125,7 +126,19 @@ def read(text: str, lesson: Lesson) -> Rule | Fault:
     )
 
 
-def name(condition: str, heuristic_id: str) -> str:
+def formed(rule: Rule, of: str, decision_id: str) -> Formed:
+    """Return the heuristic of a rule, with an id that is derived from `of`."""
+    id_ = ids.learnt_heuristic_id(of)
+    return Formed(
+        **structs.asdict(rule),
+        heuristic_id=id_,
+        name=_name(rule.condition, id_),
+        confidence=_CONFIDENCE,
+        decision_id=decision_id,
+    )
+
+
+def _name(condition: str, heuristic_id: str) -> str:
     """Return a readable name: the condition's first words and four characters of the id."""
     beginning = "_".join(unicode_text.words(condition)[:6]) or "rule"
     return f"{beginning[: NAME_LIMIT - 5]}_{heuristic_id[:4]}"
