@@ -27,7 +27,7 @@ def list_(call: Call) -> None:
 
     async def run(connection: Connection) -> list[dict[str, str]]:
         known = await known_at(connection)
-        held = known.agent.executive.people
+        held = known.agent.executive.presence.people
         return [_row(person, held[person]) for person in sorted(held)]
 
     rows = on_instance(call, run)

@@ -80,7 +80,7 @@ def output(call: Call) -> None:
 
     async def run(connection: Connection) -> list[dict[str, object]]:
         known = (await known_at(connection)).agent.executive
-        return [*map(_spoken, known.speech), *map(_cut_off, known.unsaid)]
+        return [*map(_spoken, known.speech.asked), *map(_cut_off, known.speech.unsaid)]
 
     rows = on_instance(call, run)
     header = ("state", "response", "at", "detail")

@@ -178,7 +178,7 @@ def moment(text: str, zone: str, now: datetime) -> datetime:
 def _list(call: Call) -> None:
     async def run(connection: Connection) -> list[dict[str, object]]:
         known = await known_at(connection)
-        held, zone = known.agent.executive.reminders, _zone(known)
+        held, zone = known.agent.executive.reminders.awaited, _zone(known)
         return [
             _row(each, zone, known.name_of(each.person or ""))
             for each in sorted(held, key=lambda each: each.due)
@@ -206,7 +206,7 @@ def _move(call: Call, id_: str | None, dues: _Dues) -> None:
 def _snooze(call: Call, dues: _Dues) -> None:
     async def last(connection: Connection) -> tuple[Reminder, str]:
         known = await known_at(connection)
-        said = known.agent.executive.reminded
+        said = known.agent.executive.reminders.said
         if not said:
             raise NotFoundError(
                 "no reminder was said yet", next_step="echoic remind list"
@@ -236,7 +236,7 @@ def _again(held: Reminder, id_: str | None) -> ReminderSet:
 async def _held(connection: Connection, start: str) -> tuple[Reminder, str]:
     """Return the reminder that is meant, and the name of whom it is for."""
     known = await known_at(connection)
-    held = known.agent.executive.reminders
+    held = known.agent.executive.reminders.awaited
     ids = (each.id for each in held)
     whole = meant_id(start, ids, "reminder", listed_by="echoic remind list")
     meant = next(each for each in held if each.id == whole)

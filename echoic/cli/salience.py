@@ -32,8 +32,8 @@ def list_(call: Call) -> None:
         known = await known_at(connection)
         held = known.agent.executive
         rows: list[Modulation | Restraint] = []
-        rows += in_force(held.restraints, known.now)
-        rows += in_force(held.modulations, known.now)
+        rows += in_force(held.peace.restraints, known.now)
+        rows += in_force(held.peace.modulations, known.now)
         return [_row(each, known.name_of(each.person)) for each in rows]
 
     rows = on_instance(call, run)
@@ -108,7 +108,9 @@ def clear(
 async def _whole(connection: Connection, start: str) -> str:
     """Return the id that is meant."""
     held = (await known_at(connection)).agent.executive
-    ids = [each.id for each in held.modulations] + [each.id for each in held.restraints]
+    ids = [each.id for each in held.peace.modulations] + [
+        each.id for each in held.peace.restraints
+    ]
     return meant_id(start, ids, "modulation", listed_by="echoic salience list")
 
 

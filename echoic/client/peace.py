@@ -75,7 +75,7 @@ def _of_agent(name: str, known: "AgentSnapshot") -> list[Peace]:
             by=each.by,
             until=each.until,
         )
-        for each in state.in_force(known.agent.executive.restraints, known.now)
+        for each in state.in_force(known.agent.executive.peace.restraints, known.now)
     ]
 
 

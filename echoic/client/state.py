@@ -253,12 +253,12 @@ def _executive_fields(known: AgentState, now: datetime | None) -> dict[str, obje
                 "until": each.until,
                 "by": each.by,
             }
-            for each in in_force(held.restraints, now)
+            for each in in_force(held.peace.restraints, now)
         ],
-        "modulations": len(held.modulations),
+        "modulations": len(held.peace.modulations),
         "context": held.context and held.context.name,
         "waiting": len(held.waiting),
-        "reminders": len(held.reminders),
+        "reminders": len(held.reminders.awaited),
     }
 
 

@@ -51,20 +51,22 @@ async def personality(at_hand: AtHand, asked: OfPersonAsked) -> Reply:
 async def output(at_hand: AtHand, asked: Nothing) -> Reply:
     """Return what is being spoken, what is to be, and what was cut off."""
     known = at_hand.known.agent.executive
-    begun = [each for each in known.speech if each.begun_at is not None]
-    waiting = [each for each in known.speech if each.begun_at is None]
+    begun = [each for each in known.speech.asked if each.begun_at is not None]
+    waiting = [each for each in known.speech.asked if each.begun_at is None]
     return {
         "accepted": True,
         "speaking": bool(begun),
         "said": msgspec.to_builtins(begun[0]) if begun else None,
         "waiting": [msgspec.to_builtins(each) for each in waiting],
-        "unsaid": [msgspec.to_builtins(each) for each in known.unsaid],
+        "unsaid": [msgspec.to_builtins(each) for each in known.speech.unsaid],
     }
 
 
 async def reminders(at_hand: AtHand, asked: OfPersonAsked) -> Reply:
     """Return what is to be said at its time, the soonest first."""
-    held = sorted(at_hand.known.agent.executive.reminders, key=lambda each: each.due)
+    held = sorted(
+        at_hand.known.agent.executive.reminders.awaited, key=lambda each: each.due
+    )
     rows = [
         msgspec.to_builtins(each, enc_hook=fields_of)
         for each in held

@@ -223,10 +223,13 @@ def _peace(found: "AgentSnapshot") -> dict[str, str]:
     """Return what keeps it from speaking, and what it is yet to say."""
     held = found.agent.executive
     asked: dict[str, str] = {}
-    for each in states.in_force(held.restraints, found.now):
+    for each in states.in_force(held.peace.restraints, found.now):
         name = f"{each.mode} for {each.person}" if each.person else each.mode
         asked[name] = lasting(each.until)
-    kept = {"waits to be said": len(held.waiting), "reminders": len(held.reminders)}
+    kept = {
+        "waits to be said": len(held.waiting),
+        "reminders": len(held.reminders.awaited),
+    }
     return asked | {name: str(count) for name, count in kept.items() if count}
 
 

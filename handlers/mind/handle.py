@@ -169,7 +169,7 @@ def _run_timers(turn: TurnContext, at_once: int) -> int:
 def _due(turn: TurnContext) -> tuple[Timer, ...]:
     """Return the timers due by the clock in force, then those of reminders of the other."""
     due = timers.due(turn.state.timers, turn.now)
-    if not turn.state.executive.reminders:
+    if not turn.state.executive.reminders.awaited:
         return due
     return due + reminders.due_elsewhere(turn.state, turn.input.at)
 
@@ -247,7 +247,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
     at_break_of = noticing.noticed(turn, event)
     for message in decide.decide(turn, event):
         turn.emit(message)
-    if turn.state.executive.counters:
+    if turn.state.executive.initiative.counters:
         noticing.noted(turn, event)
     conclude.make_room(turn)
     if turn.state.executive.waiting:
@@ -255,7 +255,7 @@ def _decide(turn: TurnContext, event: Sensed) -> None:
         waiting.make_room(turn)
         waiting.release(turn, at_break_of=at_break_of or told.break_of(turn))
     # Who says a word answers what was said unasked, which moves the chance of more.
-    is_answer = event.is_persons and bool(turn.state.executive.unasked)
+    is_answer = event.is_persons and bool(turn.state.executive.initiative.unasked)
     unasked.consider(turn, is_changed=is_answer)
 
 

@@ -348,7 +348,7 @@ def _recorded(
     result = context.input.message
     if note.reason != "recorded" or not isinstance(result, Result):
         return state
-    if state.executive.speech:
+    if state.executive.speech.asked:
         state = speech.heard(state, result, context.now)
     # What has begun is still to end.
     if isinstance(result, DeliveryBegun):

@@ -40,6 +40,7 @@ _LENT_MOST = 64
 
 
 _M = TypeVar("_M", bound=controls.Control)
+_S = TypeVar("_S")
 _P = TypeVar("_P", bound=executive.OfPerson)
 _L = TypeVar("_L", ContextSwitched, ProfileSet)
 _Fold: TypeAlias = Callable[[AgentState, _M, Origin], AgentState]
@@ -248,6 +249,17 @@ def _heard(
     return replace(state, executive=replace(state.executive, memory=memory))
 
 
+def _of(name: str, fold: Callable[[_S, _P, Origin], _S]) -> _Fold[_P]:
+    """Return the fold of a person's control that changes one slice of the executive."""
+
+    def folded(state: AgentState, control: _P, origin: Origin) -> AgentState:
+        state = _heard(state, control)
+        made = fold(getattr(state.executive, name), control, origin)
+        return replace(state, executive=replace(state.executive, **{name: made}))
+
+    return folded
+
+
 def _of_person(fold: Callable[[Executive, _P, Origin], Executive]) -> _Fold[_P]:
     def folded(state: AgentState, control: _P, origin: Origin) -> AgentState:
         state = _heard(state, control)
@@ -319,8 +331,8 @@ CONTROLS: Mapping[type, _Fold[Any]] = dict(
         _on(characters.AimsSet, plans.aimed),
         _on(characters.PlanSet, plans.applied),
         _on(characters.ReflectionRequested),
-        _on(executive.Muted, _of_person(restraints.muted)),
-        _on(executive.SalienceModulated, _of_person(modulations.modulated)),
+        _on(executive.Muted, _of("peace", restraints.muted)),
+        _on(executive.SalienceModulated, _of("peace", modulations.modulated)),
         _on(executive.UserStateChanged, _of_person(people.changed)),
         _on(executive.BreakSignalled, _of_person(people.paused)),
         _on(ContextSwitched, _for_a_while(_of_person(_switched))),

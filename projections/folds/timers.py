@@ -6,7 +6,7 @@ by its own timer, and reminders are instants, which `executive.reminders` keeps 
 """
 
 from bisect import insort
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from datetime import UTC, datetime, timedelta
 from functools import cache
 from itertools import takewhile
@@ -17,9 +17,7 @@ from msgspec import Struct
 from msgspec.structs import replace
 
 from schemas.messages.notes import TimerFailed
-from schemas.state.agent import AgentState, Habit, Timer
-from schemas.state.character import Character
-from schemas.state.executive import IDLE, Executive
+from schemas.state.agent import AgentState, Habit, Timer, within
 from schemas.values.base import Part
 from schemas.values.bounded_map import Bounded
 
@@ -60,44 +58,68 @@ def failed(state: AgentState, message: TimerFailed) -> AgentState:
     """
     id_ = message.timer_id
     asks = state.asks.set(id_, "late") if id_ in state.asks else state.asks
-    return replace(
-        state,
-        timers=without(state.timers, id_),
-        fires=tuple(fire for fire in state.fires if fire.fire_id != id_),
-        pending=state.pending.delete(id_) if id_ in state.pending else state.pending,
-        executive=_without(state.executive, id_) if state.executive != IDLE else IDLE,
-        forming=state.forming.delete(id_) if id_ in state.forming else state.forming,
-        asks=asks,
-        sleeping=None if message.purpose == "reflection" else state.sleeping,
-        character=_thought(state.character, message)
-        if message.purpose in ("think", "layer")
-        else state.character,
-    )
+    state = replace(state, timers=without(state.timers, id_), asks=asks)
+    # A newer program may have timers that this one does not know.
+    forget = FAILED.get(message.purpose)
+    return forget(state, id_) if forget is not None else state
 
 
-def _thought(character: Character, message: TimerFailed) -> Character:
-    """Return a character whose think, or whose wait for a model, failed."""
-    if message.purpose == "think":
-        # It thinks again at the next event.
-        return replace(character, due=None)
-    for layer in sorted(character.asked):
-        if character.asked[layer].ask_id == message.timer_id:
-            return replace(character, asked=character.asked.delete(layer))
-    return character
+def _fire(state: AgentState, id_: str) -> AgentState:
+    kept = tuple(fire for fire in state.fires if fire.fire_id != id_)
+    return replace(state, fires=kept)
 
 
-def _without(executive: Executive, id_: str) -> Executive:
-    waiting = tuple(each for each in executive.waiting if each.decision_id != id_)
-    reminders = tuple(
-        each for each in executive.reminders if f"{REMINDER}{each.id}" != id_
-    )
-    opportunities = tuple(
+def _pending(state: AgentState, id_: str) -> AgentState:
+    known = id_ in state.pending
+    return replace(state, pending=state.pending.delete(id_)) if known else state
+
+
+def _forming(state: AgentState, id_: str) -> AgentState:
+    known = id_ in state.forming
+    return replace(state, forming=state.forming.delete(id_)) if known else state
+
+
+def _held(state: AgentState, id_: str) -> AgentState:
+    left = tuple(e for e in state.executive.waiting if e.decision_id != id_)
+    return within(state, "executive", waiting=left)
+
+
+def _reminder(state: AgentState, id_: str) -> AgentState:
+    held = state.executive.reminders.awaited
+    left = tuple(each for each in held if f"{REMINDER}{each.id}" != id_)
+    return within(state, "executive", "reminders", awaited=left)
+
+
+def _opportunity(state: AgentState, id_: str) -> AgentState:
+    left = tuple(
         replace(each, due=None) if f"{OPPORTUNITY}{each.purpose}" == id_ else each
-        for each in executive.opportunities
+        for each in state.executive.initiative.opportunities
     )
-    return replace(
-        executive, waiting=waiting, reminders=reminders, opportunities=opportunities
-    )
+    return within(state, "executive", "initiative", opportunities=left)
+
+
+def _layer(state: AgentState, id_: str) -> AgentState:
+    asked = state.character.asked
+    failed_ = next((each for each in sorted(asked) if asked[each].ask_id == id_), None)
+    if failed_ is None:
+        return state
+    return within(state, "character", asked=asked.delete(failed_))
+
+
+FAILED: Mapping[str, Callable[[AgentState, str], AgentState]] = {
+    "outcome": _fire,
+    **dict.fromkeys(("model", "race", "prediction", "recall"), _pending),
+    "formation": _forming,
+    "reflection": lambda state, _: replace(state, sleeping=None),
+    "sleep": lambda state, _: state,
+    "held": _held,
+    "reminder": _reminder,
+    "opportunity": _opportunity,
+    # It thinks again at the next event.
+    "think": lambda state, _: within(state, "character", due=None),
+    "layer": _layer,
+}
+"""What is no longer waited for once a timer of each purpose failed."""
 
 
 def due(timers: tuple[Timer, ...], now: datetime) -> tuple[Timer, ...]:

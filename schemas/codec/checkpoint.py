@@ -18,7 +18,7 @@ from schemas.values.base import Part, fields_of
 from schemas.values.bounded_map import EMPTY
 from schemas.values.packed_texts import PackedTexts
 
-FORMAT = 8
+FORMAT = 9
 """Raised when the state's shape changes; an upcast and a golden state come with it."""
 
 OLDEST = min(upcasts.STATES)
@@ -40,7 +40,7 @@ class _Old(msgspec.Struct, frozen=True):
     state: dict[str, Any]
 
 
-class Checkpoint(msgspec.Struct, frozen=True):
+class Checkpoint(msgspec.Struct, frozen=True, forbid_unknown_fields=True):
     """A state and the format it is written in."""
 
     format: int

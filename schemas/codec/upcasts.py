@@ -150,6 +150,61 @@ def _in_full(state: _RawFields) -> _RawFields:
     return state | {"shared": _with_settings(state.get("shared") or {})}
 
 
+def _moved(moves: Mapping[str, str]) -> _Upcast:
+    """Return an upcast that moves fields of agents: each new path with that of before."""
+
+    def upcast(state: _RawFields) -> _RawFields:
+        agents = state.get("agents") or {}
+        made = {name: _with_moves(agents[name], moves) for name in agents}
+        return state | {"agents": made}
+
+    return upcast
+
+
+def _with_moves(agent: _RawFields, moves: Mapping[str, str]) -> _RawFields:
+    made = agent | {
+        name: dict(agent[name]) for name in ("executive",) if agent.get(name)
+    }
+    taken = {}
+    # All at once: a slice may be named as a field was.
+    for new, old in moves.items():
+        held, name = _at(made, old)
+        if name in held:
+            taken[new] = held.pop(name)
+    for new, value in taken.items():
+        held, name = _at(made, new)
+        held[name] = value
+    return made
+
+
+def _at(fields: _RawFields, path: str) -> tuple[_RawFields, str]:
+    *slices, name = path.split(".")
+    for each in slices:
+        fields = fields.setdefault(each, {})
+    return fields, name
+
+
+_OF_EXECUTIVE = {
+    "executive.peace.restraints": "executive.restraints",
+    "executive.peace.modulations": "executive.modulations",
+    "executive.peace.ignored": "executive.ignored",
+    "executive.sayings.said": "executive.said",
+    "executive.sayings.matters": "executive.matters",
+    "executive.presence.people": "executive.people",
+    "executive.presence.heard_at": "executive.heard_at",
+    "executive.speech.asked": "executive.speech",
+    "executive.speech.unsaid": "executive.unsaid",
+    "executive.speech.aloud": "executive.aloud",
+    "executive.speech.doubtful": "executive.doubtful",
+    "executive.reminders.awaited": "executive.reminders",
+    "executive.reminders.said": "executive.reminded",
+    "executive.initiative.counters": "executive.counters",
+    "executive.initiative.patterns": "executive.patterns",
+    "executive.initiative.opportunities": "executive.opportunities",
+    "executive.initiative.unasked": "executive.unasked",
+}
+"""Where each field stands since format 9, and where it stood before."""
+
 STATES: Mapping[int, _Upcast] = {
     2: _as_it_is,
     3: _as_it_is,
@@ -157,5 +212,6 @@ STATES: Mapping[int, _Upcast] = {
     5: _without_edition,
     6: _without_clock_set,
     7: _in_full,
+    8: _moved(_OF_EXECUTIVE),
 }
 """By format: the function that makes a state of that format one format newer."""

@@ -6,10 +6,11 @@ own. Maps are persistent: a new state shares all that did not change with the ol
 """
 
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, TypeVar
 
 from immutables import Map
 from msgspec import Struct, field
+from msgspec.structs import replace
 
 from schemas.messages.asks import ModelAsked, Rival, UnpredictedWords
 from schemas.messages.experiments import Experiment, Variant
@@ -28,6 +29,8 @@ from schemas.values.reasons import Outcome, ResponseType
 from schemas.values.settings import MindSettings, Prediction, SessionClock, StrategySpec
 from schemas.values.vectors import Vector
 
+_S = TypeVar("_S", bound=Struct)
+
 
 class PackRef(Struct, frozen=True, kw_only=True):
     """A loaded pack, by content."""
@@ -41,7 +44,7 @@ Packs: TypeAlias = Map[str, PackRef]
 """By name."""
 
 
-class SharedState(Struct, frozen=True, kw_only=True):
+class SharedState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What holds for every agent of the partition."""
 
     settings: MindSettings | None = None
@@ -257,7 +260,7 @@ class Timer(Struct, frozen=True, kw_only=True, order=True):
     ]
 
 
-class AgentState(Struct, frozen=True, kw_only=True):
+class AgentState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that the mind knows of one agent."""
 
     now: datetime | None = None
@@ -358,11 +361,19 @@ class AgentState(Struct, frozen=True, kw_only=True):
         return settings.learning if self.tuned is None else self.tuned
 
 
+def within(held: _S, *slices: str, **changes: Any) -> _S:
+    """Return a state, or a slice, with changes of the slice that these names lead to."""
+    if not slices:
+        return replace(held, **changes)
+    name, *further = slices
+    return replace(held, **{name: within(getattr(held, name), *further, **changes)})
+
+
 STRANGER = AgentState()
 """The state of an agent that the log has not mentioned yet."""
 
 
-class PartitionState(Struct, frozen=True, kw_only=True):
+class PartitionState(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """All that the mind knows of one partition."""
 
     shared: SharedState = field(default_factory=SharedState)

@@ -176,7 +176,7 @@ class LayerAsk(Struct, frozen=True, kw_only=True):
     """Why a character looks back."""
 
 
-class Character(Struct, frozen=True, kw_only=True):
+class Character(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """Everything of one character."""
 
     body: Body = Body()

@@ -163,6 +163,26 @@ NOTHING_SPENT = Spent()
 _BY_SORT: Bounded[str, Ignored] = Bounded(limits.SORTS_IGNORED)
 
 
+class Peace(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is said less, or not at all: as somebody asked for it, or heeded nothing."""
+
+    restraints: tuple[Restraint, ...] = ()
+    """Mutes, the one that began first before others; those that lapsed go by and by."""
+    modulations: tuple[Modulation, ...] = ()
+    """What matters more or less, in the same order."""
+    ignored: Bounded[str, Ignored] = _BY_SORT
+    """By `<source>.<type>` of events."""
+
+
+class Sayings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What was said lately."""
+
+    said: tuple[Saying, ...] = ()
+    """The latest responses, oldest first."""
+    matters: tuple[Matter, ...] = ()
+    """What was said of and still goes on, as far as is known, the latest at the end."""
+
+
 class Override(Struct, frozen=True, kw_only=True):
     """A trait that somebody moved."""
 
@@ -196,7 +216,7 @@ class Sign(Struct, frozen=True, kw_only=True):
 _BY_PERSON: Bounded[str, Any] = Bounded(limits.PEOPLE_PRESENT)
 
 
-class Personality(Struct, frozen=True, kw_only=True):
+class Personality(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What moves the traits away from those of the settings' template."""
 
     template: str | None = None
@@ -333,35 +353,40 @@ _KNOWN: Bounded[str, Known] = Bounded(limits.KNOWN_FACTS)
 _SKILLS: Bounded[str, bool] = Bounded(limits.SKILLS)
 
 
-class Executive(Struct, frozen=True, kw_only=True):
-    """The executive's part of an agent's state."""
+class _Presence(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """Who is there, and what they are doing."""
 
     people: Map[str, UserState] = field(default_factory=Map)
     """By person; `EVERYBODY` if nobody was named."""
-    context: ActiveContext | None = None
-    personality: Personality = _UNMOVED
-    said: tuple[Saying, ...] = ()
-    """The latest responses, oldest first."""
-    matters: tuple[Matter, ...] = ()
-    """What was said of and still goes on, as far as is known, the latest at the end."""
-    restraints: tuple[Restraint, ...] = ()
-    """Mutes, the one that began first before others; those that lapsed go by and by."""
-    speech: tuple[SpokenResponse, ...] = ()
+    heard_at: datetime | None = None
+    """When a person last said something."""
+
+
+class _Speech(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is spoken, and what was."""
+
+    asked: tuple[SpokenResponse, ...] = ()
     """What is being spoken or is to be, the first asked for first."""
     unsaid: tuple[Unsaid, ...] = ()
     """What was cut off, oldest first."""
-    waiting: tuple[Waiting, ...] = ()
-    """Answers that wait for their time, the first held first."""
-    heard_at: datetime | None = None
-    """When a person last said something."""
-    reminders: tuple[Reminder, ...] = ()
-    """In order of being set; each has a timer while its clock is in force."""
-    reminded: tuple[Reminder, ...] = ()
-    """Those that were said lately, the latest at the end: they can be snoozed."""
     aloud: tuple[Aloud, ...] = ()
     """What was said last, whoever it was for, the latest at the end."""
     doubtful: int = 0
     """How many words in a row may have been its own voice, heard by a microphone."""
+
+
+class _Reminders(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What is to be said at a time."""
+
+    awaited: tuple[Reminder, ...] = ()
+    """In order of being set; each has a timer while its clock is in force."""
+    said: tuple[Reminder, ...] = ()
+    """Those that were said lately, the latest at the end: they can be snoozed."""
+
+
+class _Initiative(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """What the companion may say unasked, and what it said."""
+
     counters: Bounded[str, int] = Bounded(limits.COUNTERS)
     """How many events came of each kind that milestones are declared of."""
     patterns: Bounded[str, Pattern] = _PATTERNS
@@ -370,10 +395,21 @@ class Executive(Struct, frozen=True, kw_only=True):
     """The one drawn last at the end; each that is due some time has a timer."""
     unasked: tuple[Unasked, ...] = ()
     """What was said unasked lately, the latest at the end; reminders and milestones are not."""
-    modulations: tuple[Modulation, ...] = ()
-    """What matters more or less, in the same order."""
-    ignored: Bounded[str, Ignored] = _BY_SORT
-    """By `<source>.<type>` of events."""
+
+
+class Executive(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+    """The executive's part of an agent's state."""
+
+    context: ActiveContext | None = None
+    personality: Personality = _UNMOVED
+    sayings: Sayings = Sayings()
+    peace: Peace = Peace()
+    presence: _Presence = _Presence()
+    speech: _Speech = _Speech()
+    reminders: _Reminders = _Reminders()
+    initiative: _Initiative = _Initiative()
+    waiting: tuple[Waiting, ...] = ()
+    """Answers that wait for their time, the first held first."""
     spent: Spent = NOTHING_SPENT
     skills: Bounded[str, bool] = _SKILLS
     """Those that somebody loaded or unloaded, by name."""

@@ -98,7 +98,7 @@ _SILENT: Bounded[str, Silent] = Bounded(limits.TALKERS)
 _EVENTS: Bounded[str, tuple[Happened, ...]] = Bounded(limits.EVENT_SOURCES)
 
 
-class Memory(Struct, frozen=True, kw_only=True):
+class Memory(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What is remembered."""
 
     facts: tuple[Fact, ...] = _FACTS

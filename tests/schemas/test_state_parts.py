@@ -113,6 +113,21 @@ def test_what_is_no_checkpoint_is_refused(data: bytes) -> None:
         checkpoint.load(data)
 
 
+@pytest.mark.parametrize("place", ["", "agents.x", "agents.x.executive.peace"])
+def test_a_field_that_no_slice_has_is_refused(place: str) -> None:
+    """What would be lost without a word."""
+    whole = orjson.loads(
+        checkpoint.dump(PartitionState(agents=Map({"x": AgentState()})))
+    )
+    held = whole["state"]
+    for name in filter(None, place.split(".")):
+        held = held[name]
+    held["muted"] = True
+
+    with pytest.raises(CheckpointError, match="unknown field `muted`"):
+        checkpoint.load(orjson.dumps(whole))
+
+
 def test_a_checkpoint_of_another_format_is_refused() -> None:
     """A state of another shape is never guessed at."""
     document = orjson.loads(checkpoint.dump(PartitionState()))

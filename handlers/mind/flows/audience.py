@@ -65,7 +65,7 @@ def hearing(turn: TurnContext, answer: Ready, when: Timing) -> Hearing | None:
 
 def _residents(turn: TurnContext) -> _Residents:
     # Nearly always nobody's state is known, or no pack declares anybody.
-    if not turn.state.executive.people:
+    if not turn.state.executive.presence.people:
         return {}
     return {each.name: each.channel for pack in turn.packs for each in pack.pack.people}
 
@@ -103,16 +103,16 @@ def _disturbs(turn: TurnContext, answer: Ready, at_break_of: str | None) -> bool
 
 def _is_empty(executive: Executive) -> bool:
     """Tell whether everybody who is known is away; where nobody is known, who can tell."""
-    return bool(executive.people) and not _there(executive)
+    return bool(executive.presence.people) and not _there(executive)
 
 
 def _there(executive: Executive) -> dict[str, UserState]:
-    known = executive.people
+    known = executive.presence.people
     return {each: known[each] for each in sorted(known) if not known[each].away}
 
 
 def _is_absent(executive: Executive, person: str | None) -> bool:
-    known = executive.people.get(person) if person is not None else None
+    known = executive.presence.people.get(person) if person is not None else None
     return known is not None and known.away
 
 
@@ -146,7 +146,7 @@ def _to_the_absent(executive: Executive, answer: Ready, residents: _Residents) -
         return waits
     # A phone is no place for what is hidden from its owner.
     left = [
-        (executive.people[each].at, each)
+        (executive.presence.people[each].at, each)
         for each, channel in sorted(residents.items())
         if channel is not None
         and _is_absent(executive, each)

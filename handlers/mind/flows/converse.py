@@ -76,7 +76,7 @@ def why_silent(turn: TurnContext, event: Sensed, words: Phrases) -> str:
     last = silences.last(executive.memory, person)
     asked = [
         each
-        for each in executive.restraints
+        for each in executive.peace.restraints
         if each.person in (EVERYBODY, person)
         and (each.until is None or turn.now < each.until)
     ]

@@ -323,7 +323,7 @@ def situation(turn: TurnContext, occasion: Occasion) -> Situation | None:
         if traits.is_chosen
         else None,
         left_out=modulation.left_out(
-            turn.state.executive.modulations, turn.now, event.person
+            turn.state.executive.peace.modulations, turn.now, event.person
         ),
         is_spoken=speaker is not None,
     )

@@ -11,30 +11,13 @@ from handlers.mind.context import TurnContext
 from handlers.mind.stages import controls
 from handlers.mind.strategies import registry
 from schemas.codec.catalogue import ControlMessage
-from schemas.messages.characters import AimsSet, PlanSet
-from schemas.messages.controls import (
-    GoalsSet,
-    MindStarted,
-    ProfileSet,
-    ProposalSubmitted,
-)
-from schemas.messages.executive import (
-    ContextSwitched,
-    Muted,
-    ReminderSet,
-    SalienceModulated,
-    TraitAdjusted,
-)
+from schemas.messages.controls import MindStarted
 from schemas.messages.notes import ControlApplied, ControlInferred, ControlRefused
 
 By = Literal["pattern", "rule", "model", "talker", "executor", "single"]
 
 
 _MODELS: tuple[By, ...] = ("model", "talker", "executor", "single")
-_OF_MODELS = (GoalsSet, ReminderSet, ProposalSubmitted, AimsSet, PlanSet)
-"""What a model may infer: never settings, mutes, packs, strategies or the end of speech."""
-_WISHED = (SalienceModulated, TraitAdjusted, ContextSwitched, ProfileSet)
-"""And what it may of a person's own words, for a while: besides these quiet (ADR 0089)."""
 
 
 def infer(
@@ -42,15 +25,16 @@ def infer(
     control: ControlMessage,
     by: By,
     *,
-    before: str = "",
-    after: str = "",
+    after: str | None = "",
     is_wish: bool = False,
 ) -> str | ControlRefused:
     """Emit that a control was inferred, and return its id; or the refusal, not emitted.
 
+    `after` is what is in force from here, in words; None: as the table of controls says it.
     `is_wish` tells that a person's own words ask a model for it.
     """
-    may = isinstance(control, _OF_MODELS) or (is_wish and _may_be_wished(control))
+    row = controls.CHECKS[type(control)]
+    may = row.by_model(control) or (is_wish and row.by_wish(control))
     if by in _MODELS and not may:
         return ControlRefused(
             control=control.token, reason="unfit", detail=f"a {by} may not infer it"
@@ -63,8 +47,7 @@ def infer(
         fields=control.as_fields(),
         by=by,
         source_id=turn.input.id,
-        before=before,
-        after=after,
+        after=row.told(control) if after is None else after,
     )
     return turn.emit(inferred)
 
@@ -81,9 +64,3 @@ def checked(
         turn.state, turn.packs, turn.input.agent, turn.aids, settings, problem
     )
     return controls.answer(case, control)
-
-
-def _may_be_wished(control: ControlMessage) -> bool:
-    if isinstance(control, Muted):
-        return control.mode == "quiet" and not control.off
-    return isinstance(control, _WISHED)

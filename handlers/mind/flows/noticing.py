@@ -75,7 +75,7 @@ def noted(turn: TurnContext, event: Sensed) -> None:
     declared = domain.event_type
     if declared is None or not declared.milestones:
         return
-    held = turn.state.executive.counters
+    held = turn.state.executive.initiative.counters
     for key, milestone, value in milestones.keys(
         declared.milestones, domain.name, event
     ):

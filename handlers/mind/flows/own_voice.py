@@ -47,10 +47,10 @@ def gate(turn: TurnContext, event: Sensed) -> Gate | None:
     held = turn.state.executive
     like = _likeness(held, words(event.text), turn.now)
     is_alike = like >= _ALIKE
-    is_loop = like >= DOUBTFUL and held.doubtful >= _DOUBTS
+    is_loop = like >= DOUBTFUL and held.speech.doubtful >= _DOUBTS
     note = "like what was just said" if is_alike else None
     if is_loop and not is_alike:
-        note = f"{held.doubtful} exchanges without a clear turn of a person's"
+        note = f"{held.speech.doubtful} exchanges without a clear turn of a person's"
     return Gate(
         name=OWN_ECHO,
         passed=not is_alike and not is_loop,
@@ -63,7 +63,7 @@ def gate(turn: TurnContext, event: Sensed) -> Gate | None:
 
 def _likeness(held: Executive, heard: list[str], now: datetime) -> float:
     found = [0.0]
-    for each in held.aloud:
+    for each in held.speech.aloud:
         said = words(each.text)
         lasts = timedelta(seconds=len(said) * _A_WORD_S + _AFTER_S)
         if each.at <= now <= each.at + lasts:

@@ -184,7 +184,7 @@ def _last_like(turn: TurnContext, heard: Heard) -> Iterator[str]:
     """Yield how often such an event came as the one that was answered last."""
     said = (
         each
-        for each in reversed(turn.state.executive.said)
+        for each in reversed(turn.state.executive.sayings.said)
         if each.sort and each.sort != _OWN_WORDS
     )
     for each in islice(said, 1):

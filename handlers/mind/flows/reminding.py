@@ -213,7 +213,7 @@ def _whens(turn: TurnContext, heard: Heard) -> str:
 def _set(turn: TurnContext, heard: Heard, event: Sensed) -> tuple[ReminderSet, ...]:
     text, dues = _text(heard, event), _dues(turn, heard)
     # All of them or none: what was only half done could not be told in a word.
-    if len(turn.state.executive.reminders) + len(dues) > limits.REMINDERS:
+    if len(turn.state.executive.reminders.awaited) + len(dues) > limits.REMINDERS:
         return ()
     return tuple(
         ReminderSet(
@@ -250,7 +250,7 @@ def _text(heard: Heard, event: Sensed) -> str:
 def _last_said(turn: TurnContext, event: Sensed) -> list[Reminder]:
     said = (
         each
-        for each in reversed(turn.state.executive.reminded)
+        for each in reversed(turn.state.executive.reminders.said)
         if each.person in (None, event.person)
         and (turn.now - each.due).total_seconds() <= _SNOOZABLE_S
     )
@@ -276,7 +276,7 @@ def _of(turn: TurnContext, event: Sensed) -> list[Reminder]:
     return sorted(
         (
             each
-            for each in turn.state.executive.reminders
+            for each in turn.state.executive.reminders.awaited
             if each.purpose == "reminder"
             and (each.person in (None, event.person) or each.by == event.speaker)
         ),
@@ -299,7 +299,7 @@ def to_come(
     soonest, latest = turn.now + timedelta(seconds=_SNOOZE_S), turn.now + within
     return tuple(
         (_items(turn, known, (each,)), each.person)
-        for each in turn.state.executive.reminders
+        for each in turn.state.executive.reminders.awaited
         if each.purpose == "reminder"
         and each.repeat is None
         and soonest < each.due <= latest

@@ -49,21 +49,21 @@ def moved(turn: TurnContext, event: Sensed) -> Moved:
     held = turn.state.executive
     found = Moved()
     # Each only where there is any: nearly always nothing was asked for.
-    if held.modulations:
+    if held.peace.modulations:
         limit, domain = turn.settings.limits.match, turn.appearance.domain
         specific = turn.settings.executive.specific
         here = Topical(event, turn.aids.vector, limit, domain.called, specific)
-        found = modulation.moved(held.modulations, turn.now, here)
-    if held.restraints:
+        found = modulation.moved(held.peace.modulations, turn.now, here)
+    if held.peace.restraints:
         found = found.and_raised(limits.raised(held, _heard(turn, event)))
     if not turn.settings.executive.modulates:
         return found
     if held.context is not None:
         known = templates.contexts(turn.packs).get(held.context.name)
         found = found.and_raised(known.threshold if known is not None else 0.0)
-    if not held.ignored:
+    if not held.peace.ignored:
         return found
-    share = ignored.kept(held.ignored.get(sort_of(event)), turn.now)
+    share = ignored.kept(held.peace.ignored.get(sort_of(event)), turn.now)
     return replace(found, kept=round6(found.kept * share)) if share < 1.0 else found
 
 
@@ -198,7 +198,10 @@ def _already_said(
     settings, appearance = turn.settings.executive, turn.appearance
     if not (settings.relevance and settings.again_s) or event.is_persons:
         return ()
-    matters, is_unweighed = turn.state.executive.matters, _is_unweighed(event, own)
+    matters, is_unweighed = (
+        turn.state.executive.sayings.matters,
+        _is_unweighed(event, own),
+    )
     found = sayings.known_matter(
         matters, appearance, event, settings, is_unweighed=is_unweighed
     )
@@ -256,7 +259,7 @@ def cooled(
         closed = _closed_to_quips(turn, event, found)
         if closed is not None:
             candidates = tuple(_unless_quip(each, closed[1]) for each in candidates)
-    if not turn.state.executive.said:
+    if not turn.state.executive.sayings.said:
         return candidates
     recent = _cooling(turn, event, found)
     return tuple(
@@ -418,7 +421,7 @@ def _cooling(
 ) -> dict[str, float]:
     settings, here = turn.settings.executive, _heard(turn, event, found)
     held, appearance = turn.state.executive, turn.appearance
-    others = partial(sayings.of_others, held.matters, appearance, event)
+    others = partial(sayings.of_others, held.sayings.matters, appearance, event)
     return dict(limits.cooling(held, settings, here, others))
 
 

@@ -40,7 +40,7 @@ def by_state(turn: TurnContext, message: object) -> None:
 def _soured(turn: TurnContext, person: str | None) -> None:
     if not turn.settings.executive.modulates:
         return
-    said = [each.at for each in turn.state.executive.said[-1:]]
+    said = [each.at for each in turn.state.executive.sayings.said[-1:]]
     if not said or not 0.0 <= (turn.now - said[0]).total_seconds() <= _WITHIN_S:
         return
     control = SalienceModulated(
@@ -50,4 +50,4 @@ def _soured(turn: TurnContext, person: str | None) -> None:
         person=person,
         by=modulations.SENTIMENT,
     )
-    infer(turn, control, "rule", after=modulations.described(control))
+    infer(turn, control, "rule", after=None)

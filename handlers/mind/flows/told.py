@@ -105,7 +105,7 @@ def acknowledged(turn: TurnContext, here: Occasion) -> list[OutputMessage] | Non
     heard = reminding.timed(turn, heard)
     held = reminding.meant(turn, heard, here.event)
     wanted = _controls(turn, heard, here.event, held)
-    answers = [infer(turn, each, "pattern", after=_after(each)) for each in wanted]
+    answers = [infer(turn, each, "pattern", after=None) for each in wanted]
     for each, answer in zip(wanted, answers, strict=True):
         if not isinstance(answer, ControlRefused):
             # Before the acknowledgement is asked for, which is to be heard.
@@ -311,7 +311,7 @@ def _peace(heard: Heard, speaker: str) -> Muted | OutputInterrupted:
 
 def _unmuted(turn: TurnContext, speaker: str) -> tuple[ControlMessage, ...]:
     """Return what ends every restraint that is in force."""
-    held = {each.mode for each in turn.state.executive.restraints}
+    held = {each.mode for each in turn.state.executive.peace.restraints}
     return tuple(Muted(mode=mode, off=True, by=speaker) for mode in sorted(held))
 
 
@@ -319,8 +319,8 @@ def _undone(turn: TurnContext, speaker: str) -> tuple[ControlMessage, ...]:
     """Return what takes back the latest change of this person's that is in force."""
     executive, now = turn.state.executive, turn.now
     held: tuple[Modulation | Restraint, ...] = (
-        *executive.modulations,
-        *executive.restraints,
+        *executive.peace.modulations,
+        *executive.peace.restraints,
     )
     # What a rule made of somebody's feelings nobody asked for, and what others asked for
     # is theirs.
@@ -358,13 +358,3 @@ def _cleared(id_: str, speaker: str) -> ControlMessage:
 def _unmoved(trait: str, person: str, speaker: str) -> ControlMessage:
     whose = None if person == EVERYBODY else person
     return TraitAdjusted.from_fields({"trait": trait, "person": whose, "by": speaker})
-
-
-def _after(control: ControlMessage) -> str:
-    match control:
-        case Muted():
-            return restraints.described(control)
-        case SalienceModulated():
-            return modulations.described(control)
-        case _:
-            return control.token

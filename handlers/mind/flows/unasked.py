@@ -189,7 +189,7 @@ def _chance(
 def _fresh(turn: TurnContext, lines: tuple[_Line, ...]) -> tuple[_Line, ...]:
     """Return those that were not said unasked lately, whichever numbers they tell."""
     rest = timedelta(seconds=turn.settings.executive.words_rest_s)
-    known = turn.state.executive.unasked
+    known = turn.state.executive.initiative.unasked
     said = {each.words for each in known if turn.now < each.at + rest}
     return tuple(e for e in lines if opportunities.digest_of(e.text) not in said)
 
@@ -275,11 +275,11 @@ def _about(
 def _topics(turn: TurnContext) -> Iterator[tuple[str, str | None]]:
     """Yield what each person is about, and who that is, as was said last."""
     held = turn.state.executive
-    for person in sorted(held.people):
-        known = held.people[person]
+    for person in sorted(held.presence.people):
+        known = held.presence.people[person]
         if known.focus and not known.away:
             yield known.focus, person or None
-    for each in held.modulations:
+    for each in held.peace.modulations:
         if each.change == "focus" and (each.until is None or turn.now < each.until):
             yield each.about, each.person or None
 
@@ -304,7 +304,7 @@ def _pattern_opening(
     """
     event, held = turn.input.message, turn.state.executive
     sort = about or (sort_of(event) if isinstance(event, Sensed) else "")
-    pattern = held.patterns.get(sort)
+    pattern = held.initiative.patterns.get(sort)
     begin = opportunity.settled(turn.state, turn.now)
     if pattern is None or begin is None:
         return None
@@ -324,7 +324,7 @@ def _observations(turn: TurnContext, about: str) -> tuple[_Line, ...]:
     source, _, type_ = about.partition(".")
     declared = [pack.event_type(type_, source) for pack in turn.packs]
     own = [each.observation for each in declared if each and each.observation]
-    pattern = turn.state.executive.patterns.get(about)
+    pattern = turn.state.executive.initiative.patterns.get(about)
     count = str(pattern.count + pattern.before) if pattern is not None else ""
     # A pack that declares the sort without words for it finds it not worth one.
     plain = () if any(declared) else _phrased(turn, lambda known: known.observations)

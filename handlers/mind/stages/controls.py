@@ -1,7 +1,7 @@
 """Controls: may this change be made? This stage only checks; the fold carries it out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeAlias, TypeVar
 
 from msgspec import Struct
 
@@ -70,7 +70,7 @@ def answer(case: Case, message: ControlMessage) -> ControlApplied | ControlRefus
     """Return that a control is applied, or refused with the reason."""
     try:
         _check_agent(case.agent, message)
-        detail = CHECKS[type(message)](case, message)
+        detail = CHECKS[type(message)].check(case, message)
     except _RefusedError as refused:
         return ControlRefused(
             control=message.token, reason=refused.reason, detail=str(refused)
@@ -168,7 +168,9 @@ def _reminder_set(case: Case, message: executive.ReminderSet) -> str:
 def _salience_modulated(case: Case, message: executive.SalienceModulated) -> str:
     id_ = message.modulation_id
     if message.change == "clear":
-        if id_ is not None and not modulations.is_known(case.state.executive, id_):
+        if id_ is not None and not modulations.is_known(
+            case.state.executive.peace, id_
+        ):
             raise _RefusedError(
                 "unknown_modulation", f"no modulation {quoted(id_)} is in force"
             )
@@ -328,20 +330,48 @@ def _check_when(when: str | None) -> None:
 
 
 _M = TypeVar("_M", bound=controls.Control)
-_Check: TypeAlias = Callable[[Case, _M], str]
+_May: TypeAlias = Callable[[_M], bool]
 
 
-def _on(kind: type[_M], check: _Check[_M] = lambda *_: "") -> tuple[type, _Check[Any]]:
-    return kind, check
+def _never(_: object) -> bool:
+    return False
 
 
-CHECKS: Mapping[type, _Check[Any]] = dict(
+def _always(_: object) -> bool:
+    return True
+
+
+class _Row(NamedTuple):
+    """What is decided of a kind of control, and said of it."""
+
+    check: Callable[[Case, Any], str]
+    """Return what is said of one that may be applied; refuse another by raising."""
+    told: Callable[[Any], str]
+    """Return in words what one changes that was inferred."""
+    by_model: _May[Any]
+    """Whether a model may infer it: never packs, strategies or a mute."""
+    by_wish: _May[Any]
+    """Whether it may of a person's own words, for a while (ADR 0089)."""
+
+
+def _on(
+    kind: type[_M],
+    check: Callable[[Case, _M], str] = lambda *_: "",
+    *,
+    told: Callable[[_M], str] = lambda control: control.token,
+    by_model: _May[_M] = _never,
+    by_wish: _May[_M] = _never,
+) -> tuple[type, _Row]:
+    return kind, _Row(check, told, by_model, by_wish)
+
+
+CHECKS: Mapping[type, _Row] = dict(
     (
         _on(controls.MindStarted, _mind_started),
         _on(controls.SegmentClosed),
         _on(controls.SessionStarted),
         _on(controls.SessionEnded, _session_ended),
-        _on(controls.GoalsSet),
+        _on(controls.GoalsSet, by_model=_always),
         _on(controls.PackLoaded, _pack_loaded),
         _on(controls.StrategySelected, _strategy_selected),
         _on(controls.HeuristicSeeded, _heuristic_seeded),
@@ -349,22 +379,32 @@ CHECKS: Mapping[type, _Check[Any]] = dict(
         _on(controls.HeuristicFrozen, _heuristic_frozen),
         _on(controls.SleepRequested),
         _on(controls.PriorUpdated, _prior_updated),
-        _on(controls.ProfileSet, _profile_set),
-        _on(controls.ProposalSubmitted),
+        _on(controls.ProfileSet, _profile_set, by_wish=_always),
+        _on(controls.ProposalSubmitted, by_model=_always),
         _on(controls.ProposalApplied),
         _on(controls.ProposalReverted),
         _on(controls.ExperimentStarted, _experiment_started),
         _on(controls.ExperimentStopped, _experiment_stopped),
         _on(controls.PersonForgotten),
-        _on(characters.AimsSet),
-        _on(characters.PlanSet),
+        _on(characters.AimsSet, by_model=_always),
+        _on(characters.PlanSet, by_model=_always),
         _on(characters.ReflectionRequested),
-        _on(executive.Muted, lambda _, message: restraints.described(message)),
-        _on(executive.SalienceModulated, _salience_modulated),
+        _on(
+            executive.Muted,
+            lambda _, message: restraints.described(message),
+            told=restraints.described,
+            by_wish=lambda message: message.mode == "quiet" and not message.off,
+        ),
+        _on(
+            executive.SalienceModulated,
+            _salience_modulated,
+            told=modulations.described,
+            by_wish=_always,
+        ),
         _on(executive.UserStateChanged),
         _on(executive.BreakSignalled),
-        _on(executive.ContextSwitched, _context_switched),
-        _on(executive.TraitAdjusted, _trait_adjusted),
+        _on(executive.ContextSwitched, _context_switched, by_wish=_always),
+        _on(executive.TraitAdjusted, _trait_adjusted, by_wish=_always),
         _on(
             executive.PersonalitySelected,
             lambda case, message: _template(case, message.template),
@@ -372,7 +412,7 @@ CHECKS: Mapping[type, _Check[Any]] = dict(
         _on(executive.SkillLoaded, _skill),
         _on(executive.SkillUnloaded, _skill),
         _on(executive.FactStated, _fact_stated),
-        _on(executive.ReminderSet, _reminder_set),
+        _on(executive.ReminderSet, _reminder_set, by_model=_always),
         _on(
             executive.OutputInterrupted,
             lambda case, message: speech.described(case.state.executive, message),
@@ -381,4 +421,4 @@ CHECKS: Mapping[type, _Check[Any]] = dict(
         _on(executive.OutputRequested),
     )
 )
-"""How each control is checked, and what is said of one that may be applied."""
+"""How each control is checked, what is said of it, and whether a model may infer it."""

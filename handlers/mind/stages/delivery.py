@@ -113,7 +113,7 @@ def since_quip_s(executive: Executive, now: datetime) -> float | None:
     """Return the seconds since the last quip; None if none is known."""
     said = (
         each.at
-        for each in reversed(executive.said)
+        for each in reversed(executive.sayings.said)
         if each.response_type == "quip" and each.at <= now
     )
     last = next(said, None)

@@ -107,7 +107,7 @@ def cooling(
         return {}
     since = here.now - timedelta(seconds=span_s)
     # Nearly always there is none, which takes less than to look at each.
-    if not sayings.between(executive.said, since, here.now):
+    if not sayings.between(executive.sayings.said, since, here.now):
         return {}
     left_out = others()
     return {
@@ -133,7 +133,7 @@ def raised(executive: Executive, here: Heard) -> float:
     """Return how much more than usual an event must matter now."""
     is_after = any(
         each.mode == "quiet" and _is_after(each, here.now) and _concerns(each, here)
-        for each in executive.restraints
+        for each in executive.peace.restraints
     )
     return _RAISED_AFTER_QUIET if is_after else 0.0
 
@@ -151,7 +151,7 @@ def muted_until(executive: Executive, here: Heard) -> datetime | None:
     """Return when the mutes that are in force end; None if one ends not by itself."""
     ends = [
         each.until
-        for each in executive.restraints
+        for each in executive.peace.restraints
         if each.mode == "mute"
         and _is_in_force(each, here.now)
         and _concerns(each, here)
@@ -229,7 +229,7 @@ def _restrained(
     """Return the gate of such a restraint, if one is in force for the event's person."""
     held = [
         each
-        for each in executive.restraints
+        for each in executive.peace.restraints
         if each.mode == mode and _is_in_force(each, here.now) and _concerns(each, here)
     ]
     if not held:
@@ -274,7 +274,9 @@ def _left(span: timedelta) -> str:
 
 def _waited_s(executive: Executive, now: datetime) -> float | None:
     """Return the seconds since the last response that cools; None if none is known."""
-    last = next((each.at for each in reversed(executive.said) if each.cools), None)
+    last = next(
+        (each.at for each in reversed(executive.sayings.said) if each.cools), None
+    )
     if last is None or last > now:
         return None
     return (now - last).total_seconds()
@@ -284,7 +286,7 @@ def _said_since(
     executive: Executive, since: datetime, now: datetime
 ) -> Iterator[Saying]:
     """Yield the responses of a span of time, oldest first."""
-    return (each for each in executive.said if since < each.at <= now)
+    return (each for each in executive.sayings.said if since < each.at <= now)
 
 
 def _gate(

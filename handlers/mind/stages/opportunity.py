@@ -58,7 +58,7 @@ def free_from(
     unheeded = settings.unasked_unanswered
     if unheeded and opportunities.unanswered(state.executive) >= unheeded:
         return None
-    most, known = settings.unasked_per_hour, state.executive.unasked
+    most, known = settings.unasked_per_hour, state.executive.initiative.unasked
     return now if not most or len(known) < most else max(now, known[-most].at + _HOUR)
 
 
@@ -83,8 +83,8 @@ def first_tick(
     if begin is None:
         return None
     held = state.executive
-    spoken = [held.heard_at] if held.heard_at is not None else []
-    spoken += [each.at for each in held.said[-1:]]
+    spoken = [held.presence.heard_at] if held.presence.heard_at is not None else []
+    spoken += [each.at for each in held.sayings.said[-1:]]
     interval = interval_of(state, settings)
     # One that is still waiting to be said is enough.
     waits = [

@@ -99,7 +99,9 @@ def compared(
         return None, -1.0
     lately = [
         each.vector
-        for each in sayings.between(state.executive.said, now - _SAID_WITHIN, now)
+        for each in sayings.between(
+            state.executive.sayings.said, now - _SAID_WITHIN, now
+        )
         if each.vector and each.domain == domain and counts(each)
     ]
     if not lately:

@@ -71,9 +71,9 @@ def _can_wait(answer: Ready) -> bool:
 
 def lull(executive: Executive, now: datetime) -> datetime:
     """Return when nobody will have spoken for `_LULL_S`, if nobody speaks; may be past."""
-    times = [executive.said[-1].at] if executive.said else []
-    if executive.heard_at is not None:
-        times.append(executive.heard_at)
+    times = [executive.sayings.said[-1].at] if executive.sayings.said else []
+    if executive.presence.heard_at is not None:
+        times.append(executive.presence.heard_at)
     # Times ahead are of another clock.
     last = max((each for each in times if each <= now), default=None)
     return now if last is None else last + timedelta(seconds=_LULL_S)

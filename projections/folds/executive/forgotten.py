@@ -17,8 +17,8 @@ from projections.folds.fold_context import Origin
 from schemas.messages.controls import PersonForgotten
 from schemas.messages.sensing import SOMEBODY
 from schemas.state.agent import AgentState
-from schemas.state.executive import Executive, Lent, Personality, Reminder
-from schemas.state.memory import Happened, Memory, Utterance
+from schemas.state.executive import Lent, Reminder
+from schemas.state.memory import Happened, Utterance
 from schemas.state.taught import Shelf
 from schemas.values.base import FORGOTTEN
 from schemas.values.bounded_map import Bounded
@@ -30,16 +30,19 @@ _T = TypeVar("_T", Utterance, Happened)
 def applied(state: AgentState, control: PersonForgotten, _: Origin) -> AgentState:
     """Return the state without a person, and without whatever nobody can read any more."""
     person = control.person
-    for each in state.executive.reminders:
+    for each in state.executive.reminders.awaited:
         if _is_of(each, person):
             state = reminders.over(state, each.id)
-    return unnamed(_forgotten(state, person), person)
+    return unnamed(_forgotten(state, FORGETTING, person), person)
 
 
-def _forgotten(slice_: _S, person: str) -> _S:
-    rows = FORGETTING[type(slice_)]
-    found = {name: rows[name](getattr(slice_, name), person) for name in rows}
-    return replace(slice_, **found)
+def _forgotten(held: _S, rows: Mapping[str, Any], person: str) -> _S:
+    found = {}
+    for name, row in rows.items():
+        own = getattr(held, name)
+        is_slice = isinstance(row, Mapping)
+        found[name] = _forgotten(own, row, person) if is_slice else row(own, person)
+    return replace(held, **found)
 
 
 def _is_of(each: Reminder, person: str) -> bool:
@@ -100,43 +103,40 @@ def _unless(is_gone: Callable[[Any, str], bool]) -> Callable[[Any, str], Any]:
     return lambda held, person: tuple(e for e in held if not is_gone(e, person))
 
 
-FORGETTING: Mapping[type, Mapping[str, Callable[[Any, str], Any]]] = {
-    AgentState: {
-        "executive": _forgotten,
-        "rapport": _without,
-        "raters": _without,
-        "shelves": lambda held, _: Map({name: _shelf(held[name]) for name in held}),
-    },
-    Executive: {
-        "people": _without,
+FORGETTING: Mapping[str, Any] = {
+    "rapport": _without,
+    "raters": _without,
+    "shelves": lambda held, _: Map({name: _shelf(held[name]) for name in held}),
+    "executive": {
+        "presence": {"people": _without},
         # Whose words they repeat nobody knows, and they are of the last seconds.
-        "aloud": lambda *_: (),
+        "speech": {"aloud": lambda *_: ()},
         # Of whose words they are hashes nobody knows.
-        "matters": lambda *_: (),
-        "reminded": _unless(_is_of),
-        "personality": _forgotten,
-        "restraints": _unless(lambda each, person: each.person == person),
-        "modulations": _unless(
-            lambda each, person: each.about == FORGOTTEN or person == each.person
-        ),
-        "memory": _forgotten,
+        "sayings": {"matters": lambda *_: ()},
+        "reminders": {"said": _unless(_is_of)},
+        "personality": {"overrides": _without, "sentiments": _without},
+        "peace": {
+            "restraints": _unless(lambda each, person: each.person == person),
+            "modulations": _unless(
+                lambda each, person: each.about == FORGOTTEN or person == each.person
+            ),
+        },
+        "memory": {
+            "facts": _unless(
+                lambda each, person: (
+                    person in (each.person, each.by)
+                    or FORGOTTEN in (each.subject, each.object)
+                )
+            ),
+            "profiles": _without,
+            "said": lambda held, person: _readable(_without(held, person)),
+            "silent": _without,
+            "missed": _unless(
+                lambda each, person: each.whom == person or each.about == FORGOTTEN
+            ),
+            "events": lambda held, _: _readable(held),
+        },
         "lent": _lent,
     },
-    Personality: {"overrides": _without, "sentiments": _without},
-    Memory: {
-        "facts": _unless(
-            lambda each, person: (
-                person in (each.person, each.by)
-                or FORGOTTEN in (each.subject, each.object)
-            )
-        ),
-        "profiles": _without,
-        "said": lambda held, person: _readable(_without(held, person)),
-        "silent": _without,
-        "missed": _unless(
-            lambda each, person: each.whom == person or each.about == FORGOTTEN
-        ),
-        "events": lambda held, _: _readable(held),
-    },
 }
-"""What goes of a slice of the state, by field; of all others only the person's name."""
+"""What goes of the state, by slice and field; of all others only the person's name."""

@@ -7,12 +7,10 @@ e^(-t/3600) is left after t seconds.
 
 from datetime import datetime
 
-from msgspec.structs import replace
-
 from projections.folds.fold_context import FoldContext
 from schemas.codec.catalogue import OutputMessage
 from schemas.messages.learning import FeedbackApplied, OutcomeExpired, OutcomeObserved
-from schemas.state.agent import AgentState
+from schemas.state.agent import AgentState, within
 from schemas.state.executive import Ignored
 from schemas.values.exact_math import exp, round6
 
@@ -53,21 +51,26 @@ def _fruitless(state: AgentState, decision_id: str, now: datetime) -> AgentState
     # Whoever judged an answer did not ignore it.
     if not sort or remembered is None or remembered.is_judged:
         return state
-    known = state.executive.ignored
+    known = state.executive.peace.ignored
     share = max(_LEAST, round6(kept(known.get(sort), now) * _FRUITLESS))
-    held = known.set(sort, Ignored(kept=share, at=now))
-    return replace(state, executive=replace(state.executive, ignored=held))
+    return _with(state, sort, Ignored(kept=share, at=now))
 
 
 def _heeded(state: AgentState, decision_id: str, now: datetime) -> AgentState:
-    sort, known = _sort(state, decision_id), state.executive.ignored
+    sort, known = _sort(state, decision_id), state.executive.peace.ignored
     if sort not in known:
         return state
-    held = known.set(sort, Ignored(kept=1.0, at=now))
-    return replace(state, executive=replace(state.executive, ignored=held))
+    return _with(state, sort, Ignored(kept=1.0, at=now))
+
+
+def _with(state: AgentState, sort: str, ignored: Ignored) -> AgentState:
+    known = state.executive.peace.ignored
+    return within(state, "executive", "peace", ignored=known.set(sort, ignored))
 
 
 def _sort(state: AgentState, decision_id: str) -> str:
     """Return the sort of the event that a response answered; empty if it is forgotten."""
-    said = (each for each in state.executive.said if each.decision_id == decision_id)
+    said = (
+        each for each in state.executive.sayings.said if each.decision_id == decision_id
+    )
     return next((each.sort for each in said), "")

@@ -2,12 +2,10 @@
 
 from collections.abc import Iterator
 
-from msgspec.structs import replace
-
 from projections.folds.fold_context import FoldContext
 from schemas.messages.sensing import Sensed
 from schemas.packs.event_types import Milestone
-from schemas.state.agent import AgentState
+from schemas.state.agent import AgentState, within
 
 _LONGEST = 200
 """How many characters of a field's value tell it apart."""
@@ -19,12 +17,12 @@ def counted(state: AgentState, context: FoldContext, event: Sensed) -> AgentStat
     declared = domain.event_type.milestones if domain.event_type is not None else ()
     if not declared:
         return state
-    held = state.executive.counters
+    held = state.executive.initiative.counters
     for key, _, _ in keys(declared, domain.name, event):
         held = held.set(key, (held.get(key) or 0) + 1)
-    if held is state.executive.counters:
+    if held is state.executive.initiative.counters:
         return state
-    return replace(state, executive=replace(state.executive, counters=held))
+    return within(state, "executive", "initiative", counters=held)
 
 
 def keys(

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from projections.folds.fold_context import Origin
 from schemas.messages.executive import SalienceModulated
 from schemas.state import limits
-from schemas.state.executive import EVERYBODY, Executive, Modulation
+from schemas.state.executive import EVERYBODY, Modulation, Peace
 from schemas.values.unicode_text import folded
 
 SENTIMENT = "sentiment"
@@ -24,19 +24,17 @@ AMOUNTS = {
 and `habituate`, a share of the event's salience, what the threshold is moved by."""
 
 
-def modulated(
-    executive: Executive, control: SalienceModulated, origin: Origin
-) -> Executive:
-    """Return the executive's state after a modulation begins, or some end."""
+def modulated(peace: Peace, control: SalienceModulated, origin: Origin) -> Peace:
+    """Return what holds the companion back after a modulation begins, or some end."""
     if control.change == "clear":
-        return _cleared(executive, control.modulation_id)
+        return _cleared(peace, control.modulation_id)
     made = _modulation(control, origin)
     kept = tuple(
         each
-        for each in executive.modulations
+        for each in peace.modulations
         if _subject(each) != _subject(made) and not _is_over(each, origin.at)
     )
-    return replace(executive, modulations=(*kept, made)[-limits.MODULATIONS :])
+    return replace(peace, modulations=(*kept, made)[-limits.MODULATIONS :])
 
 
 def _is_over(modulation: Modulation, now: datetime) -> bool:
@@ -44,10 +42,10 @@ def _is_over(modulation: Modulation, now: datetime) -> bool:
     return modulation.until is not None and modulation.until <= now
 
 
-def is_known(executive: Executive, id_: str) -> bool:
+def is_known(peace: Peace, id_: str) -> bool:
     """Tell whether there is a modulation or a restraint of this id."""
-    return any(each.id == id_ for each in executive.modulations) or any(
-        each.id == id_ for each in executive.restraints
+    return any(each.id == id_ for each in peace.modulations) or any(
+        each.id == id_ for each in peace.restraints
     )
 
 
@@ -62,15 +60,15 @@ def described(control: SalienceModulated) -> str:
     return f"{control.change}{how}{seconds}{once}"
 
 
-def _cleared(executive: Executive, id_: str | None) -> Executive:
+def _cleared(peace: Peace, id_: str | None) -> Peace:
     """Return the state without what this id made; with None, without anything of it."""
     return replace(
-        executive,
+        peace,
         modulations=tuple(
-            each for each in executive.modulations if id_ not in (None, each.id)
+            each for each in peace.modulations if id_ not in (None, each.id)
         ),
         restraints=tuple(
-            each for each in executive.restraints if id_ not in (None, each.id)
+            each for each in peace.restraints if id_ not in (None, each.id)
         ),
     )
 

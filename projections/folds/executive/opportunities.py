@@ -11,7 +11,7 @@ from schemas.messages.arms import CHECK_IN
 from schemas.messages.decisions import Decided
 from schemas.messages.notes import OpportunityDrawn
 from schemas.state import limits
-from schemas.state.agent import AgentState, Timer
+from schemas.state.agent import AgentState, Timer, within
 from schemas.state.executive import Executive, Opportunity, Unasked
 from schemas.values import ids, unicode_text
 
@@ -33,7 +33,7 @@ def drawn(state: AgentState, message: OpportunityDrawn) -> AgentState:
     if message.due_at is not None:
         timer = Timer(due=message.due_at, id=id_, purpose="opportunity")
         left = timers.added(left, timer)
-    executive = replace(state.executive, opportunities=(*others, own))
+    executive = within(state.executive, "initiative", opportunities=(*others, own))
     return replace(state, executive=executive, timers=left)
 
 
@@ -46,17 +46,19 @@ def _taken(state: AgentState, timer: str, now: datetime) -> AgentState:
         return state
     others = _others(state.executive, held.purpose)
     own = replace(held, taken_at=now)
-    executive = replace(state.executive, opportunities=(*others, own))
+    executive = within(state.executive, "initiative", opportunities=(*others, own))
     return replace(state, executive=executive)
 
 
 def _others(executive: Executive, purpose: str) -> tuple[Opportunity, ...]:
-    return tuple(each for each in executive.opportunities if each.purpose != purpose)
+    return tuple(
+        each for each in executive.initiative.opportunities if each.purpose != purpose
+    )
 
 
 def find(executive: Executive, purpose: str) -> Opportunity | None:
     """Return what is known of an opportunity; None if it was never drawn."""
-    held = executive.opportunities
+    held = executive.initiative.opportunities
     return next((each for each in held if each.purpose == purpose), None)
 
 
@@ -94,17 +96,17 @@ def _remarked(
     if message.wording is not None:
         text = message.wording.intent
     new = Unasked(decision_id=id_, at=now, words=digest_of(text))
-    kept = (*state.executive.unasked, new)[-limits.UNASKED :]
-    return replace(state, executive=replace(state.executive, unasked=kept))
+    kept = (*state.executive.initiative.unasked, new)[-limits.UNASKED :]
+    return within(state, "executive", "initiative", unasked=kept)
 
 
 def unsaid(state: AgentState, decision_id: str) -> AgentState:
     """Return the state after a remark was dropped that waited: nobody heard it."""
-    known = state.executive.unasked
+    known = state.executive.initiative.unasked
     kept = tuple(each for each in known if each.decision_id != decision_id)
     if len(kept) == len(known):
         return state
-    return replace(state, executive=replace(state.executive, unasked=kept))
+    return within(state, "executive", "initiative", unasked=kept)
 
 
 def digest_of(text: str) -> str:
@@ -115,6 +117,6 @@ def digest_of(text: str) -> str:
 
 def unanswered(executive: Executive) -> int:
     """Return how many remarks were made since a person last said anything."""
-    heard = executive.heard_at
-    since = (e for e in executive.unasked if heard is None or e.at >= heard)
+    heard = executive.presence.heard_at
+    since = (e for e in executive.initiative.unasked if heard is None or e.at >= heard)
     return len(tuple(since))

@@ -7,7 +7,7 @@ from msgspec.structs import replace
 from projections.folds.events import sort_of
 from projections.folds.fold_context import FoldContext
 from schemas.messages.sensing import Sensed
-from schemas.state.agent import AgentState
+from schemas.state.agent import AgentState, within
 from schemas.state.executive import Pattern
 from schemas.values.exact_math import round6
 from schemas.values.executive_settings import ExecutiveSettings
@@ -19,10 +19,10 @@ def counted(state: AgentState, context: FoldContext, event: Sensed) -> AgentStat
     # What a person says is no pattern of the world.
     if not settings.observation or event.is_persons:
         return state
-    held, sort = state.executive.patterns, sort_of(event)
+    held, sort = state.executive.initiative.patterns, sort_of(event)
     window = timedelta(seconds=settings.observation_interval_s)
     held = held.set(sort, _after(held.get(sort), context.now, window))
-    return replace(state, executive=replace(state.executive, patterns=held))
+    return within(state, "executive", "initiative", patterns=held)
 
 
 def _after(known: Pattern | None, now: datetime, window: timedelta) -> Pattern:

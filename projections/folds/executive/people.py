@@ -8,6 +8,7 @@ from msgspec.structs import replace
 from projections.folds.fold_context import Origin
 from schemas.messages.executive import BreakSignalled, UserStateChanged
 from schemas.state import limits
+from schemas.state.agent import within
 from schemas.state.executive import EVERYBODY, Executive, UserState
 
 _SAID = ("busy", "typing", "in_menu", "asleep", "away", "activity", "sentiment")
@@ -20,7 +21,7 @@ def changed(
 ) -> Executive:
     """Return the state after a person's state changed; what was not said stays."""
     person, settings = control.person or EVERYBODY, origin.context.settings.executive
-    known = executive.people.get(person) or UserState(at=origin.at)
+    known = executive.presence.people.get(person) or UserState(at=origin.at)
     known = standing(known, origin.at)
     said = {
         name: value for name in _SAID if (value := getattr(control, name)) is not None
@@ -32,20 +33,20 @@ def changed(
         known = replace(known, typing_until=_after(origin.at, settings.typing_s))
     if control.busy or control.in_menu:
         known = replace(known, busy_until=_after(origin.at, settings.busy_s))
-    people = executive.people.set(person, replace(known, at=origin.at, **said))
-    return replace(executive, people=_bounded(people))
+    people = executive.presence.people.set(person, replace(known, at=origin.at, **said))
+    return within(executive, "presence", people=_bounded(people))
 
 
 def paused(executive: Executive, control: BreakSignalled, origin: Origin) -> Executive:
     """Return the state after a break, by whose signal something is over."""
     is_over = _ENDS.get(control.signal)
-    people = executive.people
+    people = executive.presence.people
     for person in sorted(people) if control.person is None else (control.person,):
         known = people.get(person)
         if is_over is not None and known is not None and getattr(known, is_over):
             over = replace(known, at=origin.at, **{is_over: False})
             people = people.set(person, over)
-    return replace(executive, people=people)
+    return within(executive, "presence", people=people)
 
 
 def standing(known: UserState, now: datetime) -> UserState:
@@ -61,8 +62,8 @@ def lapse_at(
     executive: Executive, person: str | None, now: datetime
 ) -> datetime | None:
     """Return when something next lapses that keeps a person busy, or anybody; None if never."""
-    own = executive.people.get(person) if person is not None else None
-    known = (own,) if own is not None else executive.people.values()
+    own = executive.presence.people.get(person) if person is not None else None
+    known = (own,) if own is not None else executive.presence.people.values()
     ends = [
         until
         for each in known
@@ -77,16 +78,16 @@ def lapse_at(
 
 def state_of(executive: Executive, person: str | None) -> UserState | None:
     """Return what is known of a person; of nobody in particular, what holds for all."""
-    own = executive.people.get(person) if person is not None else None
-    return own or executive.people.get(EVERYBODY)
+    own = executive.presence.people.get(person) if person is not None else None
+    return own or executive.presence.people.get(EVERYBODY)
 
 
 def last_sign(executive: Executive) -> datetime | None:
     """Return when anybody was last noticed who is not away since; None if nobody is."""
-    known = executive.people.values()
+    known = executive.presence.people.values()
     here = [each.at for each in known if not each.away]
     left = max((each.at for each in known if each.away), default=None)
-    heard = executive.heard_at
+    heard = executive.presence.heard_at
     if heard is not None and (left is None or heard > left):
         here.append(heard)
     return max(here, default=None)
@@ -97,14 +98,18 @@ def is_busy(executive: Executive, person: str | None, now: datetime) -> bool:
 
     Nobody in particular is busy if everybody is said to be, or each one that is known is.
     """
-    if not executive.people:
+    if not executive.presence.people:
         return False
     known = state_of(executive, person)
     if known is not None and _is_out_of_reach(known, now):
         return True
     if person is not None:
         return False
-    named = [executive.people[each] for each in executive.people if each != EVERYBODY]
+    named = [
+        executive.presence.people[each]
+        for each in executive.presence.people
+        if each != EVERYBODY
+    ]
     return bool(named) and all(_is_out_of_reach(each, now) for each in named)
 
 

@@ -13,7 +13,7 @@ from projections.folds import clock, timers
 from projections.folds.fold_context import FoldContext, Origin
 from schemas.messages.executive import ReminderSet
 from schemas.state import limits
-from schemas.state.agent import AgentState, Timer
+from schemas.state.agent import AgentState, Timer, within
 from schemas.state.executive import Executive, Reminder
 from schemas.values import recurrence
 from schemas.values.reasons import Refusal
@@ -51,8 +51,8 @@ def rung(
     """
     state = over(state, reminder.id)
     if was_said and reminder.purpose == "reminder":
-        said = (*state.executive.reminded, reminder)[-limits.REMINDED :]
-        state = replace(state, executive=replace(state.executive, reminded=said))
+        said = (*state.executive.reminders.said, reminder)[-limits.REMINDED :]
+        state = within(state, "executive", "reminders", said=said)
     return again(state, context, reminder)
 
 
@@ -70,34 +70,34 @@ def again(state: AgentState, context: FoldContext, reminder: Reminder) -> AgentS
     renewed = replace(reminder, due=due)
     if is_here:
         return _with(state, renewed)
-    held = (*state.executive.reminders, renewed)
-    return replace(state, executive=replace(state.executive, reminders=held))
+    held = (*state.executive.reminders.awaited, renewed)
+    return within(state, "executive", "reminders", awaited=held)
 
 
 def _with(state: AgentState, reminder: Reminder) -> AgentState:
     """Return the state with one more, which is by the clock in force, and its timer."""
-    held = (*state.executive.reminders, reminder)
+    held = (*state.executive.reminders.awaited, reminder)
     return replace(
         state,
-        executive=replace(state.executive, reminders=held),
+        executive=within(state.executive, "reminders", awaited=held),
         timers=timers.added(state.timers, _timer(reminder)),
     )
 
 
 def over(state: AgentState, reminder_id: str) -> AgentState:
     """Return the state without a reminder and its timer."""
-    held = state.executive.reminders
+    held = state.executive.reminders.awaited
     kept = tuple(each for each in held if each.id != reminder_id)
     if len(kept) == len(held):
         return state
-    executive = replace(state.executive, reminders=kept)
+    executive = within(state.executive, "reminders", awaited=kept)
     left = timers.without(state.timers, timer_id(reminder_id))
     return replace(state, executive=executive, timers=left)
 
 
 def of_timer(executive: Executive, timer: str) -> Reminder | None:
     """Return the reminder that a timer is about."""
-    held = executive.reminders
+    held = executive.reminders.awaited
     return next((each for each in held if timer_id(each.id) == timer), None)
 
 
@@ -106,10 +106,10 @@ def carried(before: AgentState, state: AgentState, told: str) -> AgentState:
 
     One of the clock of a session, which is over with it, keeps the time that was left.
     """
-    held = before.executive.reminders
+    held = before.executive.reminders.awaited
     if not held:
         return state
-    moved = {each.id: each for each in state.executive.reminders}
+    moved = {each.id: each for each in state.executive.reminders.awaited}
     kept = tuple(
         each if each.clock == clock.BROKER else replace(moved[each.id], clock=told)
         for each in held
@@ -118,7 +118,7 @@ def carried(before: AgentState, state: AgentState, told: str) -> AgentState:
     for each in kept:
         if each.clock == told:
             left = timers.added(left, _timer(each))
-    executive = replace(state.executive, reminders=kept)
+    executive = within(state.executive, "reminders", awaited=kept)
     return replace(state, executive=executive, timers=left)
 
 
@@ -146,7 +146,7 @@ def due_by_now(
 
 
 def _elsewhere(state: AgentState) -> tuple[Reminder, ...]:
-    held = state.executive.reminders
+    held = state.executive.reminders.awaited
     if not held or clock.told_by(state) == clock.BROKER:
         return ()
     return tuple(each for each in held if each.clock == clock.BROKER)
@@ -163,7 +163,7 @@ def timer_id(reminder_id: str) -> str:
 
 def refusal(state: AgentState, control: ReminderSet) -> tuple[Refusal, str] | None:
     """Return why a reminder cannot be set or taken back, with the detail."""
-    held, id_ = state.executive.reminders, control.reminder_id
+    held, id_ = state.executive.reminders.awaited, control.reminder_id
     if control.off:
         if any(each.id == id_ for each in held):
             return None

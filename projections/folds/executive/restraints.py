@@ -11,7 +11,7 @@ from msgspec.structs import replace
 from projections.folds.fold_context import Origin
 from schemas.messages.executive import Muted
 from schemas.state import limits
-from schemas.state.executive import EVERYBODY, Executive, Restraint
+from schemas.state.executive import EVERYBODY, Peace, Restraint
 
 QUIET_S = 600.0
 """For how long quiet lasts if nothing else is said."""
@@ -19,17 +19,17 @@ AFTER_QUIET_S = 600.0
 """For how long after a quiet that lapsed an event must matter more than usual."""
 
 
-def muted(executive: Executive, control: Muted, origin: Origin) -> Executive:
-    """Return the executive's state after quiet or mute begins or ends."""
+def muted(peace: Peace, control: Muted, origin: Origin) -> Peace:
+    """Return what holds the companion back after quiet or mute begins or ends."""
     kept = tuple(
         each
-        for each in executive.restraints
+        for each in peace.restraints
         if not _is_replaced(each, control) and not _is_over(each, origin.at)
     )
     if not control.off:
         began = _restraint(control, origin)
         kept = (*kept, began)[-limits.RESTRAINTS :]
-    return replace(executive, restraints=kept)
+    return replace(peace, restraints=kept)
 
 
 def _is_over(restraint: Restraint, now: datetime) -> bool:

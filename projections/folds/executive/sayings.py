@@ -19,7 +19,7 @@ from schemas.messages.decisions import Completed, Decided
 from schemas.messages.sensing import Sensed
 from schemas.packs.event_types import EventType
 from schemas.state import limits
-from schemas.state.agent import AgentState, Pending
+from schemas.state.agent import AgentState, Pending, within
 from schemas.state.executive import Aloud, Executive, Matter, Saying
 from schemas.values import ids
 from schemas.values.by_identity import by_identity
@@ -79,8 +79,8 @@ def of_completed(message: Completed, pending: Pending | None, at: datetime) -> S
 
 def remembered(state: AgentState, saying: Saying) -> AgentState:
     """Return the state with one more response in memory."""
-    said = (*state.executive.said, saying)[-limits.SAYINGS :]
-    return replace(state, executive=replace(state.executive, said=said))
+    said = (*state.executive.sayings.said, saying)[-limits.SAYINGS :]
+    return within(state, "executive", "sayings", said=said)
 
 
 def between(
@@ -104,8 +104,8 @@ def aloud(state: AgentState, text: str, at: datetime) -> AgentState:
     if not text:
         return state
     said = Aloud(at=at, text=text[: limits.ALOUD_TEXT])
-    kept = (*state.executive.aloud, said)[-limits.ALOUD :]
-    return replace(state, executive=replace(state.executive, aloud=kept))
+    kept = (*state.executive.speech.aloud, said)[-limits.ALOUD :]
+    return within(state, "executive", "speech", aloud=kept)
 
 
 def listened(state: AgentState, message: Decided) -> AgentState:
@@ -114,15 +114,15 @@ def listened(state: AgentState, message: Decided) -> AgentState:
     if gate is None or gate.value is None:
         return state
     is_doubtful = gate.value >= DOUBTFUL
-    doubts = state.executive.doubtful + 1 if is_doubtful else 0
-    return replace(state, executive=replace(state.executive, doubtful=doubts))
+    doubts = state.executive.speech.doubtful + 1 if is_doubtful else 0
+    return within(state, "executive", "speech", doubtful=doubts)
 
 
 def heard(state: AgentState, event: Sensed, at: datetime) -> AgentState:
     """Return the state that knows when a person last said something."""
     if not event.is_persons:
         return state
-    return replace(state, executive=replace(state.executive, heard_at=at))
+    return within(state, "executive", "presence", heard_at=at)
 
 
 def known_matter(
@@ -191,7 +191,7 @@ def comparable(
         words = dict(_name(event, declared))
         return any(
             each.decision_id == saying.decision_id and _is_named(each, words)
-            for each in executive.matters
+            for each in executive.sayings.matters
         )
 
     return may
@@ -207,7 +207,7 @@ def told(
     at: datetime,
 ) -> AgentState:
     """Return the state that knows which matter an event was of, and which it ends."""
-    matters, is_answered = state.executive.matters, message.arm != SILENT
+    matters, is_answered = state.executive.sayings.matters, message.arm != SILENT
     if event.is_persons or not (matters or is_answered):
         return state
     sort, declared = appearance.sort, appearance.domain.event_type
@@ -238,7 +238,7 @@ def told(
         kept = (*kept, made)[-limits.SAYINGS :]
     if kept == matters:
         return state
-    return replace(state, executive=replace(state.executive, matters=kept))
+    return within(state, "executive", "sayings", matters=kept)
 
 
 def _goes_on(
@@ -251,7 +251,7 @@ def _goes_on(
 
 def ended(state: AgentState, decision_id: str, said_at: datetime | None) -> AgentState:
     """Return the state that knows when what a decision was on was said; None: it was not."""
-    matters = state.executive.matters
+    matters = state.executive.sayings.matters
     index = next(
         (n for n, each in enumerate(matters) if each.decision_id == decision_id), None
     )
@@ -259,7 +259,7 @@ def ended(state: AgentState, decision_id: str, said_at: datetime | None) -> Agen
         return state
     at = () if said_at is None else (replace(matters[index], at=said_at),)
     kept = (*matters[:index], *at, *matters[index + 1 :])
-    return replace(state, executive=replace(state.executive, matters=kept))
+    return within(state, "executive", "sayings", matters=kept)
 
 
 def _same(

@@ -9,7 +9,7 @@ from schemas.messages.asks import DeliveryAsked
 from schemas.messages.executive import Muted, OutputInterrupted
 from schemas.messages.results import DeliveryBegun, DeliveryInterrupted, Result
 from schemas.state import limits
-from schemas.state.agent import AgentState
+from schemas.state.agent import AgentState, within
 from schemas.state.executive import Executive, SpokenResponse, Unsaid
 
 _CHANNEL = "speech"
@@ -27,24 +27,24 @@ def asked(
         asked_at=at,
         is_alert=message.response_type == "alert",
     )
-    kept = (*state.executive.speech, one)[-limits.SPEECHES :]
-    return replace(state, executive=replace(state.executive, speech=kept))
+    kept = (*state.executive.speech.asked, one)[-limits.SPEECHES :]
+    return within(state, "executive", "speech", asked=kept)
 
 
 def heard(state: AgentState, result: Result, at: datetime) -> AgentState:
     """Return the state after speech began or ended; as it was if it is of none."""
     executive = state.executive
     one = next(
-        (each for each in executive.speech if each.ask_id == result.ask_id), None
+        (each for each in executive.speech.asked if each.ask_id == result.ask_id), None
     )
     if one is None:
         return state
     if isinstance(result, DeliveryBegun):
         begun = replace(one, begun_at=at)
-        kept = tuple(begun if each is one else each for each in executive.speech)
-        return replace(state, executive=replace(executive, speech=kept))
-    left = tuple(each for each in executive.speech if each is not one)
-    executive = replace(executive, speech=left)
+        kept = tuple(begun if each is one else each for each in executive.speech.asked)
+        return replace(state, executive=within(executive, "speech", asked=kept))
+    left = tuple(each for each in executive.speech.asked if each is not one)
+    executive = within(executive, "speech", asked=left)
     if isinstance(result, DeliveryInterrupted):
         cut = Unsaid(
             decision_id=one.decision_id,
@@ -52,8 +52,8 @@ def heard(state: AgentState, result: Result, at: datetime) -> AgentState:
             reason=result.reason,
             after_ms=result.after_ms,
         )
-        unsaid = (*executive.unsaid, cut)[-limits.UNSAID :]
-        executive = replace(executive, unsaid=unsaid)
+        unsaid = (*executive.speech.unsaid, cut)[-limits.UNSAID :]
+        executive = within(executive, "speech", unsaid=unsaid)
     return replace(state, executive=executive)
 
 
@@ -62,9 +62,11 @@ def meant(executive: Executive, control: OutputInterrupted) -> Sequence[SpokenRe
     if control.channel not in (None, _CHANNEL):
         return ()
     if control.decision_id is None:
-        return [each for each in executive.speech if each.begun_at is not None]
+        return [each for each in executive.speech.asked if each.begun_at is not None]
     return [
-        each for each in executive.speech if each.decision_id == control.decision_id
+        each
+        for each in executive.speech.asked
+        if each.decision_id == control.decision_id
     ]
 
 
@@ -73,7 +75,7 @@ def hushed(executive: Executive, control: Muted) -> Sequence[SpokenResponse]:
     if control.off:
         return ()
     is_mute = control.mode == "mute"
-    return [each for each in executive.speech if is_mute or not each.is_alert]
+    return [each for each in executive.speech.asked if is_mute or not each.is_alert]
 
 
 def described(executive: Executive, control: OutputInterrupted) -> str:

@@ -81,6 +81,6 @@ def test_the_agent_goes_by_its_own_name_and_wake_words() -> None:
     """The agent of the scenario is called Ana."""
     scenario = alive(wake_words=("computer",))
     says(scenario, "hey ana be quiet")
-    assert held(scenario).restraints
+    assert held(scenario).peace.restraints
     says(scenario, "computer, unmute")
-    assert not held(scenario).restraints
+    assert not held(scenario).peace.restraints

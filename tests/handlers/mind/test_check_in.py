@@ -208,7 +208,7 @@ def test_agents_with_nobody_there_have_neither_timers_nor_messages() -> None:
         turn = scenario.sense("it rains")
         assert "OpportunityDrawn" not in names(turn)
         assert not scenario.mind.timers
-        assert scenario.mind.executive.opportunities == ()
+        assert scenario.mind.executive.initiative.opportunities == ()
 
 
 @pytest.mark.parametrize(

@@ -406,11 +406,11 @@ def test_a_reminder_that_recurs_comes_again_though_its_timer_raises(
         failed = scenario.wait(3_600).tell(ClockTicked(due_at=scenario.at))
 
     assert one(failed, TimerFailed).purpose == "reminder"
-    (held,) = scenario.mind.executive.reminders
+    (held,) = scenario.mind.executive.reminders.awaited
     assert held.due > due
     scenario.wait((held.due - scenario.at).total_seconds())
     assert one(scenario.tell(ClockTicked(due_at=held.due)), Decided).text
-    assert len(scenario.mind.executive.reminders) == 1
+    assert len(scenario.mind.executive.reminders.awaited) == 1
 
 
 def test_what_nobody_could_read_again_is_never_written(

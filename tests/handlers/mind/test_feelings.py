@@ -67,4 +67,6 @@ def test_who_says_so_after_a_response_is_told_less_for_a_while() -> None:
     scenario.sense("what do you know about tea", source="user", type_="message")
     scenario.wait(5).sense("that is useless", source="user", type_="message")
 
-    assert [each.by for each in scenario.mind.executive.modulations] == ["sentiment"]
+    assert [each.by for each in scenario.mind.executive.peace.modulations] == [
+        "sentiment"
+    ]

@@ -132,7 +132,7 @@ def test_what_a_sensor_tells_of_people_is_of_those_it_may_name(
     scenario.control(PersonsGranted(source="game", persons=("ada",)))
     scenario.sense("is busy", type_="doing", **({"fields": {"busy": True}} | told))
 
-    assert list(scenario.mind.executive.people) == [whose]
+    assert list(scenario.mind.executive.presence.people) == [whose]
 
 
 def test_the_read_models_and_the_record_know_it_as_the_mind_does() -> None:

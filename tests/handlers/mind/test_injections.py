@@ -38,14 +38,16 @@ def in_force(scenario: Scenario) -> dict[str, Any]:
         "taught": {
             domain: sorted(shelf.heuristics) for domain, shelf in mind.shelves.items()
         },
-        "restraints": held.restraints,
-        "modulations": held.modulations,
-        "reminders": held.reminders,
+        "restraints": held.peace.restraints,
+        "modulations": held.peace.modulations,
+        "reminders": held.reminders.awaited,
         "context": held.context,
         "template": held.personality.template,
         "overrides": held.personality.overrides,
         "skills": held.skills,
-        "busy": [held.people[each].busy for each in sorted(held.people)],
+        "busy": [
+            held.presence.people[each].busy for each in sorted(held.presence.people)
+        ],
     }
 
 

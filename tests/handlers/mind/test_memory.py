@@ -351,8 +351,8 @@ def test_what_is_remembered_stays_data(text: str) -> None:
     assert asked.system == alike.system
     assert asked.template_digest == alike.template_digest
     assert not said(turn, ControlInferred)
-    assert scenario.mind.executive.restraints == ()
-    assert scenario.mind.executive.modulations == ()
+    assert scenario.mind.executive.peace.restraints == ()
+    assert scenario.mind.executive.peace.modulations == ()
     cleaned = fences(fenced(text, 300))[0]
     remembered = [each for each in fences(asked.prompt) if cleaned in each]
     # What has a fault of its form was not said, and is no part of the conversation.

@@ -45,7 +45,7 @@ def test_a_suppressed_topic_is_not_spoken_of() -> None:
 
     decided = happens(scenario, ZOMBIE)
 
-    (held,) = scenario.mind.executive.modulations
+    (held,) = scenario.mind.executive.peace.modulations
     assert closed(decided) == "suppressed"
     assert gate(decided, "suppressed") == Gate(
         name="suppressed", passed=False, note=f"as ana asked: {held.id}"
@@ -92,7 +92,9 @@ def test_a_modulation_for_a_time_ends_by_itself() -> None:
     assert closed(happens(scenario, RAIN, after_s=0.0)) is None
     assert closed(happens(scenario, ZOMBIE, after_s=0.001)) is None
     told(scenario, change="heighten", about="rain")
-    assert [each.change for each in scenario.mind.executive.modulations] == ["heighten"]
+    assert [each.change for each in scenario.mind.executive.peace.modulations] == [
+        "heighten"
+    ]
 
 
 @pytest.mark.parametrize(
@@ -136,7 +138,7 @@ def test_one_of_the_same_takes_the_place_of_another() -> None:
     told(scenario, change="threshold", amount=0.1)
     told(scenario, change="threshold", amount=0.2)
 
-    held = scenario.mind.executive.modulations
+    held = scenario.mind.executive.peace.modulations
     assert [(each.change, each.amount) for each in held] == [
         ("heighten", 0.3),
         ("threshold", 0.2),
@@ -149,14 +151,14 @@ def test_a_modulation_is_undone_by_its_id() -> None:
     scenario.control(Muted(mode="mute"))
     told(scenario, change="suppress", about="zombie")
     first, second = (
-        scenario.mind.executive.restraints,
-        scenario.mind.executive.modulations,
+        scenario.mind.executive.peace.restraints,
+        scenario.mind.executive.peace.modulations,
     )
 
     assert told(scenario, change="clear", modulation_id=first[0].id) == "cleared"
-    assert not scenario.mind.executive.restraints
+    assert not scenario.mind.executive.peace.restraints
     told(scenario, change="clear", modulation_id=second[0].id)
-    assert not scenario.mind.executive.modulations
+    assert not scenario.mind.executive.peace.modulations
     again = SalienceModulated(change="clear", modulation_id=first[0].id)
     assert refused(scenario.control(again)) == "unknown_modulation"
     scenario.control(Muted())
@@ -178,7 +180,7 @@ def test_modulations_are_bounded() -> None:
     for place in range(limits.MODULATIONS + 1):
         told(scenario, change="suppress", about=f"topic{place}")
 
-    held = scenario.mind.executive.modulations
+    held = scenario.mind.executive.peace.modulations
     assert (len(held), held[0].about) == (limits.MODULATIONS, "topic1")
 
 

@@ -214,14 +214,14 @@ def test_it_is_known_what_is_being_said() -> None:
     """From when it was asked for until its end, which comes once."""
     scenario = alive()
     ask_id = begun(scenario)
-    [now] = scenario.mind.executive.speech
+    [now] = scenario.mind.executive.speech.asked
     assert (now.ask_id, now.begun_at) == (ask_id, scenario.at)
 
     ended = Delivered(ask_id=ask_id, channel="speech")
     assert names(scenario.tell(ended)) == ["Handled"]
-    assert scenario.mind.executive.speech == ()
+    assert scenario.mind.executive.speech.asked == ()
     scenario.tell(cut(ask_id))
-    assert scenario.mind.executive.unsaid == ()
+    assert scenario.mind.executive.speech.unsaid == ()
 
 
 def test_who_interrupts_stops_what_is_being_said() -> None:
@@ -234,7 +234,7 @@ def test_who_interrupts_stops_what_is_being_said() -> None:
     [stop] = said(turn, StopAsked)
     assert stop.ask_id == ask_id
     scenario.tell(cut(ask_id))
-    [unsaid] = scenario.mind.executive.unsaid
+    [unsaid] = scenario.mind.executive.speech.unsaid
     assert (unsaid.decision_id, unsaid.after_ms) == (stop.decision_id, 700.0)
     assert applied(scenario.control(OutputInterrupted())) == "nothing is being said"
 
@@ -256,12 +256,12 @@ def test_what_is_remembered_of_speech_is_bounded() -> None:
     """Of what never ends, and of what is cut off."""
     scenario = alive()
     asks = [begun(scenario) for _ in range(limits.SPEECHES + 5)]
-    assert len(scenario.mind.executive.speech) == limits.SPEECHES
+    assert len(scenario.mind.executive.speech.asked) == limits.SPEECHES
     for each in asks:
         scenario.tell(cut(each))
 
-    assert scenario.mind.executive.speech == ()
-    assert len(scenario.mind.executive.unsaid) == limits.UNSAID
+    assert scenario.mind.executive.speech.asked == ()
+    assert len(scenario.mind.executive.speech.unsaid) == limits.UNSAID
 
 
 def talking(**executive: Any) -> Scenario:
@@ -318,7 +318,7 @@ def test_stop_ends_only_what_is_being_said() -> None:
         output(says(scenario, "help"), DeliveryAsked).id,
         output(scenario.sense(RING, person="ana"), DeliveryAsked).id,
     ]
-    waiting = [each.ask_id for each in scenario.mind.executive.speech]
+    waiting = [each.ask_id for each in scenario.mind.executive.speech.asked]
     assert alert in waiting
     assert later not in waiting  # an action is not spoken
 
@@ -360,7 +360,7 @@ def test_who_may_infer_it(words: str, monkeypatch: pytest.MonkeyPatch) -> None:
 
     assert names(turn) == ["Decided", "DeliveryAsked"]
     assert one(turn, DeliveryAsked).text == "I can't do that."
-    assert scenario.mind.executive.restraints == ()
+    assert scenario.mind.executive.peace.restraints == ()
 
 
 def test_a_models_words_stop_nothing() -> None:

@@ -115,7 +115,7 @@ def test_its_own_words_are_nobodys(spoken: str, heard: str) -> None:
     decided = one(hears(scenario, heard), Decided)
 
     assert decided.silence == "own_echo"
-    assert held(scenario).heard_at is None
+    assert held(scenario).presence.heard_at is None
     assert "ana" not in held(scenario).memory.said
 
 

@@ -65,9 +65,9 @@ def test_it_is_said_at_its_time_and_then_forgotten() -> None:
     )  # fmt: skip
     assert decided.event_id == output(turn, Decided).id
     assert one(turn, DeliveryAsked).text == "Call Lee."
-    assert scenario.mind.executive.reminders == ()
+    assert scenario.mind.executive.reminders.awaited == ()
     assert scenario.mind.timers == ()
-    assert [each.decision_id for each in scenario.mind.executive.said] == [
+    assert [each.decision_id for each in scenario.mind.executive.sayings.said] == [
         output(turn, Decided).id
     ]
 
@@ -92,7 +92,7 @@ def test_an_instant_is_kept_and_one_that_is_past_refused() -> None:
     later = scenario.at + timedelta(hours=1)
     scenario.control(ReminderSet(text="Tea.", due_at=later, reminder_id="tea"))
 
-    assert scenario.mind.executive.reminders[0].due == later
+    assert scenario.mind.executive.reminders.awaited[0].due == later
     for wrong in (
         ReminderSet(text="Tea.", due_at=scenario.at),
         ReminderSet(text="Tea."),
@@ -108,7 +108,7 @@ def test_it_can_be_changed_and_taken_back_by_its_id() -> None:
     scenario.control(ReminderSet(text="Tea.", in_s=60.0, reminder_id="tea"))
     scenario.control(ReminderSet(text="Tea!", in_s=90.0, reminder_id="tea"))
 
-    assert [each.text for each in scenario.mind.executive.reminders] == ["Tea!"]
+    assert [each.text for each in scenario.mind.executive.reminders.awaited] == ["Tea!"]
     assert len(list(scenario.mind.timers)) == 1
     assert applied(scenario.control(ReminderSet(reminder_id="tea", off=True)))
     assert not scenario.mind.timers
@@ -188,7 +188,7 @@ def test_it_passes_the_quiet_of_whoever_set_it(
 
     assert one(turn, Decided).silence == silence
     assert ("DeliveryAsked" in names(turn)) == (silence is None)
-    assert scenario.mind.executive.reminders == ()
+    assert scenario.mind.executive.reminders.awaited == ()
 
 
 def test_a_mute_keeps_it_for_its_end() -> None:
@@ -311,7 +311,7 @@ def test_an_instant_is_kept_whatever_clock_a_session_has(
     assert due == AT_TWO.due_at
     assert not any(map(reminded, early))
     assert reminded(turn)
-    assert scenario.mind.executive.reminders == ()
+    assert scenario.mind.executive.reminders.awaited == ()
 
 
 def test_it_is_said_within_a_session_of_its_own_clock() -> None:
@@ -354,7 +354,7 @@ def test_one_set_by_a_sessions_clock_is_of_that_clock() -> None:
     early = moved(scenario.wait(5), own + HOUR - timedelta(seconds=1))
     turn = moved(scenario.wait(5), own + HOUR)
     scenario.control(SessionEnded())
-    (left,) = scenario.mind.executive.reminders
+    (left,) = scenario.mind.executive.reminders.awaited
 
     assert (reminded(early), reminded(turn)) == (False, True)
     assert (left.text, left.due, left.clock) == (
@@ -371,7 +371,7 @@ def test_a_clock_of_the_brokers_that_was_set_back_moves_no_instant() -> None:
     scenario.sense("the wind blows")
     scenario.at -= 3 * HOUR
     scenario.sense("the wind blows")
-    (held,) = scenario.mind.executive.reminders
+    (held,) = scenario.mind.executive.reminders.awaited
 
     assert held.due == AT_TWO.due_at
     assert [each.due for each in scenario.mind.timers] == [AT_TWO.due_at]

@@ -38,7 +38,7 @@ def answer(scenario: Scenario, text: str, person: str | None = "ana") -> str:
 
 def rings(scenario: Scenario) -> Any:
     """The turn at the next reminder's time."""
-    due = min(each.due for each in held(scenario).reminders)
+    due = min(each.due for each in held(scenario).reminders.awaited)
     scenario.at = due - timedelta(seconds=1)
     return scenario.wait(1).tell(ClockTicked(due_at=due))
 
@@ -111,10 +111,10 @@ def test_two_times_are_two_reminders_without_a_time_in_their_words() -> None:
     scenario = at_home()
     answer(scenario, "remind me to take Zoë's pills at 8 and at 20")
 
-    assert [each.text for each in held(scenario).reminders] == [
+    assert [each.text for each in held(scenario).reminders.awaited] == [
         "You wanted me to remind you: take Zoë's pills."
     ] * 2
-    assert [each.due.hour for each in held(scenario).reminders] == [7, 19]
+    assert [each.due.hour for each in held(scenario).reminders.awaited] == [7, 19]
 
 
 def test_what_it_is_about_is_kept_as_written() -> None:
@@ -123,7 +123,7 @@ def test_what_it_is_about_is_kept_as_written() -> None:
     answer(scenario, "erinnere mich morgen früh daran, die Blumen zu gießen")
     answer(scenario, "remind me to call O'Neil, Zoë's boss, tomorrow at 9")
 
-    assert [each.text for each in held(scenario).reminders] == [
+    assert [each.text for each in held(scenario).reminders.awaited] == [
         "Ich sollte dich erinnern an: die Blumen zu gießen.",
         "You wanted me to remind you: call O'Neil, Zoë's boss.",
     ]
@@ -139,8 +139,8 @@ def test_what_is_not_understood_changes_nothing() -> None:
     ):
         assert answer(scenario, words).startswith("I did not understand")
 
-    assert not held(scenario).reminders
-    assert not held(scenario).modulations
+    assert not held(scenario).reminders.awaited
+    assert not held(scenario).peace.modulations
 
 
 def test_a_recurring_reminder_keeps_its_hour_across_a_change_of_the_clock() -> None:
@@ -150,14 +150,14 @@ def test_a_recurring_reminder_keeps_its_hour_across_a_change_of_the_clock() -> N
     answer(scenario, "remind me every day at 8 to take the pills")
     texts, dues = [], []
     for _ in range(3):
-        dues.append(held(scenario).reminders[0].due)
+        dues.append(held(scenario).reminders.awaited[0].due)
         texts.append(one(rings(scenario), DeliveryAsked).text)
 
     assert [f"{each:%d %H:%M}" for each in dues] == [
         "25 07:00", "26 07:00", "27 07:00",
     ]  # fmt: skip
     assert set(texts) == {"You wanted me to remind you: take the pills."}
-    (left,) = held(scenario).reminders
+    (left,) = held(scenario).reminders.awaited
     assert left.due.day == 28
 
 
@@ -169,7 +169,7 @@ def test_a_recurring_reminder_is_said_once_after_an_outage() -> None:
     turn = scenario.wait(1).tell(ClockTicked(due_at=scenario.at))
 
     assert len(said(turn, Decided)) == 1
-    (left,) = held(scenario).reminders
+    (left,) = held(scenario).reminders.awaited
     assert left.due - scenario.at == timedelta(minutes=30, seconds=-1)
 
 
@@ -185,7 +185,7 @@ def test_reminders_are_listed_moved_and_cancelled() -> None:
         "call Zoë, tomorrow, Saturday, at 07:00."
     )
     assert answer(scenario, "cancel my reminder").startswith("Which one? You have 2:")
-    assert len(held(scenario).reminders) == 3
+    assert len(held(scenario).reminders.awaited) == 3
     assert answer(scenario, "move my reminder to call Zoë to Monday at nine") == (
         "OK, I'll remind you on Monday, 30 November, at 09:00 instead."
     )
@@ -195,7 +195,7 @@ def test_reminders_are_listed_moved_and_cancelled() -> None:
     assert answer(scenario, "cancel my reminder") == (
         "OK, I cancelled it: call Zoë, on Monday, 30 November, at 09:00."
     )
-    assert [each.by for each in held(scenario).reminders] == ["ben"]
+    assert [each.by for each in held(scenario).reminders.awaited] == ["ben"]
 
 
 def test_a_reminder_is_snoozed_by_who_heard_it() -> None:
@@ -209,10 +209,10 @@ def test_a_reminder_is_snoozed_by_who_heard_it() -> None:
     assert answer(scenario, "remind me again in half an hour") == (
         "OK, again in 30 min, today at 08:30."
     )
-    assert len(held(scenario).reminders) == 3
+    assert len(held(scenario).reminders.awaited) == 3
     again = one(rings(scenario), DeliveryAsked)
     assert again.text == "You wanted me to remind you: take the pills."
-    assert len(held(scenario).reminders) == 2
+    assert len(held(scenario).reminders.awaited) == 2
 
 
 def test_a_timer_is_cancelled_as_one() -> None:
@@ -225,7 +225,7 @@ def test_a_timer_is_cancelled_as_one() -> None:
         "OK, I cancelled it: Your timer is up: 10 min, today at 01:18."
     )
     assert answer(scenario, "stop the timer") == "There is no timer."
-    assert [each.text for each in held(scenario).reminders] == [
+    assert [each.text for each in held(scenario).reminders.awaited] == [
         "You wanted me to remind you: stir."
     ]
 
@@ -239,7 +239,7 @@ def test_none_is_set_where_not_all_fit() -> None:
     refused = answer(scenario, "remind me to take the pills at 8 and at 20")
 
     assert refused.startswith("I can't: there are too many reminders.")
-    assert len(held(scenario).reminders) == 99
+    assert len(held(scenario).reminders.awaited) == 99
 
 
 @pytest.mark.parametrize(
@@ -269,8 +269,8 @@ def test_a_reminder_is_meant_by_its_day(words: str, told: str | None) -> None:
         assert "no such reminder" in said_ or "milk" in said_
     else:
         assert told in said_
-        assert not any(told in each.text for each in held(scenario).reminders)
-        assert len(held(scenario).reminders) == 2
+        assert not any(told in each.text for each in held(scenario).reminders.awaited)
+        assert len(held(scenario).reminders.awaited) == 2
 
 
 @pytest.mark.parametrize(
@@ -345,4 +345,4 @@ def test_timers_have_names() -> None:
         "OK, I cancelled it: Your timer is up: pasta, 10 min"
     )
     assert answer(scenario, "cancel my one hour timer").startswith("OK, I cancelled it")
-    assert not held(scenario).reminders
+    assert not held(scenario).reminders.awaited

@@ -95,7 +95,7 @@ def test_ten_minutes_after_quiet_all_is_as_usual() -> None:
         closed(happens(scenario, DUSK, after_s=1.0, salience={"novelty": 0.1})) is None
     )
     scenario.control(Muted(mode="mute", for_s=1))
-    assert [each.mode for each in scenario.mind.executive.restraints] == ["mute"]
+    assert [each.mode for each in scenario.mind.executive.peace.restraints] == ["mute"]
 
 
 def test_quiet_that_is_taken_back_is_over_at_once() -> None:
@@ -106,7 +106,7 @@ def test_quiet_that_is_taken_back_is_over_at_once() -> None:
     assert applied(scenario.control(Muted(off=True))) == "quiet no longer"
 
     assert closed(happens(scenario, salience={"novelty": 0.1})) is None
-    assert not scenario.mind.executive.restraints
+    assert not scenario.mind.executive.peace.restraints
 
 
 def test_quiet_lets_alerts_and_whoever_asked_for_it_through() -> None:
@@ -178,7 +178,7 @@ def test_a_person_is_spared_and_others_are_not() -> None:
     scenario.control(Muted(person="bo", mode="mute", off=True))
     assert closed(happens(scenario, DUSK, person="bo")) is None
     scenario.control(Muted(mode="mute", off=True))
-    assert not scenario.mind.executive.restraints
+    assert not scenario.mind.executive.peace.restraints
 
 
 def test_the_strictest_of_two_quiets_decides() -> None:
@@ -188,7 +188,7 @@ def test_the_strictest_of_two_quiets_decides() -> None:
     scenario.control(Muted(by="bo", person="ana"))
 
     assert closed(says(scenario, person="ana")) == "quiet"
-    assert len(scenario.mind.executive.restraints) == 2
+    assert len(scenario.mind.executive.peace.restraints) == 2
 
 
 def test_mutes_are_bounded() -> None:
@@ -197,7 +197,7 @@ def test_mutes_are_bounded() -> None:
     for place in range(limits.RESTRAINTS + 1):
         scenario.control(Muted(person=f"p{place}", mode="mute"))
 
-    held = scenario.mind.executive.restraints
+    held = scenario.mind.executive.peace.restraints
     assert len(held) == limits.RESTRAINTS
     assert held[0].person == "p1"
 

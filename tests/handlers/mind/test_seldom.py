@@ -192,8 +192,8 @@ def test_what_waited_and_was_dropped_counts_to_nothing() -> None:
     scenario.control(UserStateChanged(busy=True))
     held = tick(scenario)
     assert "Held" in names(held)
-    assert scenario.mind.executive.unasked
+    assert scenario.mind.executive.initiative.unasked
     while scenario.mind.executive.waiting:
         tick(scenario)
 
-    assert not scenario.mind.executive.unasked
+    assert not scenario.mind.executive.initiative.unasked

@@ -191,8 +191,8 @@ def held(scenario: Scenario) -> tuple[Any, ...]:
     mind = scenario.mind.executive
     known = mind.memory.profiles.get("ada")
     return (
-        mind.restraints,
-        mind.modulations,
+        mind.peace.restraints,
+        mind.peace.modulations,
         dict(mind.personality.overrides.get("ada", {})),
         mind.context.name if mind.context and mind.context.name != "general" else None,
         (known.name, known.address, known.language) if known else ("", "", ""),
@@ -220,8 +220,8 @@ def test_it_ends_within_a_day(kind: str, text: str, control: dict[str, Any]) -> 
     scenario.wait(2 * 86_400).sense("a thing")
 
     mind, now = scenario.mind.executive, scenario.at
-    restrained = [each.until for each in mind.restraints]
-    ends = [*restrained, *(each.until for each in mind.modulations)]
+    restrained = [each.until for each in mind.peace.restraints]
+    ends = [*restrained, *(each.until for each in mind.peace.modulations)]
     assert all(each is not None and each <= now for each in ends), kind
     assert mind.context is None
     assert mind.lent == ()

@@ -66,7 +66,7 @@ def test_what_is_ignored_matters_less() -> None:
     turn = ignored(scenario, 2)
 
     assert len(said(turn, OutcomeExpired)) == 2
-    assert scenario.mind.executive.ignored["game.vital"].kept == 0.81
+    assert scenario.mind.executive.peace.ignored["game.vital"].kept == 0.81
     assert kept(scenario, "quite new here") == pytest.approx(0.81, abs=1e-3)
     other = scenario.decide("quite other", type_="thing", source="desk").salience
     assert (other.sensitivity, other.share) == (1.0, None)
@@ -85,7 +85,7 @@ def test_being_ignored_is_forgotten_with_time() -> None:
     )
     scenario = alive()
     ignored(scenario, 40)
-    assert scenario.mind.executive.ignored["game.vital"].kept == 0.1
+    assert scenario.mind.executive.peace.ignored["game.vital"].kept == 0.1
 
 
 def test_a_success_makes_it_good_at_once() -> None:
@@ -94,13 +94,13 @@ def test_a_success_makes_it_good_at_once() -> None:
     ignored(scenario, 2)
     turn = scenario.wait(1).sense(LOW, **THREAT)
     scenario.wait(1).sense("food is eaten", type_="thing")
-    assert scenario.mind.executive.ignored["game.vital"].kept == 1.0
+    assert scenario.mind.executive.peace.ignored["game.vital"].kept == 1.0
 
     ignored(scenario, 1)
     turn = scenario.wait(1).sense(LOW, **THREAT)
     scenario.feedback(turn)
 
-    assert scenario.mind.executive.ignored["game.vital"].kept == 1.0
+    assert scenario.mind.executive.peace.ignored["game.vital"].kept == 1.0
 
 
 def test_an_answer_that_was_judged_was_not_ignored() -> None:
@@ -110,7 +110,7 @@ def test_an_answer_that_was_judged_was_not_ignored() -> None:
     scenario.feedback(turn, "negative")
     scenario.wait(20).sense("something else", type_="thing")
 
-    assert "game.vital" not in scenario.mind.executive.ignored
+    assert "game.vital" not in scenario.mind.executive.peace.ignored
 
 
 def sour(turn: Turn) -> list[tuple[str, object, object]]:
@@ -155,7 +155,7 @@ def test_it_is_not_added_up() -> None:
         scenario.wait(1).sense("oh no", source="mic", sentiment=-1.0)
 
     assert threshold(scenario) == pytest.approx(0.7)
-    made = scenario.mind.executive.modulations[-1]
+    made = scenario.mind.executive.peace.modulations[-1]
     scenario.control(SalienceModulated(change="clear", modulation_id=made.id))
     assert threshold(scenario) == 0.5
 
@@ -173,7 +173,7 @@ def test_a_vote_against_it_counts_as_dislike() -> None:
     assert [sour(each) for each in (bad, good, odd, usual)] == [
         BY_RULE, [], BY_RULE, BY_RULE,
     ]  # fmt: skip
-    persons = {each.person for each in scenario.mind.executive.modulations}
+    persons = {each.person for each in scenario.mind.executive.peace.modulations}
     assert persons == {"ana", token_of("Zoë"), ""}
 
 
@@ -210,7 +210,7 @@ def test_switched_off_nothing_is_moved() -> None:
     scenario.control(ContextSwitched(context="work"))
 
     assert not said(turn, ControlInferred)
-    assert "game.vital" not in scenario.mind.executive.ignored
+    assert "game.vital" not in scenario.mind.executive.peace.ignored
     assert threshold(scenario) == 0.4
 
 

@@ -95,9 +95,9 @@ def test_times_of_the_day_are_understood(words: str, seconds: int) -> None:
     says(scenario, words)
 
     known = held(scenario)
-    ends = [each.until for each in known.restraints]
-    ends += [each.until for each in known.modulations]
-    (end,) = ends + [each.due for each in known.reminders]
+    ends = [each.until for each in known.peace.restraints]
+    ends += [each.until for each in known.peace.modulations]
+    (end,) = ends + [each.due for each in known.reminders.awaited]
     assert end is not None
     assert end - scenario.at == timedelta(seconds=seconds)
 
@@ -140,8 +140,8 @@ def test_what_is_not_understood_is_said(words: str, answer: str | None) -> None:
     decided = one(turn, Decided)
     assert decided.path == "acknowledged"
     assert (decided.text or "").startswith(answer)
-    assert not held(scenario).reminders
-    for each in held(scenario).restraints:
+    assert not held(scenario).reminders.awaited
+    for each in held(scenario).peace.restraints:
         until = None if each.mode == "mute" else scenario.at + timedelta(minutes=10)
         assert each.until == until
 
@@ -168,12 +168,12 @@ def test_a_reply_tells_the_time_that_was_said() -> None:
         "OK, I'll remind you in 1 d 12 h, on Wednesday, 6 May, at 00:00.",
         "OK, I'll say nothing for 1 h 30 min, or until you say: unmute.",
     ]
-    suppressed = next(iter(held(scenario).modulations))
+    suppressed = next(iter(held(scenario).peace.modulations))
     # The topic is known by its vector, though a time follows it.
     assert suppressed.vector == factories.embed("rain")
     lasts = [
         None if each.until is None else (each.until - each.since).total_seconds()
-        for each in held(scenario).modulations
+        for each in held(scenario).peace.modulations
     ]
     assert lasts == [1_800, 7_200, 90]
 
@@ -227,10 +227,10 @@ def test_a_span_too_long_is_not_understood() -> None:
 
     says(scenario, "mute for 999999 weeks")
 
-    (mute,) = held(scenario).restraints
+    (mute,) = held(scenario).peace.restraints
     assert (mute.mode, mute.until) == ("mute", None)
     scenario.control(Muted(mode="mute", off=True))
-    assert not held(scenario).restraints
+    assert not held(scenario).peace.restraints
 
 
 def test_a_reminder_too_many_is_refused_in_words() -> None:
@@ -244,7 +244,7 @@ def test_a_reminder_too_many_is_refused_in_words() -> None:
     assert refused == (
         "I can't: there are too many reminders. Cancel one, or wait until one was said."
     )
-    assert len(held(scenario).reminders) == limits.REMINDERS
+    assert len(held(scenario).reminders.awaited) == limits.REMINDERS
 
 
 def test_a_time_that_comes_twice_is_the_next_of_both() -> None:
@@ -258,7 +258,7 @@ def test_a_time_that_comes_twice_is_the_next_of_both() -> None:
     )
     scenario.at = datetime(2026, 10, 25, 0, 44, 59, tzinfo=UTC)
     says(scenario, "remind me at 2:30 am to turn the roast")
-    (reminder,) = held(scenario).reminders
+    (reminder,) = held(scenario).reminders.awaited
 
     assert reminder.due == datetime(2026, 10, 25, 1, 30, tzinfo=UTC)
 

@@ -7,6 +7,7 @@ from immutables import Map
 
 from handlers.mind.handle import ANSWERS, TIMERS, handle
 from handlers.mind.stages.controls import CHECKS
+from projections.folds.timers import FAILED
 from schemas.codec.catalogue import INPUTS, ControlMessage
 from schemas.codec.decode import read_input
 from schemas.messages.results import ClockTicked
@@ -23,6 +24,7 @@ PURPOSES = get_args(get_type_hints(Timer)["purpose"])
         (ANSWERS, set(INPUTS) - {ClockTicked}),
         (CHECKS, get_args(ControlMessage)),
         (TIMERS, PURPOSES),
+        (FAILED, PURPOSES),
     ],
 )
 def test_each_kind_has_its_row(table: Any, kinds: Any) -> None:

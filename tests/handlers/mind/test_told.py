@@ -71,7 +71,7 @@ def test_be_quiet_is_done_and_acknowledged() -> None:
     )  # fmt: skip
     assert decided.text == "OK, I'll be quiet for 10 min. I'll still warn you."
     assert one(turn, DeliveryAsked).text == decided.text
-    (quiet,) = held(scenario).restraints
+    (quiet,) = held(scenario).peace.restraints
     assert (quiet.id, quiet.by) == (note.id, "ana")
     decided_then = happens(scenario, "a zombie is near", salience={"social": 1.0})
     assert closed(decided_then) == "quiet"
@@ -90,7 +90,7 @@ def test_the_one_who_asked_for_quiet_is_still_answered() -> None:
     )
     assert one(other, Decided).silence == "quiet"
     assert names(other) == ["ControlInferred", "Decided"]
-    assert [each.about for each in held(scenario).modulations] == ["rain"]
+    assert [each.about for each in held(scenario).peace.modulations] == ["rain"]
 
 
 def test_unmute_is_acknowledged_though_it_is_mute() -> None:
@@ -107,8 +107,8 @@ def test_unmute_is_acknowledged_though_it_is_mute() -> None:
         "muted",
     ]
     assert one(back, Decided).text == "OK, I'm back."
-    assert not held(scenario).restraints
-    assert [each.change for each in held(scenario).modulations] == ["threshold"]
+    assert not held(scenario).peace.restraints
+    assert [each.change for each in held(scenario).peace.modulations] == ["threshold"]
 
 
 @pytest.mark.parametrize(
@@ -133,9 +133,9 @@ def test_what_words_move(
     says(scenario, words)
 
     if change is None:
-        assert not held(scenario).modulations
+        assert not held(scenario).peace.modulations
         return
-    (made,) = held(scenario).modulations
+    (made,) = held(scenario).peace.modulations
     assert (made.change, made.amount, made.about) == (change, amount, about)
     lasts = None if made.until is None else (made.until - made.since).total_seconds()
     assert lasts == for_s
@@ -181,11 +181,11 @@ def test_undo_takes_back_the_latest_that_is_in_force() -> None:
     scenario.wait(2)
 
     first = says(scenario, "undo that")
-    assert [each.person for each in held(scenario).restraints] == ["bo"]
+    assert [each.person for each in held(scenario).peace.restraints] == ["bo"]
     second = says(scenario, "undo that")
     third = says(scenario, "undo that")
 
-    assert not held(scenario).modulations
+    assert not held(scenario).peace.modulations
     assert [one(each, Decided).text for each in (first, second, third)] == [
         "OK, I took that back.", "OK, I took that back.", "I can't do that.",
     ]  # fmt: skip
@@ -201,8 +201,8 @@ def test_undo_is_of_what_somebody_asked_for() -> None:
         "undo that", source="user", type_="message", person="ana", sentiment=-0.5
     )
 
-    assert not held(scenario).restraints
-    assert [each.by for each in held(scenario).modulations] == ["sentiment"]
+    assert not held(scenario).peace.restraints
+    assert [each.by for each in held(scenario).peace.modulations] == ["sentiment"]
 
 
 def test_undo_takes_back_a_trait_and_only_ones_own_changes() -> None:
@@ -216,7 +216,7 @@ def test_undo_takes_back_a_trait_and_only_ones_own_changes() -> None:
 
     assert undone == "OK, I took that back."
     assert again == "I can't do that."
-    assert len(held(scenario).modulations) == 1
+    assert len(held(scenario).peace.modulations) == 1
     traits = held(scenario).personality.overrides
     assert not any(traits[person] for person in traits.sorted_keys())
 
@@ -236,7 +236,7 @@ def test_packs_bring_phrases_of_their_own() -> None:
     scenario = alive()
 
     assert one(says(scenario, "belay that noise"), Decided).text == "Aye."
-    assert held(scenario).restraints
+    assert held(scenario).peace.restraints
 
 
 @pytest.mark.parametrize(
@@ -282,7 +282,7 @@ def test_a_topic_may_have_a_comma() -> None:
     scenario = alive()
     says(scenario, "Stop telling me about rain, wind and snow")
 
-    (modulation,) = held(scenario).modulations
+    (modulation,) = held(scenario).peace.modulations
     assert modulation.about == "rain wind and snow"
 
 
@@ -312,7 +312,7 @@ def test_whoever_speaks_unnamed_is_obeyed_as_well() -> None:
     scenario = alive()
     says(scenario, "be quiet", person=None)
 
-    (quiet,) = held(scenario).restraints
+    (quiet,) = held(scenario).peace.restraints
     assert quiet.by == "unknown"
     assert one(says(scenario, "help", person=None), Decided).text is not None
 
@@ -401,7 +401,7 @@ def test_a_reminder_is_set_in_words(
     scenario.at = factories.NOON.replace(hour=13) - timedelta(seconds=1)
     turn = says(scenario, words)
 
-    reminders = held(scenario).reminders
+    reminders = held(scenario).reminders.awaited
     if seconds is None:
         assert reminders == ()
         return
@@ -421,5 +421,5 @@ def test_a_reminder_at_six_is_the_next_six_across_a_change_of_the_clock() -> Non
     scenario.at = datetime(2026, 3, 28, 21, 0, tzinfo=UTC)
     says(scenario, "remind me at six")
 
-    (reminder,) = held(scenario).reminders
+    (reminder,) = held(scenario).reminders.awaited
     assert reminder.due.astimezone(UTC) == datetime(2026, 3, 29, 4, 0, tzinfo=UTC)

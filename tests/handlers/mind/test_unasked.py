@@ -89,7 +89,7 @@ def test_what_came_as_often_before_is_no_news(
         mines(scenario, before, every_s=1.0)
         scenario.wait(600 - before)
     mines(scenario, now, every_s=1.0)
-    pattern = scenario.mind.executive.patterns["game.mined_ore"]
+    pattern = scenario.mind.executive.initiative.patterns["game.mined_ore"]
 
     assert (pattern.before, pattern.count) == (before, now)
     assert patterns.is_worth_a_word(pattern, ON) is is_novel
@@ -125,7 +125,7 @@ def test_a_persons_words_are_no_pattern() -> None:
         scenario.sense("well", type_=f"kind-{place}")
 
     assert not scenario.mind.timers
-    assert "user.message" not in scenario.mind.executive.patterns
+    assert "user.message" not in scenario.mind.executive.initiative.patterns
 
 
 def feels(scenario: Scenario, sentiment: float, person: str = "ana") -> Turn:
@@ -222,4 +222,4 @@ def test_both_can_be_off() -> None:
     feels(scenario, -0.9)
 
     assert not scenario.mind.timers
-    assert len(scenario.mind.executive.patterns) == 0
+    assert len(scenario.mind.executive.initiative.patterns) == 0

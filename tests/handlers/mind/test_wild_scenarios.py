@@ -52,10 +52,12 @@ def check_books(scenario: Scenario) -> None:
         # One that the model has answered waits by the timer of its decision.
         held = {each.decision_id: each.ask_id for each in agent.executive.waiting}
         asked = set(agent.pending) - set(held.values())
-        reminders = [f"reminder/{each.id}" for each in agent.executive.reminders]
+        reminders = [
+            f"reminder/{each.id}" for each in agent.executive.reminders.awaited
+        ]
         drawn = [
             f"opportunity/{each.purpose}"
-            for each in agent.executive.opportunities
+            for each in agent.executive.initiative.opportunities
             if each.due is not None
         ]
         assert timed == sorted([*open_fires, *asked, *held, *reminders, *drawn])

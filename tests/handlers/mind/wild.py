@@ -204,7 +204,7 @@ class Wild:
 
     def _restrain(self) -> None:
         choice, person = self.random.choice, self.random.choice([None, "ada"])
-        known = self.scenario.mind.executive.modulations
+        known = self.scenario.mind.executive.peace.modulations
         controls: list[ControlMessage] = [
             Muted(mode=choice(["quiet", "mute"]), for_s=choice([None, 5, 100])),
             Muted(mode=choice(["quiet", "mute"]), off=True, person=person),

@@ -142,6 +142,6 @@ def test_a_person_of_any_name_is_reminded_and_known_by_it() -> None:
     says(scenario, "remind me at 9 to call", person="Zoë")
     token = token_of("Zoë")
 
-    (reminder,) = held(scenario).reminders
+    (reminder,) = held(scenario).reminders.awaited
     assert (reminder.person, reminder.by) == (token, token)
     assert held(scenario).memory.profiles[token].name == "Zoë"

@@ -126,7 +126,7 @@ def test_a_pause_ends_the_typing_that_it_is_of(person: str | None) -> None:
     told = scenario.control(BreakSignalled(person=person, signal="typing_paused"))
 
     assert len(said(told, DeliveryAsked)) == 1
-    assert not scenario.mind.executive.people["ana"].typing
+    assert not scenario.mind.executive.presence.people["ana"].typing
     assert len(said(done(scenario.wait(60), person="ana"), DeliveryAsked)) == 1
 
 
@@ -303,7 +303,7 @@ def test_a_field_that_does_not_fit_leaves_the_others() -> None:
     over = scenario.sense("over", type_="user_state", fields=told)
 
     assert one(over, ControlInferred).fields == {"by": "game", "busy": False}
-    assert not scenario.mind.executive.people[""].busy
+    assert not scenario.mind.executive.presence.people[""].busy
 
 
 def test_no_more_wait_than_fit() -> None:
