@@ -159,7 +159,6 @@ class Spent(Struct, frozen=True, kw_only=True):
     """In US dollars, on that day."""
 
 
-NOTHING_SPENT = Spent()
 _BY_SORT: Bounded[str, Ignored] = Bounded(limits.SORTS_IGNORED)
 
 
@@ -174,7 +173,7 @@ class Peace(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """By `<source>.<type>` of events."""
 
 
-class Sayings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
+class _Sayings(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     """What was said lately."""
 
     said: tuple[Saying, ...] = ()
@@ -402,7 +401,7 @@ class Executive(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
 
     context: ActiveContext | None = None
     personality: Personality = _UNMOVED
-    sayings: Sayings = Sayings()
+    sayings: _Sayings = _Sayings()
     peace: Peace = Peace()
     presence: _Presence = _Presence()
     speech: _Speech = _Speech()
@@ -410,7 +409,7 @@ class Executive(Struct, frozen=True, kw_only=True, forbid_unknown_fields=True):
     initiative: _Initiative = _Initiative()
     waiting: tuple[Waiting, ...] = ()
     """Answers that wait for their time, the first held first."""
-    spent: Spent = NOTHING_SPENT
+    spent: Spent = Spent()
     skills: Bounded[str, bool] = _SKILLS
     """Those that somebody loaded or unloaded, by name."""
     memory: Memory = NOTHING

@@ -9,7 +9,7 @@ from schemas.messages.arms import Chained
 from schemas.messages.asks import ModelAsked
 from schemas.messages.decisions import Completed, Decided, Gate
 from schemas.messages.results import ModelAnswered, ModelFailed, TriedModel
-from schemas.state.executive import NOTHING_SPENT
+from schemas.state.executive import IDLE
 from tests import factories
 from tests.factories import heuristic, pack
 from tests.scenario import Scenario, one, output, said
@@ -122,7 +122,7 @@ def test_without_a_budget_nothing_is_counted() -> None:
     scenario = alive()
     answers(scenario, asks(scenario, "one thing"), input_tokens=50)
 
-    assert scenario.mind.executive.spent is NOTHING_SPENT
+    assert scenario.mind.executive.spent is IDLE.spent
 
 
 def test_a_failure_of_the_model_costs_no_tokens() -> None:
@@ -130,7 +130,7 @@ def test_a_failure_of_the_model_costs_no_tokens() -> None:
     scenario = alive(budget_tokens=100)
     scenario.fail_model(asks(scenario, "one thing"))
 
-    assert scenario.mind.executive.spent is NOTHING_SPENT
+    assert scenario.mind.executive.spent is IDLE.spent
 
 
 def test_a_chain_costs_what_all_its_models_cost() -> None:
