@@ -14,7 +14,7 @@ from schemas.values.exact_math import clamp, round6
 _UNKNOWN_VOTES = 10
 """The weight of the shrinkage toward 0, in neutral votes before a person's first."""
 
-LEAST_SHARE = 0.25
+_LEAST_SHARE = 0.25
 """The least share of a vote: somebody who always says the same is still heard."""
 
 _Raters = Bounded[str, Rater]
@@ -59,5 +59,5 @@ def _earlier(rater: Rater, target: str, before: float | None) -> float | None:
 
 
 def share(vote: float, base_: float) -> float:
-    """Return how much of a vote counts, from `LEAST_SHARE` to 1, by its actor's base."""
-    return clamp(1.0 - vote * base_, LEAST_SHARE, 1.0)
+    """Return how much of a vote counts, from `_LEAST_SHARE` to 1, by its actor's base."""
+    return clamp(1.0 - vote * base_, _LEAST_SHARE, 1.0)

@@ -130,7 +130,7 @@ def test_a_base_is_shrunk_and_leaves_out_what_it_is_for() -> None:
     assert raters.base(people, "ana", "new") == 0.5
     assert raters.base(people, "ana", "d1") == 0.473684
     assert raters.share(1.0, 0.5) == 0.5
-    assert raters.share(1.0, 0.9) == raters.LEAST_SHARE
+    assert raters.share(1.0, 0.9) == raters._LEAST_SHARE
     assert raters.share(-1.0, 0.9) == 1.0
 
 
