@@ -27,7 +27,7 @@ from schemas.values.vectors import Vector
 # The time constant of recovery from habituation, in seconds, by a pack's setting.
 _TAU_S = {"game": 60.0, "work": 180.0, "home": 300.0, "other": 120.0}
 
-NAMED_LIMIT = 200
+_NAMED_LIMIT = 200
 """How many characters of fields' values a habit keeps; longer ones are hashed."""
 
 BURST_COUNT = 5
@@ -280,5 +280,5 @@ def _fields_named(shelf: Shelf) -> Iterator[str]:
 
 def _bounded_names(named: str) -> str:
     """Return what a habit keeps of fields' values; they are only ever compared."""
-    is_short = len(named) <= NAMED_LIMIT
+    is_short = len(named) <= _NAMED_LIMIT
     return named if is_short else f"#{ids.digest(named.encode())}"

@@ -34,7 +34,7 @@ def infer(
     `is_wish` tells that a person's own words ask a model for it.
     """
     row = controls.CHECKS[type(control)]
-    may = row.by_model(control) or (is_wish and row.by_wish(control))
+    may = row.by_model or (is_wish and row.by_wish(control))
     if by in _MODELS and not may:
         return ControlRefused(
             control=control.token, reason="unfit", detail=f"a {by} may not infer it"

@@ -1,7 +1,7 @@
 """Controls: may this change be made? This stage only checks; the fold carries it out."""
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import Any, NamedTuple, TypeAlias, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from msgspec import Struct
 
@@ -330,15 +330,6 @@ def _check_when(when: str | None) -> None:
 
 
 _M = TypeVar("_M", bound=controls.Control)
-_May: TypeAlias = Callable[[_M], bool]
-
-
-def _never(_: object) -> bool:
-    return False
-
-
-def _always(_: object) -> bool:
-    return True
 
 
 class _Row(NamedTuple):
@@ -348,9 +339,9 @@ class _Row(NamedTuple):
     """Return what is said of one that may be applied; refuse another by raising."""
     told: Callable[[Any], str]
     """Return in words what one changes that was inferred."""
-    by_model: _May[Any]
+    by_model: bool
     """Whether a model may infer it: never packs, strategies or a mute."""
-    by_wish: _May[Any]
+    by_wish: Callable[[Any], bool]
     """Whether it may of a person's own words, for a while (ADR 0089)."""
 
 
@@ -359,8 +350,8 @@ def _on(
     check: Callable[[Case, _M], str] = lambda *_: "",
     *,
     told: Callable[[_M], str] = lambda control: control.token,
-    by_model: _May[_M] = _never,
-    by_wish: _May[_M] = _never,
+    by_model: bool = False,
+    by_wish: Callable[[_M], bool] = lambda _: False,
 ) -> tuple[type, _Row]:
     return kind, _Row(check, told, by_model, by_wish)
 
@@ -371,7 +362,7 @@ CHECKS: Mapping[type, _Row] = dict(
         _on(controls.SegmentClosed),
         _on(controls.SessionStarted),
         _on(controls.SessionEnded, _session_ended),
-        _on(controls.GoalsSet, by_model=_always),
+        _on(controls.GoalsSet, by_model=True),
         _on(controls.PackLoaded, _pack_loaded),
         _on(controls.StrategySelected, _strategy_selected),
         _on(controls.HeuristicSeeded, _heuristic_seeded),
@@ -379,15 +370,15 @@ CHECKS: Mapping[type, _Row] = dict(
         _on(controls.HeuristicFrozen, _heuristic_frozen),
         _on(controls.SleepRequested),
         _on(controls.PriorUpdated, _prior_updated),
-        _on(controls.ProfileSet, _profile_set, by_wish=_always),
-        _on(controls.ProposalSubmitted, by_model=_always),
+        _on(controls.ProfileSet, _profile_set, by_wish=lambda _: True),
+        _on(controls.ProposalSubmitted, by_model=True),
         _on(controls.ProposalApplied),
         _on(controls.ProposalReverted),
         _on(controls.ExperimentStarted, _experiment_started),
         _on(controls.ExperimentStopped, _experiment_stopped),
         _on(controls.PersonForgotten),
-        _on(characters.AimsSet, by_model=_always),
-        _on(characters.PlanSet, by_model=_always),
+        _on(characters.AimsSet, by_model=True),
+        _on(characters.PlanSet, by_model=True),
         _on(characters.ReflectionRequested),
         _on(
             executive.Muted,
@@ -399,12 +390,12 @@ CHECKS: Mapping[type, _Row] = dict(
             executive.SalienceModulated,
             _salience_modulated,
             told=modulations.described,
-            by_wish=_always,
+            by_wish=lambda _: True,
         ),
         _on(executive.UserStateChanged),
         _on(executive.BreakSignalled),
-        _on(executive.ContextSwitched, _context_switched, by_wish=_always),
-        _on(executive.TraitAdjusted, _trait_adjusted, by_wish=_always),
+        _on(executive.ContextSwitched, _context_switched, by_wish=lambda _: True),
+        _on(executive.TraitAdjusted, _trait_adjusted, by_wish=lambda _: True),
         _on(
             executive.PersonalitySelected,
             lambda case, message: _template(case, message.template),
@@ -412,7 +403,7 @@ CHECKS: Mapping[type, _Row] = dict(
         _on(executive.SkillLoaded, _skill),
         _on(executive.SkillUnloaded, _skill),
         _on(executive.FactStated, _fact_stated),
-        _on(executive.ReminderSet, _reminder_set, by_model=_always),
+        _on(executive.ReminderSet, _reminder_set, by_model=True),
         _on(
             executive.OutputInterrupted,
             lambda case, message: speech.described(case.state.executive, message),

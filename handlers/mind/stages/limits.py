@@ -9,7 +9,8 @@ for its end.
 
 from collections.abc import Callable, Iterator, Mapping
 from datetime import datetime, timedelta
-from typing import Literal, TypeAlias
+from functools import partial
+from typing import Any, Literal, TypeAlias
 
 from msgspec import Struct
 
@@ -141,7 +142,7 @@ def raised(executive: Executive, here: Heard) -> float:
 def stopped(executive: Executive, here: Heard) -> tuple[Drop, str] | None:
     """Return the mute or the quiet that an answer may not pass, with the detail."""
     for name, mode in _DROPS.items():
-        gate = _restrained(executive, mode, here)
+        gate = _restrained(mode, executive, None, here)
         if gate is not None and not gate.passed:
             return name, gate.note or ""
     return None
@@ -164,22 +165,9 @@ _Test: TypeAlias = Callable[[Executive, ExecutiveSettings, Heard], Gate | None]
 """Returns the gate of a limit; None if the limit is not in force."""
 
 
-def _tested(
-    tests: tuple[_Test, ...],
-    executive: Executive,
-    settings: ExecutiveSettings,
-    here: Heard,
-) -> Iterator[Gate]:
-    found = (test(executive, settings, here) for test in tests)
+def _tested(tests: tuple[_Test, ...], *of: Any) -> Iterator[Gate]:
+    found = (test(*of) for test in tests)
     return (gate for gate in found if gate is not None)
-
-
-def _muted(executive: Executive, _: object, here: Heard) -> Gate | None:
-    return _restrained(executive, "mute", here)
-
-
-def _quieted(executive: Executive, _: object, here: Heard) -> Gate | None:
-    return _restrained(executive, "quiet", here)
 
 
 def _quiet_hours(_: object, settings: ExecutiveSettings, here: Heard) -> Gate | None:
@@ -215,16 +203,12 @@ def _rate(
     return _gate("rate", float(most - said), 1.0, here.passing("rate"), why)
 
 
-_BEFORE: tuple[_Test, ...] = (_muted, _quieted, _quiet_hours)
-_AFTER: tuple[_Test, ...] = (_cooldown, _rate)
-"""What holds it back, before and after what an event is worth, in the order of the gates."""
-
 _DROPS: Mapping[Drop, Literal["mute", "quiet"]] = {"muted": "mute", "quiet": "quiet"}
 _GATES: Mapping[str, str] = {mode: name for name, mode in _DROPS.items()}
 
 
 def _restrained(
-    executive: Executive, mode: Literal["mute", "quiet"], here: Heard
+    mode: Literal["mute", "quiet"], executive: Executive, _: object, here: Heard
 ) -> Gate | None:
     """Return the gate of such a restraint, if one is in force for the event's person."""
     held = [
@@ -305,3 +289,12 @@ def _gate(
         margin=round6(value - threshold),
         note=excuse or why,
     )
+
+
+_BEFORE: tuple[_Test, ...] = (
+    partial(_restrained, "mute"),
+    partial(_restrained, "quiet"),
+    _quiet_hours,
+)
+_AFTER: tuple[_Test, ...] = (_cooldown, _rate)
+"""What holds it back, before and after what an event is worth, in the order of the gates."""

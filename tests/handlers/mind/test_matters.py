@@ -311,7 +311,7 @@ def test_a_sentence_is_watched_for_by_its_words_and_once(
 
     told = [each.text for turn in turns for each in said(turn, DeliveryAsked)]
     assert told == [came] * times
-    assert len(scenario.mind.executive.modulations) == (times != 1)
+    assert len(scenario.mind.executive.peace.modulations) == (times != 1)
 
 
 def test_a_watch_for_once_ends_with_a_heuristics_words_too() -> None:

@@ -131,7 +131,7 @@ def test_a_habit_remembers_little_of_its_fields() -> None:
     assert known is not None
     assert len(known) == 2
     longest = max(len(each.named) for each in known)
-    assert longest <= events.NAMED_LIMIT
+    assert longest <= events._NAMED_LIMIT
 
 
 @pytest.mark.parametrize("years", [50, 160, -623])
