@@ -167,13 +167,13 @@ async def written_by_a_newer_program(program: Program, agent: str) -> int:
     partition = partition_of(agent)
     async with embedded_server(program.data / "nats") as server, opened(server) as log:
         whole = [each async for each in groups(log.reader, partition)]
-        last = next(each for each in reversed(whole) if len(each.outputs) == 1)
+        outputs = (each for group in whole for each in group.outputs)
+        *_, output = (e for e in outputs if e.subject.endswith(".decision.decided"))
         event = Sensed(source="user", type="message", text="Hello from tomorrow.")
         cause = await append_input(
             log.writer, log.reader.epoch, event,
             agent=agent, partition=partition, id_="of-tomorrow", source="/tests",
         )  # fmt: skip
-        ((output,),) = [last.outputs]
         newer = {
             **output.headers, "ce-id": "decided-tomorrow", "ce-schemaversion": "99",
             "ce-causeid": "of-tomorrow", "ce-causeseq": str(cause),
