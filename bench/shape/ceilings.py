@@ -26,8 +26,8 @@ CEILINGS: Mapping[str, Ceiling] = {
     "core_files": Ceiling(
         365, 368, 240, "files of `schemas`, `projections` and `handlers`"
     ),
-    "import_lines": Ceiling(10_552, 9_783, 6_500, "lines of imports"),
-    "public_names": Ceiling(4_650, 5_005, 2_800, "public names"),
+    "import_lines": Ceiling(10_532, 9_783, 6_500, "lines of imports"),
+    "public_names": Ceiling(4_649, 5_005, 2_800, "public names"),
     "idea_types_median": Ceiling(9, 10, 4, "types an idea, median"),
     "idea_types_most": Ceiling(41, 37, 8, "types an idea, at most"),
     "import_chain": Ceiling(49, 47, 28, "modules of the longest chain of imports"),
