@@ -82,7 +82,7 @@ _OTHERWISE = {
 """What strangers call an intent that goes by other names here."""
 
 
-def _others(whose: str) -> Iterator[tuple[str, str, str]]:
+def others(whose: str) -> Iterator[tuple[str, str, str]]:
     """Yield the results on others' words; none of the strangers' is ever shown."""
     for file in sorted(FOLDER.glob(f"{whose}_*.yaml")):
         whole = _read(file.name)
@@ -114,11 +114,7 @@ def _rows(found: Iterator[tuple[str, str, str]]) -> Iterator[str]:
 def main() -> None:
     """Print the table."""
     print("| whose | sort | n | result |\n|---|---|---|---|")
-    for row in (
-        *_rows(_own()),
-        *_rows(_others("readers")),
-        *_rows(_others("strangers")),
-    ):
+    for row in (*_rows(_own()), *_rows(others("readers")), *_rows(others("strangers"))):
         print(row)
 
 

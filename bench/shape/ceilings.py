@@ -22,7 +22,7 @@ class Ceiling(NamedTuple):
 
 CEILINGS: Mapping[str, Ceiling] = {
     "files": Ceiling(912, 905, 640, "files of the product"),
-    "lines": Ceiling(134_500, 119_445, 108_000, "lines of the product"),
+    "lines": Ceiling(134_600, 119_445, 108_000, "lines of the product"),
     "core_files": Ceiling(
         365, 368, 240, "files of `schemas`, `projections` and `handlers`"
     ),

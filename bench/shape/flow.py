@@ -83,7 +83,7 @@ def event() -> Callable[[], object]:
             load_pack(Path(folder)),
             model=lambda _: '{"response": "Yes."}',
             # Nobody heeds what is said here, so such events come to matter less.
-            settings={"relevance": 0.1},
+            settings={"relevance": 0.0},
         )
     at = 0.0
 

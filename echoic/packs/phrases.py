@@ -24,6 +24,9 @@ def shipped(wanted: Sequence[str]) -> tuple[Phrases, ...]:
 
 @cache
 def _phrases(language: str) -> Phrases:
+    written = orjson.loads(orjson.dumps(read(_FOLDER / f"{language}.yaml").value))
+    learnt = _FOLDER / "evidence" / f"{language}.json"
+    if learnt.exists():
+        written["evidence"] = orjson.loads(learnt.read_bytes())
     # Through JSON and strict, as the log is read later.
-    written = orjson.dumps(read(_FOLDER / f"{language}.yaml").value)
-    return Phrases.model_validate_json(written, strict=True)
+    return Phrases.model_validate_json(orjson.dumps(written), strict=True)

@@ -15,7 +15,7 @@ PAUSES_S = (0.25, 1.0)
 """Seconds between attempts: two repetitions, all within the ask's one deadline."""
 
 TEXT_LIMIT = 40_000
-"""How much of an answer is kept, in characters: an input is at most 256 KiB, and a
+"""How much of an answer is kept, in characters: an input is at most 512 KiB, and a
 character takes up to four bytes."""
 
 _NAME_LIMIT = 200

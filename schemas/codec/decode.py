@@ -30,8 +30,10 @@ from schemas.values.record import Record
 from schemas.values.text_form import all_normalized, normalized
 from schemas.values.unicode_text import quoted
 
-BODY_LIMIT = 256 * 1024
-"""How many bytes an input may have; a larger one is kept and quarantined."""
+BODY_LIMIT = 512 * 1024
+"""How many bytes an input may have; a larger one is kept and quarantined.
+
+The settings that a mind starts with are the largest: they hold the phrases."""
 
 NESTING_LIMIT = 100
 """How deep the JSON of an input may go; deeper, it could not be written again."""

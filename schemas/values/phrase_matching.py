@@ -2,10 +2,10 @@
 
 import re
 from collections.abc import Iterable, Iterator, Sequence
-from typing import NamedTuple
+from typing import NamedTuple, cast
 
 from schemas.values import phrase_patterns, spoken_moments, spoken_times, words_of_time
-from schemas.values.phrases import WORDS_MOST, Heard, Phrases
+from schemas.values.phrases import WORDS_MOST, Heard, Meaning, Phrases
 from schemas.values.recurrence import When
 from schemas.values.unicode_text import assigned, words
 
@@ -13,6 +13,8 @@ _WORDS_MOST = 18
 """How many words a phrase has at most that is no request, without its courtesies."""
 _CLAUSES_MOST = 6
 """How many clauses a request has at most, with the reasons for it."""
+_TIME_MOST = 8
+"""How many words tell for how long, with what leads to them."""
 _TOPIC_MOST = 8
 """How many words a topic has that is to be kept in mind."""
 
@@ -23,6 +25,11 @@ _ASKED = frozenset(
 )
 _ASKED |= {"happened", "cheer_up", "yes", "no", *phrase_patterns.REQUESTS}
 """What may be said as a question without a word for one: "anything new?"."""
+
+_ABOUT = frozenset(
+    {"suppress", "heighten", "focus", "known", "said", "remind", "cancel", "move"}
+)
+"""What is about something: evidence tells that it is asked for, not about what."""
 
 _QUESTIONS = frozenset(
     {"why", "why_silent", "known", "said", "happened", "help", "undo"}
@@ -76,7 +83,7 @@ def heard(
             found = _among(parts, languages)
         if found is not None:
             return found
-    return None
+    return next(filter(None, (_supposed(text, each, names) for each in spoken)), None)
 
 
 def moments_of(text: str, known: Iterable[Phrases]) -> tuple[When, ...] | None:
@@ -125,8 +132,45 @@ _LISTED = re.compile(r",\s+(?=(?:\w{2,3}\s+)?\d)")
 """A comma between moments: without it "at 8, 12 and 20" would be at 8:12."""
 _NEGATIVE = re.compile(r"(?<!\w)[-\u2212]\d")
 
+_ASKED_BEFORE = re.compile(r"[?]\s+\w")
+"""A question that more is said after: who answers oneself asks for nothing."""
+_TO_ANOTHER = re.compile(r"\s*([^\W\d_]+),\s")
+"""How a text begins that names whom it is said to."""
+
 _UNCLEAR = {"is_unclear": True, "whens": (), "span_s": None}
 _AND = re.compile(r" (?:and|und) ")
+
+
+def _supposed(text: str, phrases: Phrases, names: Sequence[str]) -> Heard | None:
+    """Return what words that fit no pattern ask for by their evidence; None if it is unsure."""
+    evidence, to = phrases.evidence, _TO_ANOTHER.match(text)
+    if evidence is None or _QUOTE.search(text) or _ASKED_BEFORE.search(text):
+        return None
+    own = {*map(str.lower, names)}
+    if to and not any(e in own or e in evidence.weights for e in words(to[1])):
+        return None
+    means, _, named = (evidence.meant(text) or "").partition(" ")
+    if not means or means in _ABOUT:
+        return None
+    # Its labels are meanings: the table is made of what is heard.
+    found = Heard.model_construct(
+        means=cast(Meaning, means), named=named, phrases=phrases
+    )
+    found = _timed(text, found)
+    return None if means == "timer" and found.span_s is None else found
+
+
+def _timed(text: str, found: Heard) -> Heard:
+    """Return what was heard with the time that is told anywhere in its words, if any is."""
+    said, decimals = words(text), spoken_times.decimals(text)
+    lasting = phrase_patterns.table(found.phrases).lasting
+    for start in range(len(said)):
+        for end in range(min(start + _TIME_MOST, len(said)), start, -1):
+            part = phrase_patterns.Clause(said[start:end], decimals, False, False)
+            timed = phrase_patterns.fitted(lasting, part, found)
+            if timed is not None and timed.span_s:
+                return timed
+    return found
 
 
 def _clause(text: str, known: Sequence["_Language"]) -> Heard | None:

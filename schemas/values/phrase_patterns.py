@@ -8,7 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
 from typing import NamedTuple
 
-from schemas.values import spoken_moments, spoken_times, word_tables, words_of_time
+from schemas.values import spoken_moments, spoken_times, words_of_time
 from schemas.values.phrases import TOPIC, Heard, Meaning, Phrases
 from schemas.values.recurrence import When
 from schemas.values.unicode_text import words
@@ -77,6 +77,8 @@ class Table(NamedTuple):
     """Ties, and how a reason begins."""
     reports: Runs
     asked: Runs
+    lasting: tuple[_Node, ...]
+    """How long something is to last: the part `while`; empty: there is none."""
 
     def candidates(self, said: Sequence[str]) -> list[_Pattern]:
         """Return the patterns that words may fit."""
@@ -140,7 +142,18 @@ def _compiled(
             index.setdefault(word, []).append(made)
     openers, closers, ties, asides = map(runs, links)
     asked = runs((*asks, *links[0]))
-    return Table(first, holding, openers, closers, (ties, asides), runs(reports), asked)
+    lasts = dict(parts).get("while", "")
+    lasting = _choices(_TOKEN.findall(_with_parts(lasts, dict(parts))))
+    return Table(
+        first,
+        holding,
+        openers,
+        closers,
+        (ties, asides),
+        runs(reports),
+        asked,
+        (_choice(lasting),),
+    )
 
 
 _TOKEN = re.compile(r"[()\[\]|]|\{=?[\w-]+\}|[^\s()\[\]|{}]+")
@@ -281,7 +294,7 @@ def _named(node: str, said: Sequence[str], phrases: Phrases) -> tuple[str, int] 
     if node.startswith("{="):
         return node[2:-1], 0
     if node == "{manner}":
-        return word_tables.longest(said, phrases.manners)
+        return spoken_times.longest(said, phrases.manners)
     counts = range(min(len(said), RUN_MOST), 0, -1)
     runs = ((" ".join(said[:count]), count) for count in counts)
     return next(

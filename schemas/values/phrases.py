@@ -14,6 +14,7 @@ from pydantic_core import PydanticCustomError
 from schemas.values import exact_math, spoken_times
 from schemas.values.base import Part, Token
 from schemas.values.calendar_words import Calendar, as_heard
+from schemas.values.phrase_evidence import Evidence
 from schemas.values.reasons import Drop, Silence
 from schemas.values.recurrence import When
 from schemas.values.unicode_text import words
@@ -157,6 +158,8 @@ class Phrases(Part):
     """What is said, in whole: `(be|stay) quiet [now]`; `{topic}` stands behind other words,
     `{span}`, `{time}`, `{when}`, `{manner}` and `{context}` anywhere. `{=humor}` takes no
     words: it tells the manner or the context that is meant."""
+    evidence: Evidence | None = None
+    """What words speak for that fit no pattern. None: they are no phrase."""
     manners: dict[str, str] = Field(default_factory=dict, max_length=1_024)
     """Words for how one speaks, each with the trait that it is more of, or less: `-humor`."""
     asides: _HeardWords = Field(default=(), max_length=128)

@@ -10,8 +10,7 @@ from typing import Any, NamedTuple, Protocol
 from schemas.values import spoken_times
 from schemas.values.calendar_words import Calendar
 from schemas.values.recurrence import EVERY_DAY, When
-from schemas.values.spoken_times import Measures
-from schemas.values.word_tables import first_of, longest
+from schemas.values.spoken_times import Measures, first_of, longest
 
 _MOST_MOMENTS = 6
 """How many moments one sentence names at most."""

@@ -6,9 +6,12 @@ alike by every later version; a library of such words would change with its rele
 
 import re
 from collections.abc import Mapping, Sequence
-from typing import Protocol
+from typing import Protocol, TypeVar
 
-from schemas.values.word_tables import longest
+_T = TypeVar("_T")
+
+_MOST_WORDS = 5
+"""How many words an entry has at most: `the day after tomorrow`."""
 
 _LONGEST_S = 1e9
 """The longest span that is one, about thirty years."""
@@ -52,6 +55,20 @@ class Measures(Protocol):
     @property
     def times(self) -> Mapping[str, int]:
         """Times of the day with a name, in minutes since midnight: `noon`."""
+
+
+def longest(said: Sequence[str], known: Mapping[str, _T]) -> tuple[_T, int] | None:
+    """Return what the most words of a beginning mean, and how many they are."""
+    most = min(len(said), _MOST_WORDS) if known else 0
+    starts = ((" ".join(said[:count]), count) for count in range(most, 0, -1))
+    return next(((known[each], count) for each, count in starts if each in known), None)
+
+
+def first_of(said: Sequence[str], phrases: Sequence[str]) -> int:
+    """Return how many words the longest phrase is that words begin with; 0: none does."""
+    most = min(len(said), _MOST_WORDS) if phrases else 0
+    starts = (count for count in range(most, 0, -1))
+    return next((each for each in starts if " ".join(said[:each]) in phrases), 0)
 
 
 def decimals(text: str) -> frozenset[tuple[str, str]]:

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 
 from schemas.values import spoken_times
 from schemas.values.spoken_moments import Dated, compound
-from schemas.values.word_tables import first_of, longest
+from schemas.values.spoken_times import first_of, longest
 
 _NEAR = 6
 """Within how many words a unit of time belongs to what stands before."""

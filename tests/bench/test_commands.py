@@ -30,6 +30,7 @@ COMMANDS: Mapping[str, tuple[str, ...]] = {
     "bench.estimates": ("--runs 2 --show",),
     "bench.reanswer": ("packs/survival/recording/explored.echoic",),
     "bench.evening": ("--seeds 3 --unseen --count 2 --causes",),
+    "bench.evidence": ("--without d",),
     "bench.flood": (
         "--messages 200 --seconds 0.5",
         "--disk-mb 260 --senders 1 --seconds 0.5",

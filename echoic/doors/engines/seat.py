@@ -22,7 +22,7 @@ from schemas.values.base import Part
 from streams.errors import LogFull, LogRefused, LogUnavailable
 from streams.jetstream.hardened_client import BrokerClient
 
-MOST_HELD = 100
+_MOST_HELD = 100
 """What waits for an engine at most; the oldest makes room."""
 _MOST_UNSENT = 256
 """Messages that may wait for a slow engine; with more its connection is closed."""
@@ -194,7 +194,7 @@ class Seat:
         said, id_ = delivery.said, delivery.id
         kind = "speech" if said.get("action") is None else "action"
         fields = {"message": kind, "id": id_, "channel": delivery.channel, **said}
-        if len(self._held) >= MOST_HELD:
+        if len(self._held) >= _MOST_HELD:
             self._expire(next(iter(self._held)), "too much waited for an engine")
         loop = asyncio.get_running_loop()
         late = "no engine took it in time"

@@ -35,7 +35,7 @@ def wordless() -> tuple[Phrases, ...]:
                 if name == "patterns"
                 else field.get_default(call_default_factory=True)
                 for name, field in Phrases.model_fields.items()
-                if name in ("patterns", "hearing")
+                if name in ("patterns", "evidence", "hearing")
             }
         )
         for each in phrases.shipped(("en", "de"))

@@ -257,7 +257,7 @@ async def test_what_waits_has_a_bound(
     broker: Broker, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     """The oldest makes room, and that is told."""
-    monkeypatch.setattr(seat, "MOST_HELD", 2)
+    monkeypatch.setattr(seat, "_MOST_HELD", 2)
     async with bridged(broker) as running:
         for name in ("a", "b", "c"):
             await asks(broker, name)
