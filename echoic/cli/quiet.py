@@ -107,10 +107,9 @@ def _tell(
     whom = f" for {person}" if person else ""
     said = f"{mode} no longer{whom}" if off else _described(control, whom)
     still = "".join(f"; still {each}" for each in others)
+    # What that is would have to be folded of all that the agent ever heard.
+    still += "; what was missed: echoic missed" if off else ""
     fields = {**control.as_fields(), "in_force": held}
-    if off:
-        fields["missed"] = len(on_instance(call, lambda each: _missed(each, person)))
-        still += "; what was missed: echoic missed" if fields["missed"] else ""
     call.show(fields, [f"{said}, from here{still}"])
 
 

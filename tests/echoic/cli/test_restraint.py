@@ -136,7 +136,8 @@ def test_what_is_still_in_force_is_told(live: Program) -> None:
     assert quiet["verdict"] == "notice"
     assert "stern: mute until taken back" in quiet["found"]
 
-    assert live.here("mute", "off", *agent).out.strip() == "mute no longer, from here"
+    off = live.here("mute", "off", *agent).out.strip()
+    assert off == "mute no longer, from here; what was missed: echoic missed"
     peace = live.here("status", "--json").json["peace"]
     assert "stern" not in {each["agent"] for each in peace}
 
