@@ -43,7 +43,7 @@ def is_held_out(text: str) -> bool:
 
 def understood(text: str) -> Heard | None:
     """Return what is heard in words; None for what answers a question nobody asked."""
-    found = heard(text, shipped(_KNOWN), _NAMES)
+    found = heard(text, shipped(_KNOWN), _NAMES, supposes=True)
     return None if found is not None and found.means in ("yes", "no") else found
 
 

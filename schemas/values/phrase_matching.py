@@ -57,12 +57,17 @@ def tails(text: str) -> tuple[str, ...]:
 
 
 def heard(
-    text: str, known: Iterable[Phrases], names: Sequence[str] = ()
+    text: str,
+    known: Iterable[Phrases],
+    names: Sequence[str] = (),
+    *,
+    supposes: bool = False,
 ) -> Heard | None:
     """Return the phrase that a person's words are; None if they are none.
 
     Each word has to be accounted for. Beside the phrase may stand its reason, or who is
-    spoken to; `names` are those of the companion.
+    spoken to; `names` are those of the companion. What fits none is heard by what its words
+    speak for where one `supposes`: where nobody else understands it.
     """
     # What is a letter is asked of each Python's tables below: only of what all of them know.
     text = assigned(text)
@@ -83,7 +88,8 @@ def heard(
             found = _among(parts, languages)
         if found is not None:
             return found
-    return next(filter(None, (_supposed(text, each, names) for each in spoken)), None)
+    likely = (_supposed(text, each, names) for each in spoken if supposes)
+    return next(filter(None, likely), None)
 
 
 def moments_of(text: str, known: Iterable[Phrases]) -> tuple[When, ...] | None:

@@ -8,6 +8,7 @@ from schemas.messages.controls import MindStarted, PackLoaded
 from schemas.messages.decisions import Decided
 from schemas.messages.notes import Handled
 from schemas.values.subjects import PARTITIONS, SHARED_AGENT
+from streams.log import scan
 from tests.e2e.companion import companion, of_pack
 from tests.e2e.conftest import running_instance
 
@@ -64,6 +65,6 @@ async def test_a_pack_is_loaded_once(tmp_path: Path) -> None:
         async with running_instance(tmp_path, {}) as live:
             for token in (PackLoaded.token, MindStarted.token):
                 subject = f"ev.*.in.{SHARED_AGENT}.control.{token}"
-                counts.append(len(await live.log.page(subject, 0, 100)))
+                counts.append(len([each async for each in scan(live.log, subject)]))
 
     assert counts == [PARTITIONS, PARTITIONS, PARTITIONS, 2 * PARTITIONS]

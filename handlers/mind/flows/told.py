@@ -193,7 +193,9 @@ def _heard(turn: TurnContext, here: Occasion) -> Heard | None:
     of_packs = (each for pack in turn.packs for each in pack.pack.phrases)
     known = (*turn.settings.executive.phrases, *of_packs)
     names = (turn.input.agent, *turn.settings.executive.wake_words)
-    heard = phrase_matching.heard(here.event.text, known, names)
+    # A model understands more than the words of a phrase speak for.
+    is_alone = turn.settings.model is None
+    heard = phrase_matching.heard(here.event.text, known, names, supposes=is_alone)
     if heard is None or here.assessment.silence == "informational":
         return None
     return heard

@@ -23,16 +23,22 @@ def test_without_settings_there_is_neither() -> None:
 
 def test_a_command_makes_a_speaker() -> None:
     """The mind records that there is one, not which."""
-    given: dict[str, Any] = {"speech.command": "say -v {voice}", "speech.voice": "anna"}
+    given: dict[str, Any] = {
+        "speech.command": "say -v {voice}",
+        "speech.voice": "anneliese",
+    }
     settings = load({**given, "speech.interrupt": "off"}, environment={})
     speaker = channels.speaker(settings)
     executive = mind_settings(settings, LIMITS).executive
 
     assert speaker is not None
-    assert (speaker.command.voice, speaker.command.may_interrupt) == ("anna", False)
+    assert (speaker.command.voice, speaker.command.may_interrupt) == (
+        "anneliese",
+        False,
+    )
     assert executive is not None
     assert executive.speech
-    assert "anna" not in executive.model_dump_json()
+    assert "anneliese" not in executive.model_dump_json()
 
 
 @pytest.mark.parametrize(
